@@ -189,10 +189,13 @@ async function tellStatus(
   else logger.warn({ reason: socket.problem }, "ibex status and ibex doctor cannot ask this node");
 }
 
+/** Leaves the first seconds to the rest of the start. */
+const CALL_THREADS_AFTER_MS = 5000;
+
 /** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */
 async function begin(
   { settings, logger, onStop }: OpenContext,
-  { directory, recovery }: Stores,
+  { directory }: Stores,
   { chain, pool, timing, simulator, accountIndex }: ChainAndPool,
   { engine, peering, pauseReasons }: Conductors,
 ): Promise<Result<void, "unusableDatabase">> {
@@ -220,9 +223,9 @@ async function begin(
   peering.begin(pauseReasons);
   pool.begin();
   timing.begin();
-  // A first request would also start these threads; starting them here comes after the first block and the first answers.
-  recovery.start();
-  simulator.start();
+  // A first call would start these threads, too; begun here, it finds them, and a node that is stopped at once saves them.
+  const quiet = durationClock.at(durationClock.nowMs() + CALL_THREADS_AFTER_MS, () => simulator.start());
+  onStop(() => quiet.cancel());
   accountIndex?.start();
   return ok(undefined);
 }

@@ -35,7 +35,10 @@ export interface RpcThreadsSettings {
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
 export interface RpcThreads {
   readonly servers: { readonly [Name in ServerName]?: OpenPort };
-  /** Has the threads answer. Until then the port is theirs, and connections wait. Resolves when the first one does. */
+  /**
+   * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
+   * wait. Resolves when the first one does.
+   */
   begin(): Promise<void>;
   /** Resolves when all that the threads have counted is in the metrics. */
   flushCounts(): Promise<void>;
@@ -51,6 +54,13 @@ type OpenPort = RpcServer;
 export interface RpcThreadsError extends Err<ServerErrorCode> {
   readonly option: "--rpc-http" | "--rpc-ws" | "--explorer";
 }
+
+/**
+ * All threads but the first begin when callers have a second connection, or after so long: one thread serves one connection, and
+ * each takes as much of a processor to start as all that the node did before.
+ */
+const OTHERS_AFTER_MS = 5000;
+const SOUGHT_CHECK_MS = 50;
 
 const SERVER_NAMES: readonly ServerName[] = ["http", "webSocket", "explorer"];
 
@@ -106,6 +116,11 @@ class Threads implements RpcThreads {
   private readonly listeners: Listeners;
   private readonly stops: readonly (() => void)[];
   private readonly beginOne: (thread: RpcThread, index: number) => Promise<void>;
+  /** Whether callers have so many connections that one thread is too few. */
+  private readonly isSought: () => boolean;
+  /** What callers may do since it was replaced for the last time. */
+  private access: ServerSettings | undefined;
+  private waiting: NodeJS.Timeout | undefined;
   private closed: Promise<void> | undefined;
 
   constructor(
@@ -128,6 +143,7 @@ class Threads implements RpcThreads {
       requestBytes: createHostMemory(count),
       totals: createTotalsMemory(count),
     };
+    this.isSought = () => SERVER_NAMES.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;
     const close = (): Promise<void> => this.close();
     const opened = (name: ServerName): OpenPort | undefined => {
       const { [name]: listener } = listeners;
@@ -161,15 +177,28 @@ class Threads implements RpcThreads {
   readonly begin = async (): Promise<void> => {
     const [first, ...others] = this.threads;
     if (first !== undefined) await this.beginOne(first, 0);
-    for (const [index, thread] of others.entries()) void this.beginOne(thread, index + 1);
+    if (others.length > 0) this.beginWhenSought(others, performance.now() + OTHERS_AFTER_MS);
   };
+
+  private beginWhenSought(others: readonly RpcThread[], latestMs: number): void {
+    if (this.closed !== undefined) return;
+    if (!this.isSought() && performance.now() < latestMs) {
+      this.waiting = setTimeout(() => this.beginWhenSought(others, latestMs), SOUGHT_CHECK_MS).unref();
+      return;
+    }
+    for (const [index, thread] of others.entries()) {
+      void this.beginOne(thread, index + 1);
+      if (this.access !== undefined) thread.changeAccess(this.access);
+    }
+  }
 
   async flushCounts(): Promise<void> {
     await Promise.all(this.threads.map((thread) => thread.flushCounts()));
   }
 
   changeAccess({ http, webSocket, explorer }: ServerSettings): void {
-    for (const thread of this.threads) thread.changeAccess({ http, webSocket, explorer });
+    this.access = { http, webSocket, explorer };
+    for (const thread of this.threads) thread.changeAccess(this.access);
   }
 
   /** Once for all ports, whose owners each close theirs. */
@@ -179,6 +208,7 @@ class Threads implements RpcThreads {
   }
 
   private async closeAll(): Promise<void> {
+    clearTimeout(this.waiting);
     for (const stop of this.stops) stop();
     await Promise.all(this.threads.map((thread) => thread.close()));
     for (const name of SERVER_NAMES) this.listeners[name]?.close();
