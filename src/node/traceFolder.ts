@@ -1,24 +1,67 @@
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { createMutex } from "../primitives/mutex.ts";
 import type { RpcPorts } from "../rpc/ports.ts";
 
-/** Size limit of all trace files together: callers create them, and only the operator removes them. */
-const FOLDER_LIMIT_BYTES = 8 * 1024 ** 3;
-
-/** Writes trace files to the folder `traces` in the data folder, which is created for the first one. */
-export function createTraceFolder(dataPath: string): RpcPorts["writeTrace"] {
-  const folder = resolve(dataPath, "traces");
-  return async (name, lines) => {
-    await mkdir(folder, { recursive: true });
-    if ((await bytesIn(folder)) + lines.length > FOLDER_LIMIT_BYTES) return undefined;
-    const path = join(folder, name);
-    await writeFile(path, lines);
-    return path;
-  };
+/** Limits of all trace files together: callers create them, and only the operator removes them. */
+export interface TraceFolderLimits {
+  readonly bytes: number;
+  readonly files: number;
 }
 
-async function bytesIn(folder: string): Promise<number> {
-  let sum = 0;
-  for (const name of await readdir(folder)) sum += (await stat(join(folder, name))).size;
-  return sum;
+const LIMITS: TraceFolderLimits = { bytes: 8 * 1024 ** 3, files: 10_000 };
+
+/**
+ * Writes trace files to the folder `traces` in the data folder, which is created for the first one. Of bytes and of files a remote host
+ * may have half of what all others leave, so that the next one always finds room. Those of earlier runs are of nobody.
+ */
+export function createTraceFolder(
+  dataPath: string,
+  limits: TraceFolderLimits = LIMITS,
+): RpcPorts["writeTrace"] {
+  const folder = resolve(dataPath, "traces");
+  /** By name. */
+  const known = new Map<string, TraceFile>();
+  const mutex = createMutex();
+
+  /** What the operator removed counts no more. Only files that are not known are looked at, since there may be thousands. */
+  async function look(): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    const names = new Set(await readdir(folder));
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+    for (const name of names) {
+      if (known.has(name)) continue;
+      known.set(name, { bytes: (await stat(join(folder, name))).size, remoteHost: undefined });
+    }
+  }
+
+  function hasRoom(added: number, remoteHost: string): boolean {
+    const [all, own] = [
+      { bytes: 0, files: 0 },
+      { bytes: added, files: 1 },
+    ];
+    for (const file of known.values()) {
+      all.bytes += file.bytes;
+      all.files++;
+      if (file.remoteHost !== remoteHost) continue;
+      own.bytes += file.bytes;
+      own.files++;
+    }
+    return own.bytes <= limits.bytes - all.bytes && own.files <= limits.files - all.files;
+  }
+
+  return (name, lines, remoteHost) =>
+    mutex.runExclusive(async () => {
+      await look();
+      if (!hasRoom(lines.length, remoteHost)) return undefined;
+      const path = join(folder, name);
+      known.set(name, { bytes: lines.length, remoteHost });
+      await writeFile(path, lines);
+      return path;
+    });
+}
+
+interface TraceFile {
+  readonly bytes: number;
+  readonly remoteHost: string | undefined;
 }

@@ -164,6 +164,8 @@ export interface Connection {
   notify(id: string, event: EventText): void;
   /** Whether so much waits to be sent that senders of large batches should serve other connections first. */
   isBehind(): boolean;
+  /** Tells how many subscriptions the connection has now: with any, it ends when its token does. */
+  subscribed(subscriptions: number): void;
   /** Closes the connection at once. */
   cut(): void;
   /** Closes the connection, and tells the client why: up to 123 bytes. Nothing more is sent to it. */

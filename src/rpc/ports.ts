@@ -34,8 +34,8 @@ export interface RpcPorts {
   readonly simulator: Simulator;
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
-  /** Writes a trace file of that name and returns its path; undefined when there is no room for it. */
-  writeTrace(name: string, lines: Uint8Array): Promise<string | undefined>;
+  /** Writes a trace file of that name and returns its path; undefined when there is no room for it, or the host has its share. */
+  writeTrace(name: string, lines: Uint8Array, remoteHost: string): Promise<string | undefined>;
   /** Searches logs without blocking this thread. */
   readonly findLogs: FindLogs;
   readonly logIndex: RpcLogIndex;

@@ -51,8 +51,10 @@ export const CLOSING_LIMIT_MS = 2_000;
 
 /** Largest WebSocket message, as a multiple of the largest frame (json-rpc-errors.md#websocket). */
 export const FRAMES_PER_MESSAGE = 4;
-/** How often each WebSocket connection is pinged; one that sent nothing since the last ping is cut. */
+/** How often each WebSocket connection is pinged, which keeps load balancers from dropping it; one that sent nothing since the last ping is cut. */
 export const HEARTBEAT_MS = 30_000;
+/** How often it is checked whether the tokens of connections with subscriptions still count. */
+export const TOKEN_CHECK_MS = 1_000;
 /** In-flight messages of one WebSocket connection; more wait, and reading from the connection pauses. */
 export const IN_FLIGHT_MESSAGES = 32;
 /** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */

@@ -3,13 +3,20 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import { CallerTime } from "./callerTime.ts";
+import { GOING_AWAY } from "./closeCodes.ts";
 import { endConnection, type LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
-import { ALL_ANSWERS_BYTES, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
+import {
+  ALL_ANSWERS_BYTES,
+  CLOSING_LIMIT_MS,
+  FRAMES_PER_MESSAGE,
+  HEARTBEAT_MS,
+  TOKEN_CHECK_MS,
+} from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { connectionHost, type HostRule } from "./remoteHost.ts";
 import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
@@ -71,13 +78,19 @@ export function serveUpgrades(
   const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
   const serve = createConnectionOpener(served, unread, settings, parts);
   server.on("upgrade", createUpgradeHandler(upgrader, serve, guard));
-  const heartbeat = startHeartbeat(clock, served);
+  const heartbeat = repeat(clock, HEARTBEAT_MS, () => {
+    for (const connection of served) connection.heartbeat();
+  });
+  const tokenChecks = repeat(clock, TOKEN_CHECK_MS, () => {
+    if (parts.gate !== undefined) for (const connection of served) connection.endWithToken();
+  });
   return {
     get count() {
       return served.size;
     },
     stop() {
       heartbeat.stop();
+      tokenChecks.stop();
       unread.stop();
     },
     closeServer: () => closeServer(server, upgrader),
@@ -158,18 +171,15 @@ function refuseUpgrade(socket: Socket, status: number): void {
   endConnection(socket, `${status} ${STATUS_CODES[status]}`);
 }
 
-/** Pings all connections periodically: load balancers drop silent ones, and dead ones must be cut. */
-function startHeartbeat(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
-  const beat = (): void => {
-    for (const connection of connections) connection.heartbeat();
-    timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
-  };
-  let timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+function repeat(clock: Clock, periodMs: number, act: () => void): { stop(): void } {
+  const next = (): Timer =>
+    clock.at(clock.nowMs() + periodMs, () => {
+      act();
+      timer = next();
+    });
+  let timer = next();
   return { stop: () => timer.cancel() };
 }
-
-/** Close code 1001. */
-const GOING_AWAY = 1001;
 
 async function closeServer(server: Server, upgrader: WebSocketServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

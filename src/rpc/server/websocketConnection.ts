@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import type { Clock } from "../../primitives/clock.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
@@ -13,11 +13,14 @@ import { isObject } from "../parameters/parameters.ts";
 import { errorReply, type Reply } from "../reply.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
 import type { CallerTime } from "./callerTime.ts";
+import { MESSAGE_TOO_BIG, POLICY_VIOLATION, TRY_AGAIN_LATER } from "./closeCodes.ts";
 import { ANSWER_LIMIT, BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
 import { MessageCaller } from "./messageCaller.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { textOf } from "./messageText.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { logRefusal } from "./refusalLog.ts";
+import { TOKEN_OVER, TokenEnd } from "./tokenEnd.ts";
 import { type OutputParts, WebSocketOutput } from "./websocketOutput.ts";
 
 /**
@@ -33,6 +36,8 @@ export interface ServedConnection extends Connection {
   readonly unreadAnswerBytes: number;
   /** Pings the client, and cuts the connection when nothing was received, nor taken of what waited, since the last ping. */
   heartbeat(): void;
+  /** Closes a connection that has subscriptions and whose token counts no more. */
+  endWithToken(): void;
 }
 
 export interface ConnectionParts extends OutputParts {
@@ -71,8 +76,7 @@ class WebSocketConnection implements ServedConnection {
   private readonly stream: Duplex & { readonly bytesRead?: number };
   /** Bytes received until the last ping. */
   private bytesRead = 0;
-  /** That of the token, from the first message on. */
-  private grant: Grant | undefined;
+  private readonly tokenEnd: TokenEnd;
 
   constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
     this.socket = socket;
@@ -80,6 +84,7 @@ class WebSocketConnection implements ServedConnection {
     const output = new WebSocketOutput(socket, stream, parts, () => this.onSent());
     this.output = output;
     this.stream = stream;
+    this.tokenEnd = new TokenEnd(parts.gate);
     this.sender = { remoteHost: parts.remoteHost, isAbandoned: () => !output.isOpen };
     socket.on("message", (data) => this.onMessage(textOf(data)));
     socket.on("error", (error) =>
@@ -103,8 +108,17 @@ class WebSocketConnection implements ServedConnection {
   }
 
   notify(id: string, event: EventText): void {
-    if (this.isTokenOver()) this.socket.close(POLICY_VIOLATION, "the token has expired");
+    if (this.tokenEnd.isOver) this.socket.close(POLICY_VIOLATION, TOKEN_OVER);
     else this.output.notify(id, event);
+  }
+
+  subscribed(subscriptions: number): void {
+    this.tokenEnd.subscriptions = subscriptions;
+  }
+
+  endWithToken(): void {
+    if (this.tokenEnd.subscriptions > 0 && this.tokenEnd.isOver)
+      this.socket.close(POLICY_VIOLATION, TOKEN_OVER);
   }
 
   isBehind(): boolean {
@@ -195,13 +209,8 @@ class WebSocketConnection implements ServedConnection {
     if (answered instanceof Promise) this.start(IN_FLIGHT_MESSAGES, () => answered);
   }
 
-  /** Whether the token that opened the way to subscriptions counts no more. */
-  private isTokenOver(): boolean {
-    return this.grant !== undefined && this.parts.gate?.maySubscribe(this.grant) === false;
-  }
-
   private answerGranted(value: unknown, message: string, grant: Grant | undefined): void {
-    this.grant ??= grant?.expiresAtMs === undefined ? undefined : grant;
+    this.tokenEnd.granted(grant);
     const caller = new MessageCaller(this, this.output, this.parts, grant);
     if (Array.isArray(value)) {
       // The whole answer to a batch is held in memory before it is sent, so a batch runs alone.
@@ -291,15 +300,4 @@ class WebSocketConnection implements ServedConnection {
     this.parts.logger.error({ error }, "WebSocket message failed");
     this.cut();
   }
-}
-
-/** Close codes. */
-const POLICY_VIOLATION = 1008;
-const MESSAGE_TOO_BIG = 1009;
-const TRY_AGAIN_LATER = 1013;
-
-/** Treats text and binary messages alike. */
-function textOf(data: RawData): string {
-  if (Buffer.isBuffer(data)) return data.toString("utf8");
-  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString("utf8");
 }

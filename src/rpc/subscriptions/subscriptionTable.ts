@@ -103,6 +103,7 @@ class CountedSubscriptions implements SubscriptionTable {
     // The map has the kind of the parameters.
     (this.byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
     own.add(subscription);
+    connection.subscribed(own.size);
     this.metrics?.subscribed(parameters.kind);
     this.onChanged();
     return subscription.id;
@@ -116,7 +117,8 @@ class CountedSubscriptions implements SubscriptionTable {
     const { id, connection, remoteHost, parameters } = subscription;
     if (!this.byId.delete(id)) return;
     this.byKind[parameters.kind].delete(id);
-    this.byConnection.get(connection)?.delete(subscription);
+    const own = this.byConnection.get(connection);
+    if (own?.delete(subscription) === true) connection.subscribed(own.size);
     this.criteria.giveBack(remoteHost, sizeOf(parameters));
     this.metrics?.unsubscribed(parameters.kind);
     this.onChanged();

@@ -5,7 +5,9 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { createGate, type Login } from "../../../src/rpc/access/gate.ts";
 import { LOGIN_BODY_BYTES } from "../../../src/rpc/access/limits.ts";
 import { createRpcMetrics, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
+import { TOKEN_CHECK_MS } from "../../../src/rpc/server/limits.ts";
 import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
+import { createHandClock } from "../../builders/handClock.ts";
 import {
   anHttpServer,
   ask,
@@ -256,9 +258,10 @@ describe("over WebSocket", () => {
   async function connect(options: Parameters<typeof aGuard>[0] & { token?: string }) {
     const { token, ...others } = options;
     const guard = aGuard(others);
-    const server = await aWebSocketServer(guard.dispatcher, {}, guard.parts);
+    const clock = createHandClock(0);
+    const server = await aWebSocketServer(guard.dispatcher, {}, { ...guard.parts, clock });
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    return { ...guard, client: await aWebSocketClient(server, { headers }) };
+    return { ...guard, clock, client: await aWebSocketClient(server, { headers }) };
   }
 
   it("the token comes with the upgrade", async () => {
@@ -296,6 +299,28 @@ describe("over WebSocket", () => {
     connection?.notify("0x1", createEventText('"after"'));
     if (ends) expect(await client.closed).toBe(1008);
     else expect(await client.next()).toContain('"after"');
+  });
+
+  it.each([
+    ["ends with the token though no event comes", [], 1, true],
+    ["goes on where no token is needed for it", ["eth_subscribe"], 1, false],
+    ["that was cancelled leaves the connection open", [], 0, false],
+  ])("a subscription %s", async (_, openMethods, subscriptions, ends) => {
+    const { client, time, clock, backend } = await connect({ token: await aToken(["*:*"]), openMethods });
+    client.send(call("toy_hold"));
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    const connection = backend.contexts[0]?.connection;
+    connection?.subscribed(subscriptions);
+    clock.advanceBy(TOKEN_CHECK_MS);
+    connection?.send("before");
+    expect(await client.next()).toBe("before");
+    time.now += 300;
+    clock.advanceBy(TOKEN_CHECK_MS);
+    if (ends) expect(await client.closed).toBe(1008);
+    else {
+      connection?.send("after");
+      expect(await client.next()).toBe("after");
+    }
   });
 
   it("a token can expire while the connection lasts", async () => {

@@ -12,6 +12,7 @@ function subscribers(count: number) {
     notify: (id: string, { json }: { readonly json: string }) =>
       void received.push(`${id}: ${json.slice(0, 8)}`),
     isBehind: () => false,
+    subscribed: () => undefined,
     onClose: () => undefined,
     cut: () => undefined,
     close: () => undefined,

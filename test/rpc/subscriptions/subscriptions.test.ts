@@ -99,6 +99,7 @@ function aClient(
   const received: Notification[] = [];
   const closers: (() => void)[] = [];
   const reasons: string[] = [];
+  const held: number[] = [];
   const connection: Connection = {
     send: () => undefined,
     notify: (subscription, { json }) => {
@@ -107,6 +108,7 @@ function aClient(
       onReceived(notification);
     },
     isBehind,
+    subscribed: (subscriptions) => held.push(subscriptions),
     cut: () => undefined,
     close: (reason) => {
       reasons.push(reason);
@@ -122,6 +124,8 @@ function aClient(
   };
   return {
     received,
+    /** How many subscriptions the connection was told that it has. */
+    held,
     /** Why the node closed the connection. */
     reasons,
     subscribe: (...params: readonly unknown[]) => call("eth_subscribe", ...params),
@@ -186,6 +190,7 @@ describe("ending a subscription", () => {
     client.subscribe("newHeads");
     expect(client.unsubscribe(id)).toBe(true);
     expect(client.unsubscribe(id)).toBe(-32000);
+    expect(client.held).toEqual([1, 2, 1]);
     move([aStoredBlock({ number: 1 })]);
     expect(client.received.map(({ subscription }) => subscription)).toEqual(["0x1"]);
   });
@@ -456,6 +461,7 @@ describe("notifications", () => {
         throw new Error("broken");
       },
       isBehind: () => false,
+      subscribed: () => undefined,
       cut: () => undefined,
       close: () => undefined,
       onClose: () => undefined,
