@@ -10,8 +10,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
- * networks with a Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts
- * of whole networks, rounds of kill and restore, sizes of networks in which mistakes are made, blocks that a validator misses, and validators that vote each other in.
+ * networks with a Byzantine validator, with lost votes and with one key twice, networks of real nodes, untrusted peers,
+ * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, sizes of networks in which
+ * mistakes are made, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -23,6 +24,8 @@ const NUMBERS = {
   IBEX_MIGRATION_KILLS: "10",
   IBEX_POOL_LIVES: "2000",
   IBEX_SABOTAGE_SEEDS: "1000",
+  IBEX_MISFORTUNES: "500",
+  IBEX_TWINS: "50",
   IBEX_REAL_WORLDS: "20",
   IBEX_RECORDINGS: "all",
   IBEX_UNTRUSTED_PEERS: "1000",

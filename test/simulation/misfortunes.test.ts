@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
+import { itIfThorough } from "../thorough.ts";
 import type { CheckerName } from "./checkers.ts";
 import { drawMisfortunes, type Misfortune, runMisfortunes } from "./misfortunes.ts";
 import { FORGETS_DOUBTS, LOOKS_AT_NO_TIME, NEEDS_NO_RECORD, OVERLOOKS_OWN_SEALS } from "./sabotage.ts";
 import type { Setting } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
-const SEEDS = IS_THOROUGH ? 500 : 10;
+const SEEDS = Number(process.env["IBEX_MISFORTUNES"] ?? 10);
 
 const LONGEST_MS = 10 * 60_000;
 

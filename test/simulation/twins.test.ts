@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { DoubtReason } from "../../src/ibft/lastSigned.ts";
-import { IS_THOROUGH } from "../thorough.ts";
 import { Violation } from "./checkers.ts";
 import { createRandom } from "./random.ts";
 import { IGNORES_ITS_KEY } from "./sabotage.ts";
@@ -8,7 +7,7 @@ import { FAULT_FREE, type NetworkConditions, type Setting, USUAL_LIMITS } from "
 import type { Sabotage, SimulatedNode } from "./simulatedNode.ts";
 import { createNetwork } from "./simulator.ts";
 
-const SEEDS = IS_THOROUGH ? 50 : 6;
+const SEEDS = Number(process.env["IBEX_TWINS"] ?? 6);
 
 /** Four validators a to d; the fifth node starts later with the key of a, and a copy of its folder or nothing else. */
 const [A, TWIN] = [0, 4];
