@@ -82,6 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/leveldb/levelDatabase.ts"],
   "@ethereumjs/wallet": ["node/keystore.ts"],
+  fastify: ["rpc/server/", "graphql/", "node/"],
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],
   "hyparquet-writer": ["cli/data/files/parquetFile.ts"],

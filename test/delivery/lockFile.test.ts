@@ -20,8 +20,8 @@ const { packages } = require(join(root, "package-lock.json")) as {
   readonly packages: Readonly<Record<string, Package>>;
 };
 const manifest = require(join(root, "package.json")) as { readonly engines: { readonly node: string } };
-/** That of the Solidity compiler: ours would be one more dependency. */
-const semver = createRequire(require.resolve("solc"))("semver") as {
+/** Fastify's own: ours would be one more dependency. */
+const semver = createRequire(require.resolve("fastify"))("semver") as {
   satisfies(version: string, range: string): boolean;
 };
 
