@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { HostLimits } from "./hostLimits.ts";
 
 /** What a process has in memory, as Linux counts it, in bytes. */
 export interface ProcessMemory {
@@ -17,18 +16,9 @@ export function memoryIn(status: string): ProcessMemory | undefined {
   return { ownBytes: own * 1024, mappedBytes: mapped * 1024 };
 }
 
-/** What is told about memory where an operator asks for a node's state. */
-export function memoryReport({ memoryBytes }: HostLimits): {
-  readonly resident: number;
-  readonly own?: number;
-  readonly limit: number;
-} {
-  const memory = memoryIn(readStatus());
-  return {
-    resident: process.memoryUsage.rss(),
-    ...(memory !== undefined && { own: memory.ownBytes }),
-    limit: memoryBytes,
-  };
+/** What this process has in memory; undefined as above. Reads a file of the system. */
+export function processMemory(): ProcessMemory | undefined {
+  return memoryIn(readStatus());
 }
 
 function kilobytesIn(status: string, name: string): number | undefined {

@@ -23,7 +23,13 @@ export interface NodeFacts {
     readonly resumeBytes: number;
     readonly databaseBytes: number;
   };
-  readonly memory: { readonly residentBytes: number; readonly limitBytes: number };
+  readonly memory: {
+    readonly residentBytes: number;
+    /** The part that only the process can give back, and the part that maps files; undefined where the system does not say. */
+    readonly ownBytes: number | undefined;
+    readonly mappedBytes: number | undefined;
+    readonly limitBytes: number;
+  };
   /** Local transactions that blocks with room have passed over for a minute: those that wait longest, MOST_UNMINED at most. */
   readonly unmined: readonly UnminedTransaction[];
   /** How many there are in all. */

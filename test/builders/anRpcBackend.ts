@@ -114,7 +114,7 @@ export const QUIET_NODE: NodeFacts = {
   unmined: [],
   unminedCount: 0,
   walletRpc: undefined,
-  memory: { residentBytes: 7, limitBytes: 9 },
+  memory: { residentBytes: 7, ownBytes: undefined, mappedBytes: undefined, limitBytes: 9 },
   openFiles: { open: undefined, limit: undefined },
 };
 

@@ -6,6 +6,8 @@ import { prepareNetwork } from "../cluster/validatorNetwork.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, figure, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
+import { aNetworkAnswer } from "./networkAnswers.ts";
+import { openScriptedNode, quantity } from "./scriptedNode.ts";
 
 describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
   afterAll(closeBrowser);
@@ -25,6 +27,24 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     expect(complaints).toEqual([]);
     await node.stop();
   });
+
+  itIfThorough(
+    "shows the memory that the node alone can give back, and that of mapped files beside it",
+    async () => {
+      const network = aNetworkAnswer();
+      const status = network["explorer_getNodeStatus"]?.() as object;
+      const [residentBytes, ownBytes] = [1_500, 850].map((megabytes) => quantity(megabytes * 1024 ** 2));
+      const [mappedBytes, limitBytes] = [650, 2_000].map((megabytes) => quantity(megabytes * 1024 ** 2));
+      const memory = { residentBytes, ownBytes, mappedBytes, limitBytes };
+      const node = await openScriptedNode({
+        ...network,
+        explorer_getNodeStatus: () => ({ ...status, memory }),
+      });
+      await node.page.goto(`${node.url}/network`);
+      const machine = node.page.getByRole("region", { name: "Machine" });
+      await expect.poll(() => machine.textContent()).toMatch(/Memory850[^%]*43 %.*650/);
+    },
+  );
 
   itIfThorough("shows lost turns, silence, votes and clocks of a network", async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });

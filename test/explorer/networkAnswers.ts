@@ -52,6 +52,6 @@ const NODE = {
   unminedCount: "0x0",
   unmined: [],
   walletRpc: null,
-  memory: { residentBytes: "0x1000", limitBytes: "0x2000" },
+  memory: { residentBytes: "0x1000", ownBytes: null, mappedBytes: null, limitBytes: "0x2000" },
   openFiles: { open: null, limit: null },
 };

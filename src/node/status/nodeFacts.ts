@@ -8,6 +8,7 @@ import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { Conductors } from "../openNetwork.ts";
+import { processMemory } from "../processMemory.ts";
 
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;
@@ -42,7 +43,7 @@ export function createNodeFacts(
       unmined: unmined.list(MOST_UNMINED),
       unminedCount: unmined.count,
       walletRpc: walletRpc(http, services().jsonrpc?.port),
-      memory: { residentBytes: process.memoryUsage.rss(), limitBytes: memoryBytes },
+      memory: memoryFacts(memoryBytes),
       openFiles: { open: countOpenFiles(), limit: openFiles },
     };
   }
@@ -54,6 +55,16 @@ export function createNodeFacts(
       facts = read();
     }
     return facts;
+  };
+}
+
+function memoryFacts(limitBytes: number): NodeFacts["memory"] {
+  const memory = processMemory();
+  return {
+    residentBytes: process.memoryUsage.rss(),
+    ownBytes: memory?.ownBytes,
+    mappedBytes: memory?.mappedBytes,
+    limitBytes,
   };
 }
 

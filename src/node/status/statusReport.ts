@@ -11,7 +11,7 @@ import type { ServiceEndpoints } from "../../rpc/ports.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { Conductors } from "../openNetwork.ts";
-import { memoryReport } from "../processMemory.ts";
+import { processMemory } from "../processMemory.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 
 /** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */
@@ -92,6 +92,7 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
   const limits = hostLimits();
   const { openFiles } = limits;
   const open = countOpenFiles();
+  const memory = processMemory();
   return {
     version: settings.clientVersion,
     processId: process.pid,
@@ -119,7 +120,11 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
       ...(open !== undefined && { open }),
       ...(openFiles !== undefined && { limit: openFiles }),
     },
-    memory: memoryReport(limits),
+    memory: {
+      resident: process.memoryUsage.rss(),
+      ...(memory !== undefined && { own: memory.ownBytes }),
+      limit: limits.memoryBytes,
+    },
     minFreeDiskBytes: settings.minFreeDiskBytes,
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),

@@ -43,9 +43,16 @@ describe("explorer_getNodeStatus", () => {
       maxPeers: "0x19",
       peers: [],
       disk: { freeBytes: "0x3e8", reserveBytes: "0x200", resumeBytes: "0x280", databaseBytes: "0x50" },
-      memory: { residentBytes: "0x7", limitBytes: "0x9" },
+      memory: { residentBytes: "0x7", ownBytes: null, mappedBytes: null, limitBytes: "0x9" },
       walletRpc: { port: "0x2161", isSecure: false, isLocal: true },
       openFiles: { open: null, limit: null },
+    });
+  });
+
+  it("tells the node's own memory from mapped files", async () => {
+    const memory = { residentBytes: 7, ownBytes: 5, mappedBytes: 2, limitBytes: 9 };
+    expect(await ask({ memory })).toMatchObject({
+      memory: { residentBytes: "0x7", ownBytes: "0x5", mappedBytes: "0x2", limitBytes: "0x9" },
     });
   });
 

@@ -28,7 +28,13 @@ export interface NodeStatus {
   readonly unmined: readonly UnminedTransaction[];
   /** Null where no wallet can be sent to the node. */
   readonly walletRpc: WalletRpc | null;
-  readonly memory: { readonly residentBytes: string; readonly limitBytes: string };
+  readonly memory: {
+    readonly residentBytes: string;
+    /** Null, as `mappedBytes`, where the system does not say. */
+    readonly ownBytes: string | null;
+    readonly mappedBytes: string | null;
+    readonly limitBytes: string;
+  };
   readonly openFiles: { readonly open: string | null; readonly limit: string | null };
 }
 

@@ -91,7 +91,12 @@ function showMachine({ disk, memory, openFiles }: NodeFacts): Readonly<Record<st
       resumeBytes: toQuantity(disk.resumeBytes),
       databaseBytes: toQuantity(disk.databaseBytes),
     },
-    memory: { residentBytes: toQuantity(memory.residentBytes), limitBytes: toQuantity(memory.limitBytes) },
+    memory: {
+      residentBytes: toQuantity(memory.residentBytes),
+      ownBytes: quantityOrNull(memory.ownBytes),
+      mappedBytes: quantityOrNull(memory.mappedBytes),
+      limitBytes: toQuantity(memory.limitBytes),
+    },
     openFiles: { open: quantityOrNull(openFiles.open), limit: quantityOrNull(openFiles.limit) },
   };
 }

@@ -38,8 +38,6 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
   const free = disk.freeBytes === null ? undefined : Number(disk.freeBytes);
   const reserve = Number(disk.reserveBytes);
   const resume = Number(disk.resumeBytes);
-  const resident = Number(memory.residentBytes);
-  const limit = Number(memory.limitBytes);
   return (
     <Panel title="Machine">
       <Fields>
@@ -70,13 +68,7 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
             )}
           </Field>
         )}
-        <Field name="Memory">
-          {showBytes(resident)}{" "}
-          <span class="note">
-            {showPercent(resident, limit)} of {showBytes(limit)}
-          </span>
-          <Gauge part={resident} whole={limit} />
-        </Field>
+        <Memory memory={memory} />
         {openFiles.open !== null && (
           <Field name="Open files">
             {showNumber(Number(openFiles.open))}
@@ -91,6 +83,26 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
         )}
       </Fields>
     </Panel>
+  );
+}
+
+/** What the process alone can give back: tables of the database that it maps are no burden to the machine. */
+function Memory({ memory }: Pick<NodeStatus, "memory">) {
+  const own = Number(memory.ownBytes ?? memory.residentBytes);
+  const limit = Number(memory.limitBytes);
+  return (
+    <Field name="Memory">
+      {showBytes(own)}{" "}
+      <span class="note">
+        {showPercent(own, limit)} of {showBytes(limit)}
+      </span>
+      <Gauge part={own} whole={limit} />
+      {memory.mappedBytes !== null && (
+        <span class="note" title="The system takes this back when it needs the memory.">
+          and {showBytes(Number(memory.mappedBytes))} of mapped files
+        </span>
+      )}
+    </Field>
   );
 }
 
