@@ -51,20 +51,24 @@ export async function startIbex(
 }
 
 /**
- * Starts the program in a folder on free ports; its log goes to `logFile`, if given. `nodeOptions` are for Node.js itself.
+ * Starts the program in a folder on free ports; its log goes to `logFile`, if given. `nodeOptions` are for Node.js itself, and
+ * `launcher` are words before the command, of a program that becomes it.
  */
 export async function startProgram(
   dataPath: string,
   options: readonly string[],
   logFile?: string,
   nodeOptions: readonly string[] = [],
+  launcher: readonly string[] = [],
 ): Promise<Contender> {
   const [port, wsPort] = [await freePort(), await freePort()];
   const profileFolder = process.env["BENCH_PROFILE"];
   const runtimeOptions = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   const ports = [`--rpc-http-port=${port}`, `--rpc-ws-port=${wsPort}`];
   // As `npm start` starts it.
-  const words = [
+  const [command = process.execPath, ...words] = [
+    ...launcher,
+    process.execPath,
     "--max-semi-space-size=64",
     ...runtimeOptions,
     ...nodeOptions,
@@ -73,7 +77,7 @@ export async function startProgram(
     ...ports,
     ...options,
   ];
-  return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
+  return start("ibex", command, words, { port, wsPort, dataPath, logFile });
 }
 
 /** In each block; it never fills. */

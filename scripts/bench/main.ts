@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token swap stake reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup access threads] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -19,6 +20,7 @@ import { measureExecution } from "./execution/run.ts";
 import { measureFootprint } from "./footprint.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
+import { measureMemory } from "./memory/memory.ts";
 import { measureMesh } from "./mesh.ts";
 import { measureMixed } from "./mixed.ts";
 import { measurePropagation } from "./propagation.ts";
@@ -62,6 +64,7 @@ const PARTS = [
   "access",
   "threads",
   "subscribers",
+  "memory",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -75,7 +78,11 @@ const { values: options, positionals: asked } = parseArgs({
     gas: { type: "string", default: "30000000" },
     memory: { type: "string", default: "256" },
     peers: { type: "string", default: "1" },
-    validators: { type: "string", default: "4" },
+    validators: { type: "string" },
+    follower: { type: "boolean", default: false },
+    minutes: { type: "string", default: "40" },
+    machine: { type: "string" },
+    node: { type: "string", multiple: true, default: [] },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -102,6 +109,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "access",
   "threads",
   "subscribers",
+  "memory",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -135,13 +143,22 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   propagation: () => measurePropagation(seconds, rate ?? 200),
   mesh: measureMesh,
   disk: measureDisk,
-  footprint: () => measureFootprint(Number(options.validators), seconds, rate ?? 100),
+  footprint: () => measureFootprint(Number(options.validators ?? 4), seconds, rate ?? 100),
   backup: () => measureBackup(seconds, rate ?? 2000),
   access: async () => {
     for (const threads of [0, 2]) await measureAccess(seconds, threads);
   },
   threads: () => measureThreads(Math.min(seconds, 3)),
   subscribers: measureSubscribers,
+  memory: () =>
+    measureMemory({
+      minutes: Number(options.minutes),
+      perSecond: rate ?? 200,
+      machineMb: options.machine === undefined ? undefined : Number(options.machine),
+      validators: Number(options.validators ?? 1),
+      hasFollower: options.follower,
+      nodeOptions: options.node,
+    }),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

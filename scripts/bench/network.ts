@@ -37,12 +37,20 @@ export interface NetworkSettings {
   readonly followers?: number;
   /** Whether two nodes, by index, know each other; by default all do. */
   readonly areLinked?: (one: number, other: number) => boolean;
+  /** More options of a node, by index, and of its Node.js. */
+  readonly optionsOf?: (index: number) => readonly string[];
+  readonly runtimeOptionsOf?: (index: number) => readonly string[];
 }
 
 /** Starts a network with the development genesis and its own validators. Resolves when all are connected and make blocks. */
 export async function startValidators(
   validators: number,
-  { followers = 0, areLinked = () => true }: NetworkSettings = {},
+  {
+    followers = 0,
+    areLinked = () => true,
+    optionsOf = () => [],
+    runtimeOptionsOf = () => [],
+  }: NetworkSettings = {},
 ): Promise<ValidatorProcesses> {
   const count = validators + followers;
   const linksOf = (index: number): readonly number[] =>
@@ -72,8 +80,9 @@ export async function startValidators(
       "--rpc-http-api=ETH,NET,IBFT",
       "--min-gas-price=0",
       "--logging-format=JSON",
+      ...optionsOf(index),
     ];
-    return startProgram(dataPath, options, join(dataPath, "node.log"));
+    return startProgram(dataPath, options, join(dataPath, "node.log"), runtimeOptionsOf(index));
   };
   const nodes = await Promise.all(keys.map(startNode));
   await Promise.all(nodes.map((node, index) => untilConnected(node, linksOf(index).length)));
