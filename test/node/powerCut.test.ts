@@ -23,7 +23,7 @@ import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { generator, type Random } from "../storage/random.ts";
 
 /** The daily run; the long run asks for more (`npm run test:long`). */
-const SEEDS = Number(process.env["IBEX_POWER_CUTS"] ?? 10);
+const SEEDS = Number(process.env["IBEX_POWER_CUTS"] ?? 5);
 const FIRST_SEED = Number(process.env["IBEX_SEED"] ?? 1);
 const CUTS_PER_SEED = 5;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { casesOf, itIfThorough } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { addSeed, noTotals, reportFailure } from "./report.ts";
 import { runSetting } from "./runSeed.ts";
 import { FORGETS_CERTIFICATE } from "./sabotage.ts";
@@ -8,7 +8,7 @@ import { drawSetting, FAULT_CLASSES, FAULT_FREE, type Setting, USUAL_LIMITS } fr
 import { createNetwork, type SimulatedNetwork } from "./simulator.ts";
 
 /** `npm run simulate` takes fresh seeds, in any number. */
-const SEEDS = casesOf(30);
+const SEEDS = IS_THOROUGH ? 30 : 6;
 
 const CALM_SETTING = { byzantine: 0, isRuthless: false, conditions: FAULT_FREE, relays: undefined };
 
@@ -96,7 +96,7 @@ describe("a network of validators", () => {
   });
 
   it("is safe and makes progress with keys in other processes, which are slow and fail", async () => {
-    for (let seed = 1; seed <= casesOf(20); seed++) {
+    for (let seed = 1; seed <= (IS_THOROUGH ? 20 : 4); seed++) {
       const drawn = drawSetting(seed);
       const conditions = { ...drawn.conditions, signMs: seed % 3 === 0 ? 3_000 : 200, signFailure: 0.02 };
       const setting = { ...drawn, conditions, hasRemoteSigners: true };

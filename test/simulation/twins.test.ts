@@ -7,7 +7,9 @@ import { FAULT_FREE, type NetworkConditions, type Setting, USUAL_LIMITS } from "
 import type { Sabotage, SimulatedNode } from "./simulatedNode.ts";
 import { createNetwork } from "./simulator.ts";
 
-const SEEDS = Number(process.env["IBEX_TWINS"] ?? 6);
+const SEEDS = Number(process.env["IBEX_TWINS"] ?? 3);
+/** With fewer than six, hardly one of them votes twice. */
+const SABOTAGED_SEEDS = Math.max(6, SEEDS);
 
 /** Four validators a to d; the fifth node starts later with the key of a, and a copy of its folder or nothing else. */
 const [A, TWIN] = [0, 4];
@@ -58,11 +60,11 @@ describe("two nodes with one key", () => {
 
   it("vote twice where the second does not heed its key's votes", async () => {
     let doubleVotes = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (let seed = 1; seed <= SABOTAGED_SEEDS; seed++) {
       const found = await run(settingOf(seed, "each at its own side"), IGNORES_ITS_KEY);
       doubleVotes += found.doubleVotes;
     }
-    expect(doubleVotes).toBeGreaterThan(SEEDS);
+    expect(doubleVotes).toBeGreaterThan(SABOTAGED_SEEDS);
   });
 });
 
