@@ -14,28 +14,38 @@ export interface HandClock extends Clock {
 /** Starts at `startMs`. A timer set for a past time fires at the next advance, at the current time. */
 export function createHandClock(startMs: number): HandClock {
   let nowMs = startMs;
-  let sequence = 0;
-  const alarms = new Map<number, { readonly atMs: number; readonly action: () => void }>();
+  /** By the time they are due, the last one first; those due at one time in the order in which they were set. */
+  const alarms: Alarm[] = [];
 
-  function earliest():
-    | { readonly id: number; readonly atMs: number; readonly action: () => void }
-    | undefined {
-    let found: { readonly id: number; readonly atMs: number; readonly action: () => void } | undefined;
-    for (const [id, alarm] of alarms)
-      if (found === undefined || alarm.atMs < found.atMs) found = { id, ...alarm };
-    return found;
+  function plan(alarm: Alarm): void {
+    let [from, until] = [0, alarms.length];
+    while (from < until) {
+      const middle = (from + until) >> 1;
+      if ((alarms[middle]?.atMs ?? 0) > alarm.atMs) from = middle + 1;
+      else until = middle;
+    }
+    alarms.splice(from, 0, alarm);
+  }
+
+  function earliest(): Alarm | undefined {
+    while (alarms.at(-1)?.isCancelled === true) alarms.pop();
+    return alarms.at(-1);
   }
 
   const clock: HandClock = {
     nowMs: () => nowMs,
     at(atMs, action) {
-      const id = sequence++;
-      alarms.set(id, { atMs, action });
-      return { cancel: () => void alarms.delete(id) };
+      const alarm = { atMs, action, isCancelled: false };
+      plan(alarm);
+      return {
+        cancel() {
+          alarm.isCancelled = true;
+        },
+      };
     },
     advanceTo(atMs) {
       for (let due = earliest(); due !== undefined && due.atMs <= atMs; due = earliest()) {
-        alarms.delete(due.id);
+        alarms.pop();
         nowMs = Math.max(nowMs, due.atMs);
         due.action();
       }
@@ -50,4 +60,10 @@ export function createHandClock(startMs: number): HandClock {
     },
   };
   return clock;
+}
+
+interface Alarm {
+  readonly atMs: number;
+  readonly action: () => void;
+  isCancelled: boolean;
 }
