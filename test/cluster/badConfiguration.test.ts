@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { ibexHere } from "../cli/program.ts";
 import { HANG_MS } from "../hang.ts";
-import { someOf } from "../thorough.ts";
+import { IS_THOROUGH, someOf } from "../thorough.ts";
 import { PROGRAM, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
 const FOLDER = temporaryFolder();
@@ -12,7 +13,14 @@ const PORTS = { http: "--rpc-http-port=0", ws: "--rpc-ws-port=0" };
 
 /** Runs the program in FOLDER, with a data folder and free ports, until it ends. */
 function ibex(...args: readonly string[]) {
-  return runIn({}, "--data-path=data", PORTS.http, PORTS.ws, ...args);
+  return ibexIn("--data-path=data", PORTS.http, PORTS.ws, ...args);
+}
+
+/** The daily run reads the many bad inputs in this process, and only some of them in one of their own. */
+async function ibexIn(...args: readonly string[]) {
+  if (IS_THOROUGH) return runIn({}, ...args);
+  const { exitCode, output, errors } = await ibexHere(args, { workingDirectory: FOLDER });
+  return { status: exitCode, stdout: output, stderr: errors };
 }
 
 function runIn(environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
@@ -142,9 +150,9 @@ describe("an invalid genesis file", () => {
         "alloc.0x11.storage must be an object but was a list (PLACE)",
       ],
     ]),
-  )("%s", (_, text, problem) => {
+  )("%s", async (_, text, problem) => {
     writeFileSync(join(FOLDER, "net.json"), text);
-    const { stderr, ...rest } = ibex("--genesis-file=net.json");
+    const { stderr, ...rest } = await ibex("--genesis-file=net.json");
     const message = stderr.replace(join(FOLDER, "net.json"), "FILE");
     const shown = problem.endsWith("(PLACE)")
       ? message.replace(/\(line 1, column \d+ of FILE\)/, "(PLACE)")
@@ -199,10 +207,10 @@ describe("an invalid configuration file", () => {
         "Invalid value for option '--identity': a date is given as identity in FILE, line 1; accepted: a name",
       ],
     ]),
-  )("%j", (text, problem) => {
+  )("%j", async (text, problem) => {
     writeFileSync(join(FOLDER, "node.toml"), text);
     expect(
-      runIn({}, "--config-file=node.toml", "--data-path=data", "--genesis-file", DEV_GENESIS_FILE),
+      await ibexIn("--config-file=node.toml", "--data-path=data", "--genesis-file", DEV_GENESIS_FILE),
     ).toEqual(refused(problem.replace("FILE", "node.toml")));
   });
 });
@@ -256,8 +264,23 @@ describe("an invalid option", () => {
       ],
       ["--config-file=absent.toml", "Unable to read TOML configuration, file not found: absent.toml"],
     ]),
-  )("%s", (option, problem) => {
-    expect(ibex(option)).toEqual(refused(problem));
+  )("%s", async (option, problem) => {
+    expect(await ibex(option)).toEqual(refused(problem));
+  });
+
+  it("ends the program, as does a bad configuration file, and a bad genesis file", () => {
+    writeFileSync(join(FOLDER, "net.json"), "[]");
+    writeFileSync(join(FOLDER, "node.toml"), "hello");
+    for (const [problem, ...args] of [
+      ["Unknown option: '--nonsense'", "--nonsense"],
+      ["Invalid TOML configuration: incomplete key-value", "--config-file=node.toml"],
+      ["Unable to load genesis file. the document must be an object", "--genesis-file=net.json"],
+    ] as const) {
+      const { status, stdout, stderr } = runIn({}, "--data-path=data", ...args);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr.startsWith(problem)).toBe(true);
+      expect(stderr.endsWith(HINT)).toBe(true);
+    }
   });
 
   it("in the environment is reported with its variable", () => {
