@@ -15,6 +15,7 @@ import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { recordedChain } from "../builders/recordedChain.ts";
+import { someOf } from "../thorough.ts";
 import { describeWithVectors, readVectorBytes, readVectorJson } from "../vectors.ts";
 
 interface RecordedBlock {
@@ -60,7 +61,7 @@ const CHAINS = [
 ];
 
 describeWithVectors("chains recorded from live networks", () => {
-  it.each(CHAINS)("decode, link by chain hash, and encode again to the same bytes: %s", (path) => {
+  it.each(someOf(CHAINS))("decode, link by chain hash, and encode again to the same bytes: %s", (path) => {
     let parentHash: Uint8Array | undefined;
     for (const { block, bytes } of readChain(path)) {
       const { header, transactions } = block;
@@ -75,7 +76,7 @@ describeWithVectors("chains recorded from live networks", () => {
     expect(parentHash).toBeDefined();
   });
 
-  it.each(["net1", "net2"])("have the contents that the network reported: %s", (network) => {
+  it.each(someOf(["net1", "net2"]))("have the contents that the network reported: %s", (network) => {
     const recorded = readVectorJson<RecordedBlock[]>("besu-ibft", network, "blocks.json");
     const ours = readChain("besu-ibft", network, "chain.rlp").map(({ block }): RecordedBlock => {
       const { header, transactions } = block;
