@@ -4,6 +4,7 @@ import { forkAt } from "../../src/chainspec/forks.ts";
 import { type GenesisReading, parseGenesis, readGenesis } from "../../src/chainspec/genesis.ts";
 import { parametersAt } from "../../src/chainspec/ibftParameters.ts";
 import { toHex } from "../../src/primitives/hex.ts";
+import { casesOf } from "../thorough.ts";
 
 const VALIDATOR = "11".repeat(20);
 const EXTRA_DATA = `0xf83ea0${"00".repeat(32)}d594${VALIDATOR}808400000000c0`;
@@ -455,7 +456,7 @@ describe("an invalid genesis file is refused, with key, value and position", () 
           expect(message).toMatch(/^(accepted|Unable to load genesis file\. .*)/s);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: casesOf(500) },
     );
   });
 });

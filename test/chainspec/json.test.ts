@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Json, parseJson } from "../../src/chainspec/json.ts";
+import { casesOf } from "../thorough.ts";
 
 /** The document as JSON.parse would give it, numbers as their text. */
 function plain(json: Json): unknown {
@@ -78,7 +79,7 @@ describe("JSON with offsets", () => {
         }
         expect(parseJson(text).ok).toBe(isJson);
       }),
-      { numRuns: 5000 },
+      { numRuns: casesOf(5000) },
     );
   });
 

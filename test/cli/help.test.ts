@@ -6,6 +6,7 @@ import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
 import { HELP_GROUPS } from "../../src/config/options/option.ts";
 import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
+import { casesOf } from "../thorough.ts";
 
 describe("the help", () => {
   it("lists every visible option once, and no hidden one", () => {
@@ -76,7 +77,7 @@ describe("the types of all options", () => {
         const again = type.read(type.show(outcome.value));
         expect([name, text, again.ok && again.value]).toEqual([name, text, outcome.value]);
       }),
-      { numRuns: 5000 },
+      { numRuns: casesOf(5000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readToml } from "../../src/config/toml.ts";
+import { casesOf } from "../thorough.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 /** The raw values of a file, by option. */
@@ -174,7 +175,7 @@ describe("an invalid TOML file is refused", () => {
         const reading = readToml(parts.join(""), "node.toml");
         expect(reading.raw.length + reading.problems.length).toBeGreaterThan(0);
       }),
-      { numRuns: 3000 },
+      { numRuns: casesOf(3000) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { asHash } from "../../src/primitives/hash.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
 import { account } from "../builders/testAccounts.ts";
+import { casesOf } from "../thorough.ts";
 import { anOverlay, aSession, BENEFICIARY, slotOf } from "./context.ts";
 
 const ABSENT = addressFromHex("0xab00000000000000000000000000000000000000");
@@ -80,7 +81,7 @@ describe("a transaction that runs no code", () => {
           expect(direct).toEqual(interpreted);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: casesOf(1000) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
 } from "../../src/primitives/rlp.ts";
 import { countedBytes } from "../builders/countedBytes.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
+import { casesOf } from "../thorough.ts";
 
 const { item } = fc.letrec<{ item: unknown; list: unknown[]; bytes: Uint8Array }>((tie) => ({
   item: fc.oneof({ maxDepth: 3 }, tie("bytes"), tie("list")),
@@ -85,7 +86,7 @@ describe("reading RLP one level deep", () => {
           for (const { isList, start, until } of spans) if (!isList) RLP.decode(bytes.subarray(start, until));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ByteCache } from "../../src/state/byteCache.ts";
+import { casesOf } from "../thorough.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -28,7 +29,7 @@ describe("byte cache", () => {
           expect(cachedBytes(cache, model)).toBeLessThanOrEqual(2 * MEGABYTE);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: casesOf(200) },
     );
   });
 

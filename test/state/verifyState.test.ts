@@ -10,6 +10,7 @@ import { openEntry, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { casesOf } from "../thorough.ts";
 import { type Action, blockActions, type ModelState, perform, readAll } from "./stateModel.ts";
 
 describe("state check", () => {
@@ -25,7 +26,7 @@ describe("state check", () => {
         await database.write(batch);
         expect((await checkState(database)).damages).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(60) },
     );
   });
 

@@ -108,7 +108,7 @@ describe("world state", () => {
         for (const [number, state] of node.states.entries())
           for (let who = 0; who < ADDRESSES; who++) await expectProof(node.world, number, who, state);
       }),
-      { numRuns: 15 },
+      { numRuns: casesOf(15) },
     );
   });
 
@@ -126,7 +126,7 @@ describe("world state", () => {
     const database = createMemoryDatabase();
     const world = createWorldState({ database });
     const genesis = world.overlay();
-    for (let i = 0; i < OTHERS; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
+    for (let i = 0; i < 2 * CHANGED; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
     await commit(world, database, genesis, 0n);
     const overlays = [1n, 2n].map((wei) => manyChanges(world, wei));
     const roots = overlays.map((overlay) => toHex(world.stage(overlay.changes(), 1n).root));

@@ -8,6 +8,7 @@ import { createBatch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database, DiskError, type KeyRange } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { casesOf } from "../thorough.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 const kinds: readonly (readonly [string, () => Promise<Database>])[] = [
@@ -124,7 +125,7 @@ describe.each(kinds)("a database %s", (_, open) => {
         if (asked.reverse === true) keys.reverse();
         expect(await keysIn(database, asked)).toEqual(keys.slice(0, asked.limit).map(toHex));
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(60) },
     );
   });
 

@@ -215,7 +215,7 @@ describe("the pool, under random actions", () => {
           expect([...known].sort()).toEqual([...now].sort());
         }
       }),
-      { numRuns: 100 },
+      { numRuns: casesOf(100) },
     );
   });
 });
@@ -290,7 +290,7 @@ describe("a block built from the pool", () => {
         const taken = drain(pool.select(1000n)).map(({ gasPrice = 0n }) => Number(gasPrice) / 100);
         expect(taken).toEqual(best);
       }),
-      { numRuns: 50 },
+      { numRuns: casesOf(50) },
     );
   });
 });

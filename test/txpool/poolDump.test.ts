@@ -5,6 +5,7 @@ import { decodeDumpLine, encodeDumpLine, inOfferOrder } from "../../src/txpool/p
 import type { SentTransaction, TransactionType } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { casesOf } from "../thorough.ts";
 
 function ofType(type: TransactionType): SentTransaction {
   return aTransaction({ type, ...(type === 4 && { authorizationList: [anAuthorization()] }) });
@@ -60,7 +61,7 @@ describe("a line of the file", () => {
       fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 3 }), (at, text) => {
         decodeDumpLine(valid.slice(0, at) + text + valid.slice(at + 1));
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 });
@@ -103,7 +104,7 @@ describe("the order in which a saved pool is offered", () => {
           expect(nonces).toEqual(nonces.toSorted((a, b) => a - b));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: casesOf(200) },
     );
   });
 });

@@ -13,7 +13,7 @@ import { anAuthorization, aTransaction, type TransactionFields } from "../builde
 import { genesisWith } from "../builders/genesisWith.ts";
 import { account } from "../builders/testAccounts.ts";
 import { anOverlay, type ContextAccount, ETHER, execute } from "../execution/context.ts";
-import { casesOf } from "../thorough.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 
 /*
  * Execution decides whether a block may hold a transaction (checkTransaction.ts), and the pool has rules of its own for
@@ -137,7 +137,7 @@ describe("a transaction that no block may hold", () => {
   });
 });
 
-const RUNS = casesOf(4000);
+const RUNS = IS_THOROUGH ? 4000 : 1300;
 
 /** Values near the limits, each in one of the fields. A new rule needs its own here. */
 const VARIATIONS: readonly Omit<Case, "fork">[] = [

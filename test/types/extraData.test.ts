@@ -11,6 +11,7 @@ import {
   encodeWithoutSealsAndRound,
   vanityFromBytes,
 } from "../../src/types/extraData.ts";
+import { casesOf } from "../thorough.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
 
 interface Vectors {
@@ -88,7 +89,7 @@ describe("extra data with any contents", () => {
         const outcome = decodeExtraData(mutated);
         if (outcome.ok) expect(toHex(encodeExtraData(outcome.value))).toBe(toHex(mutated));
       }),
-      { numRuns: 500 },
+      { numRuns: casesOf(500) },
     );
   });
 

@@ -9,6 +9,7 @@ import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { hashOfHeader, sealDigest } from "../../src/types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../../src/types/extraData.ts";
 import { decodeHeader, encodeHeader, type Header } from "../../src/types/header.ts";
+import { casesOf } from "../thorough.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
 
 interface RealBlocks {
@@ -163,7 +164,7 @@ describe("a header", () => {
         const outcome = decodeHeader(noise);
         expect(outcome.ok || outcome.error.code).toBe("malformedHeader");
       }),
-      { numRuns: 1000 },
+      { numRuns: casesOf(1000) },
     );
   });
 });

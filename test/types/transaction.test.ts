@@ -23,6 +23,7 @@ import { anAuthorization, aTransaction, type TransactionFields } from "../builde
 import { countedBytes } from "../builders/countedBytes.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
+import { casesOf } from "../thorough.ts";
 
 function decoded(bytes: Uint8Array): Transaction {
   const outcome = decodeTransaction(bytes);
@@ -129,7 +130,7 @@ describe("decoding a transaction", () => {
         expect(toHex(withRecoveredSender(transaction)?.sender ?? new Uint8Array())).toBe(toHex(sender));
         expect(transaction.raw).toBe(raw);
       }),
-      { numRuns: 300 },
+      { numRuns: casesOf(300) },
     );
   });
 
@@ -201,7 +202,7 @@ describe("decoding malformed bytes", () => {
           else expect(outcome.error.fault).toBe("peer");
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: casesOf(1000) },
     );
   });
 
@@ -228,7 +229,7 @@ describe("decoding malformed bytes", () => {
       fc.property(fc.uint8Array({ maxLength: 120, size: "max" }), (bytes) => {
         expect(decodeTransaction(bytes).ok).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 

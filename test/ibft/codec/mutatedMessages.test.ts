@@ -10,7 +10,7 @@ import { createMessageValidator, opensMessageStrings } from "../../builders/mess
 import { decoded, derivedMessage, recordedMessages } from "../../builders/recordedMessages.ts";
 import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../../builders/rlpMutations.ts";
 import { createRandom } from "../../simulation/random.ts";
-import { IS_THOROUGH } from "../../thorough.ts";
+import { casesOf, IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors } from "../../vectors.ts";
 
 const FLOOD_BYTES = 15_000_000;
@@ -94,7 +94,7 @@ describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
           validate(code, mutated);
         },
       ),
-      { seed: SEED, numRuns: 1000 },
+      { seed: SEED, numRuns: casesOf(1000) },
     );
   });
 

@@ -51,7 +51,7 @@ describe("trie of one key length", () => {
           expect(proven ?? undefined).toEqual(trie.contents.get(text));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(60) },
     );
   });
 
