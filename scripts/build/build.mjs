@@ -7,7 +7,7 @@
  * of one of src/.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -22,11 +22,31 @@ const parts = join(dist, "parts");
 /** Names the files of the last build. It is written last: newer sources than it mean that dist/ is stale. */
 const built = join(dist, ".built");
 
+/** What runs before the compiled code of the rest can be cached, and the smallest thread. */
+const FIRST = ["program.ts", "workers/recoveryWorker.ts"];
+/** What each kind of thread loads when it starts. */
+const STARTS = {
+  program: ["cli/run.ts"],
+  node: ["node/node.ts"],
+  callers: ["node/rpcThreads/callerThread.ts"],
+  jobs: [
+    "accounts/accountIndexWorker.ts",
+    "calls/callWorker.ts",
+    "calls/traceWorker.ts",
+    "logs/logIndexWorker.ts",
+    "logs/logSearchWorker.ts",
+    "storage/leveldb/scrubberWorker.ts",
+  ],
+};
+/** What partOf compares with. */
+let reached;
+
 mkdirSync(parts, { recursive: true });
 const before = existsSync(built) ? readFileSync(built, "utf8").split("\n") : [];
 const bundle = await rolldown({
   cwd: root,
   platform: "node",
+  preserveEntrySignatures: "allow-extension",
   input: Object.fromEntries(entries().map((path) => [basename(path, ".ts"), path])),
   external: (id) => !id.startsWith(".") && !id.startsWith(root),
   plugins: [
@@ -45,6 +65,7 @@ const { output } = await bundle.write({
   sourcemapExcludeSources: true,
   entryFileNames: "[name].js",
   chunkFileNames: "parts/[name]-[hash].js",
+  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: partOf, debugName: "starts" }] },
 });
 await bundle.close();
 
@@ -57,6 +78,29 @@ for (const name of readdirSync(dist))
   if (!name.startsWith(".") && name !== "parts" && !kept.has(name))
     rmSync(join(dist, name), { recursive: true });
 writeFileSync(built, after.join("\n"));
+
+/**
+ * The part that a module is joined to: each file to find, read and link costs a start half a millisecond, so what comes together at
+ * the start of the same kinds of threads is one. What only commands or one kind of worker load is left to the bundler.
+ */
+function partOf(id, context) {
+  reached ??= {
+    first: reachedFrom(FIRST, context),
+    kinds: Object.entries(STARTS).map(([kind, files]) => [kind, reachedFrom(files, context)]),
+  };
+  if (context.getModuleInfo(id)?.isEntry || id === join(src, "program.ts")) return undefined;
+  if (reached.first.has(id)) return "first";
+  const kinds = reached.kinds.flatMap(([kind, found]) => (found.has(id) ? [kind] : []));
+  return kinds.length === 0 || kinds[0] === "jobs" ? undefined : kinds.join("-");
+}
+
+/** The modules that these load without waiting for anything. */
+function reachedFrom(files, context) {
+  const found = new Set(files.map((file) => join(src, file)));
+  for (const id of found)
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) if (isAbsolute(next)) found.add(next);
+  return found;
+}
 
 /** main.ts, and the module of each kind of worker thread. */
 function entries() {

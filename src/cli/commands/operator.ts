@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { parseGenesis } from "../../chainspec/genesis.ts";
 import { readDataFolder } from "../../config/readSettings.ts";
 import { integerType, pathType, textListType, textType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger } from "../../observability/logger.ts";
@@ -157,7 +158,6 @@ async function genesisFor(
   logger.info({ type: "IBFT_EXTRA_DATA" }, "Generating the extra data");
   const validators = pairs.map(({ address }) => address);
   const text = genesisText(genesis, toHex(encodeGenesisExtraData("IBFT_EXTRA_DATA", validators)));
-  const { parseGenesis } = await import("../../chainspec/genesis.ts");
   const checked = parseGenesis(text, "the genesis file that would be written");
   return checked.ok
     ? { isUsable: true, text, minGasPriceWei: floorOf(checked.value) }
