@@ -19,6 +19,8 @@ export interface LogScanListener {
   take(logs: readonly LocatedLog[]): void | Promise<void>;
   /** True to end the scan early. */
   isOver(): boolean;
+  /** Ends a slice of the scan, and resolves when the next one may begin: in the next cycle of the event loop, if not given. */
+  turn?(): Promise<void>;
   /** Called when the file of a segment does not match its checksums, or is of another chain. */
   onInvalidSegment(segment: number): void;
 }
@@ -46,7 +48,7 @@ export async function scanLogs(
   const from = range.from < 0n ? 0n : range.from;
   const to = smaller(range.to, head.header.number);
   const matcher = createLogMatcher(criteria);
-  const slices = createScanSlices(() => listener.isOver());
+  const slices = createScanSlices(() => listener.isOver(), listener.turn?.bind(listener));
   const { database, bloomFolder } = parts;
   const onInvalidSegment = (segment: number): void => listener.onInvalidSegment(segment);
   const candidates = candidateBlocks(

@@ -1,19 +1,25 @@
 import type { Clock, Timer } from "../primitives/clock.ts";
-import { FairQueue } from "../primitives/fairQueue.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
+import { TimeDebts } from "../primitives/timeDebts.ts";
 import { SupervisedThread } from "../workers/supervisedThread.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
+import { QUICK_LANE, SearchLane, SLOW_LANE } from "./searchLane.ts";
 
 /**
  * Searches for logs in ranges of many blocks on a worker thread, which reads the database itself and also writes the JSON
- * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search.
+ * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search. Each has a short first
+ * slice, and what does not end in it is begun anew on the slow lane, so that a short search never waits for long ones.
  *
- * Invariants: each search gets exactly one result, whatever happens to the worker; waiting searches are started round
- * robin by remote host and client, and when too many wait, the requester with the most loses its newest one as busy.
+ *     find ──> quick lane ──> worker, for FIRST_SLICE_MS ──> result
+ *                                └──(used up, or large)──> slow lane ──> worker ──> result
+ *
+ * Invariants: each search gets exactly one result, whatever happens to the worker; on both lanes those are started first whose
+ * remote host, and then whose client, took little time lately (timeDebts.ts), and when too many wait, the requester with the most
+ * loses its newest one as busy.
  */
 export interface LogSearch {
   readonly find: FindLogs;
@@ -29,11 +35,6 @@ export interface LogSearchParts {
   /** Called when the file of a segment is invalid. */
   onInvalidSegment(segment: number): void;
 }
-
-/** Limits of running searches, of extra ones for remote hosts without a running one, and of waiting ones. */
-export const MAX_RUNNING_SEARCHES = 32;
-const MAX_EXTRA_SEARCHES = 32;
-export const MAX_WAITING_SEARCHES = 1_000;
 
 interface Job {
   readonly criteria: LogCriteria;
@@ -57,18 +58,27 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
 const ABANDON_CHECK_MS = 250;
 /** Holds what running searches have found so far, and one large answer. */
 const THREAD_MEMORY_MB = 512;
+/** Time on a processor that a search has before it is begun anew on the slow lane. */
+const FIRST_SLICE_MS = 50;
 
 class ThreadedLogSearch implements LogSearch {
   private readonly parts: LogSearchParts;
   private readonly thread: SupervisedThread<LogSearchMessage>;
-  private readonly running = new Map<number, Job>();
-  private readonly waiting = new FairQueue<Job>(MAX_WAITING_SEARCHES);
+  private readonly running = new Map<number, RunningSearch>();
+  private readonly debts: TimeDebts;
+  private readonly quick: SearchLane<Job>;
+  private readonly slow: SearchLane<Job>;
+  private readonly clients = new WeakMap<object, number>();
+  private lastClient = 0;
   private abandonTimer: Timer | undefined;
   private lastId = 0;
   private isClosed = false;
 
   constructor(parts: LogSearchParts) {
     this.parts = parts;
+    this.debts = new TimeDebts(() => parts.clock.nowMs());
+    this.quick = new SearchLane(QUICK_LANE, this.debts);
+    this.slow = new SearchLane(SLOW_LANE, this.debts);
     const { databasePath, bloomFolder } = parts;
     const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
     this.thread = new SupervisedThread<LogSearchMessage>(
@@ -86,10 +96,7 @@ class ThreadedLogSearch implements LogSearch {
     const { failure } = this.thread;
     if (failure !== undefined) return Promise.reject(new LogSearchError(failure.message));
     return new Promise((resolve, reject) => {
-      const job: Job = { criteria, range, requester, pieces: [], resolve, reject };
-      // A search that may start at once does not enter the queue: none of the waiting ones may start now.
-      if (this.mayStart(requester.remoteHost)) this.start(job);
-      else this.waiting.add(job)?.resolve({ kind: "busy" });
+      this.enqueue(this.quick, { criteria, range, requester, pieces: [], resolve, reject });
     });
   };
 
@@ -100,31 +107,34 @@ class ThreadedLogSearch implements LogSearch {
     this.failAll(new LogSearchError("the thread ended"));
   }
 
-  /** A remote host without a running search may use the extra ones, so that it does not wait for long ones of others. */
-  private mayStart(remoteHost: string): boolean {
-    const { running } = this;
-    if (running.size < MAX_RUNNING_SEARCHES) return true;
-    if (running.size >= MAX_RUNNING_SEARCHES + MAX_EXTRA_SEARCHES) return false;
-    for (const { requester } of running.values()) if (requester.remoteHost === remoteHost) return false;
-    return true;
-  }
-
-  private start(job: Job): void {
-    const { criteria, range } = job;
-    this.thread.start();
-    this.lastId++;
-    this.running.set(this.lastId, job);
-    this.send({ kind: "find", id: this.lastId, criteria, range });
-    if (this.running.size === 1) this.thread.setBusy(true);
-    this.superviseRequesters();
+  private enqueue(lane: SearchLane<Job>, job: Job): void {
+    if (lane.startsAtOnce(job)) this.start(lane, job);
+    else lane.add(job)?.resolve({ kind: "busy" });
   }
 
   /** Starts waiting searches, as far as the limits allow. */
   private startWaiting(): void {
-    const mayStart = ({ remoteHost }: Pick<Requester, "remoteHost">): boolean => this.mayStart(remoteHost);
-    for (let job = this.waiting.take(mayStart); job !== undefined; job = this.waiting.take(mayStart))
-      this.start(job);
+    for (const lane of [this.quick, this.slow])
+      for (let job = lane.take(); job !== undefined; job = lane.take()) this.start(lane, job);
     if (this.running.size === 0) this.thread.setBusy(false);
+  }
+
+  private start(lane: SearchLane<Job>, job: Job): void {
+    const { criteria, range, requester } = job;
+    this.thread.start();
+    this.lastId++;
+    this.running.set(this.lastId, { lane, job });
+    const sliceMs = lane === this.quick ? FIRST_SLICE_MS : undefined;
+    const [remoteHost, client] = [requester.remoteHost, this.numberOf(requester.client)];
+    this.send({ kind: "find", id: this.lastId, criteria, range, remoteHost, client, sliceMs });
+    if (this.running.size === 1) this.thread.setBusy(true);
+    this.superviseRequesters();
+  }
+
+  private numberOf(client: object): number {
+    const number = this.clients.get(client) ?? ++this.lastClient;
+    this.clients.set(client, number);
+    return number;
   }
 
   private send(command: LogSearchCommand): void {
@@ -136,17 +146,31 @@ class ThreadedLogSearch implements LogSearch {
       this.parts.onInvalidSegment(message.segment);
       return;
     }
-    const job = this.running.get(message.id);
-    if (job === undefined) return;
+    const search = this.running.get(message.id);
+    if (search === undefined) return;
+    const { job } = search;
     if (message.kind === "piece") {
       job.pieces.push(message.json);
       return;
     }
-    this.running.delete(message.id);
+    this.end(message.id, search);
+    this.charge(job.requester, message.tookMs);
     if (message.kind === "failed") job.reject(new LogSearchError(message.message));
     else if (message.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
-    else job.resolve({ kind: "tooManyLogs" });
+    else if (message.kind === "tooManyLogs") job.resolve({ kind: "tooManyLogs" });
+    else this.enqueue(this.slow, job);
     this.startWaiting();
+  }
+
+  private end(id: number, { lane, job }: RunningSearch): void {
+    this.running.delete(id);
+    lane.ended(job);
+  }
+
+  private charge(requester: Requester, tookMs: number): void {
+    this.debts.charge(requester, tookMs);
+    this.quick.charged(requester);
+    this.slow.charged(requester);
   }
 
   private superviseRequesters(): void {
@@ -156,20 +180,28 @@ class ThreadedLogSearch implements LogSearch {
 
   private dropAbandoned(): void {
     this.abandonTimer = undefined;
-    for (const [id, job] of this.running) {
-      if (!job.requester.isAbandoned()) continue;
+    for (const [id, search] of this.running) {
+      if (!search.job.requester.isAbandoned()) continue;
       this.send({ kind: "abandon", id });
-      this.running.delete(id);
-      job.resolve({ kind: "abandoned" });
+      this.end(id, search);
+      search.job.resolve({ kind: "abandoned" });
     }
-    for (const { resolve } of this.waiting.takeAbandoned()) resolve({ kind: "abandoned" });
+    for (const { resolve } of [...this.quick.takeAbandoned(), ...this.slow.takeAbandoned()])
+      resolve({ kind: "abandoned" });
     this.startWaiting();
     if (this.running.size > 0) this.superviseRequesters();
   }
 
   private failAll(failure: LogSearchError): void {
-    const jobs = [...this.running.values(), ...this.waiting.takeAll()];
+    const running = [...this.running.values()].map(({ job }) => job);
+    const jobs = [...running, ...this.quick.takeAll(), ...this.slow.takeAll()];
     this.running.clear();
     for (const { reject } of jobs) reject(failure);
   }
+}
+
+/** A search on the worker. */
+interface RunningSearch {
+  readonly lane: SearchLane<Job>;
+  readonly job: Job;
 }

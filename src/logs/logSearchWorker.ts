@@ -1,13 +1,16 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { assert } from "../primitives/assert.ts";
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { Requester } from "../primitives/requester.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { createLogPieces, type LogPieces } from "./logJson.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
+import { SearchTurns, type TurningSearch } from "./searchTurns.ts";
 
 /** What the worker is started with. */
 export interface LogSearchWorkerData {
@@ -21,6 +24,11 @@ export type LogSearchCommand =
       readonly id: number;
       readonly criteria: LogCriteria;
       readonly range: BlockRange;
+      readonly remoteHost: string;
+      /** Number of the client. */
+      readonly client: number;
+      /** Time after which the search is given up, to be begun anew; undefined where it goes on to its end. */
+      readonly sliceMs: number | undefined;
     }
   /** The requester is gone. */
   | { readonly kind: "abandon"; readonly id: number };
@@ -28,14 +36,15 @@ export type LogSearchCommand =
 /** What the worker sends about a search: pieces of the answer, then how it ended. */
 export type LogSearchMessage =
   | { readonly kind: "piece"; readonly id: number; readonly json: JsonPiece }
-  | { readonly kind: "found" | "tooManyLogs"; readonly id: number }
+  /** `tookMs` is how long it had a processor. */
+  | { readonly kind: "found" | "tooManyLogs" | "sliceUsedUp"; readonly id: number; readonly tookMs: number }
   /** An internal error, such as damaged data; the text is for the log. */
-  | { readonly kind: "failed"; readonly id: number; readonly message: string }
+  | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly tookMs: number }
   | { readonly kind: "invalidSegment"; readonly segment: number };
 
 /**
- * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, so that a long
- * one does not block a short one. Results are collected here until the search ends; of the searches with large results,
+ * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, which they have in turn
+ * (searchTurns.ts), so that a long one does not block a short one. Results are collected here until the search ends; of the searches with large results,
  * only one goes on at a time.
  */
 const port = openWorkerPort();
@@ -44,6 +53,7 @@ const database = await openLevelDatabase({ path: databasePath, readOnlyThread: t
 
 /** Running searches; false once abandoned. */
 const isWanted = new Map<number, boolean>();
+const turns = new SearchTurns({ nowMs: () => performance.now(), cpuMs: threadCpuMs });
 
 function receive(command: LogSearchCommand): void {
   if (command.kind === "abandon") {
@@ -51,18 +61,37 @@ function receive(command: LogSearchCommand): void {
     return;
   }
   isWanted.set(command.id, true);
-  find(command)
-    .catch((error: unknown) => send({ kind: "failed", id: command.id, message: messageOf(error) }))
+  const search = { requester: requesterOf(command), isQuick: command.sliceMs !== undefined, usedMs: 0 };
+  find(command, search)
+    .catch((error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const)
+    .then((end) => {
+      turns.end(search);
+      if (end !== undefined) send({ ...end, id: command.id, tookMs: search.usedMs });
+    })
     .finally(() => isWanted.delete(command.id));
+}
+
+/** The clients of searches by their numbers, those that searched last at the end. */
+const clients = new Map<number, object>();
+
+function requesterOf({ remoteHost, client, id }: FindCommand): Requester {
+  const known = clients.get(client) ?? {};
+  clients.delete(client);
+  clients.set(client, known);
+  dropOldest(clients, CLIENTS_LIMIT);
+  return { remoteHost, client: known, isAbandoned: () => isWanted.get(id) !== true };
 }
 
 type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
-async function find(command: FindCommand): Promise<void> {
+/** How a search ends for its requester; undefined where that is gone. */
+type SearchEnd = { readonly kind: "found" | "tooManyLogs" | "sliceUsedUp" } | undefined;
+
+async function find(command: FindCommand, turning: TurningSearch): Promise<SearchEnd> {
   for (let attempt = 1; ; attempt++) {
     const permit = createLargeResultPermit();
     try {
-      return await search(command, permit);
+      return await search(command, turning, permit);
     } catch (error) {
       if (!(error instanceof ChainMoved) || attempt === MAX_ATTEMPTS) throw error;
     } finally {
@@ -74,25 +103,39 @@ async function find(command: FindCommand): Promise<void> {
 /** Attempts of one search, each ended by a rewind; more rewinds mean that the operator is working on the chain. */
 const MAX_ATTEMPTS = 3;
 
-async function search({ id, criteria, range }: FindCommand, permit: LargeResultPermit): Promise<void> {
+async function search(
+  { id, criteria, range, sliceMs = Number.POSITIVE_INFINITY }: FindCommand,
+  turning: TurningSearch,
+  permit: LargeResultPermit,
+): Promise<SearchEnd> {
   const pieces = createLogPieces();
   let isTooLarge = false;
+  const isLarge = (): boolean => pieces.characters > LARGE_RESULT_CHARACTERS;
+  const isSliceUsedUp = (): boolean => turning.usedMs > sliceMs || (turning.isQuick && isLarge());
+  await turns.next(turning);
   await scanLogs({ database, bloomFolder }, criteria, range, {
     async take(logs) {
       for (let start = 0; start < logs.length && !isTooLarge; start += LOGS_PER_PIECE) {
+        if (start > 0) await turns.next(turning);
         isTooLarge = !pieces.add(logs.slice(start, start + LOGS_PER_PIECE));
-        if (start > 0) await yieldToEventLoop();
       }
-      if (pieces.characters > LARGE_RESULT_CHARACTERS) await permit.acquire();
+      if (turning.isQuick || !isLarge()) return;
+      turns.end(turning);
+      await permit.acquire();
+      await turns.next(turning);
     },
-    isOver: () => isTooLarge || isWanted.get(id) !== true,
+    isOver: () => isTooLarge || isWanted.get(id) !== true || isSliceUsedUp(),
+    turn: () => turns.next(turning),
     onInvalidSegment: (segment) => send({ kind: "invalidSegment", segment }),
   });
-  if (isTooLarge) send({ kind: "tooManyLogs", id });
-  else if (isWanted.get(id) === true) await sendFound(id, pieces);
+  if (isWanted.get(id) !== true) return undefined;
+  if (isTooLarge) return { kind: "tooManyLogs" };
+  if (isSliceUsedUp()) return { kind: "sliceUsedUp" };
+  await sendFound(id, turning, pieces);
+  return { kind: "found" };
 }
 
-async function sendFound(id: number, found: LogPieces): Promise<void> {
+async function sendFound(id: number, turning: TurningSearch, found: LogPieces): Promise<void> {
   /** Joined pieces of text, so that few logs take one message. */
   let text = "";
   for (const piece of found.finish()) {
@@ -103,10 +146,9 @@ async function sendFound(id: number, found: LogPieces): Promise<void> {
     if (text !== "") sendText(id, text);
     text = "";
     transfer(id, piece);
-    await yieldToEventLoop();
+    await turns.next(turning);
   }
   if (text !== "") sendText(id, text);
-  send({ kind: "found", id });
 }
 
 function sendText(id: number, text: string): void {
@@ -163,6 +205,8 @@ function send(message: LogSearchMessage): void {
 }
 
 const LOGS_PER_PIECE = 500;
+/** Clients that are remembered, so that what they searched lately counts. */
+const CLIENTS_LIMIT = 4096;
 const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;
 const TRANSFERRED_CHARACTERS = 16 * 1024;
 

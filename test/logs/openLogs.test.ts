@@ -3,13 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import {
-  createLogSearch,
-  type LogSearch,
-  MAX_RUNNING_SEARCHES,
-  MAX_WAITING_SEARCHES,
-} from "../../src/logs/logSearch.ts";
+import { createLogSearch, type LogSearch } from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/logs/openLogs.ts";
+import { QUICK_LANE } from "../../src/logs/searchLane.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { joinPieces } from "../../src/primitives/jsonPieces.ts";
@@ -70,7 +66,7 @@ function logsOf({ path, chain }: StoredChain, isIndexAutomatic = true, logger: L
   return logs;
 }
 
-const SEARCH_LIMIT = MAX_RUNNING_SEARCHES + MAX_WAITING_SEARCHES;
+const SEARCH_LIMIT = QUICK_LANE.running + QUICK_LANE.waiting;
 
 function searchOf({ path, caches }: StoredChain): LogSearch {
   const search = createLogSearch({

@@ -5,15 +5,16 @@ import { pause } from "../../pause.ts";
 import { accounts, signDraft } from "../../workload.ts";
 import { type AttackedNode, type CallerAttack, connectFrom, httpRequest } from "./callerAttack.ts";
 
-const LOGS = 44;
+/** One more is above what a block takes of one transaction. */
+const LOGS = 15;
 const LOG_BYTES = 1024 ** 2;
-const GAS = 399_000_000n;
+const GAS = 140_000_000n;
 const SOCKETS = 6;
 const PIPELINED = 8;
 
-/** Six connections ask eight times each for a receipt of 92 MB, and read nothing; those that are cut come again. */
+/** Six connections ask eight times each for a receipt of 32 MB, and read nothing; those that are cut come again. */
 export const unreadReceipts: CallerAttack = {
-  name: "unread receipts of 44 MB of logs",
+  name: "unread receipts of 15 MB of logs",
   options: ["--rpc-http-api=ETH"],
   async prepare(node) {
     const request = httpRequest("eth_getTransactionReceipt", [await emitLogs(node)]).repeat(PIPELINED);
