@@ -7,6 +7,7 @@ import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.
 import { findLostEnd, LostEnd } from "../storage/headMarker.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
+import { dropKeptLogs } from "../storage/leveldb/keptLog.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
 import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { openMarkerFile } from "../storage/markerFile.ts";
@@ -47,10 +48,11 @@ export async function checkDatabase(paths: DatabasePaths, print: (line: string) 
 }
 
 async function checkContents(paths: DatabasePaths, report: Report, progress: CheckProgress): Promise<void> {
-  const database = await openLevelDatabase({ path: paths.chain });
+  const database = await openLevelDatabase({ path: paths.chain, keepsLog: true });
   try {
     await report.damageIn(() => checkSchema(database));
     await report.damageIn(() => checkHeadMarker(database, paths.headFile));
+    if (report.count === 0) dropKeptLogs(paths.chain);
     const blocks = headOf(database) + 1 - firstHeaderOf(database);
     progress.begin("Checking every entry", bytesIn(paths.chain));
     const tally = new EntryTally(database, progress);

@@ -8,13 +8,18 @@ import { createEth, type Eth } from "../network/eth/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { InputRefusal } from "../network/traffic.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import { err, type Result } from "../primitives/result.ts";
 import type { OnProcessed } from "../sync/context.ts";
+import { type LostBlock, LostEndSearch } from "../sync/lostEnd.ts";
 import type { SyncChain } from "../sync/ports.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import { createPeerPool } from "../txpool/peerTransactions.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import { hashOfHeader } from "../types/blockHash.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 
 /**
@@ -26,6 +31,8 @@ import type { FindPeerHead } from "./peerFacts.ts";
 export interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"> {
   readonly protocols: readonly SubProtocol[];
   readonly sync: Sync;
+  /** Undefined when nothing was lost. */
+  readonly lostEnd: LostEndSearch | undefined;
   /** Best block announced by a peer. */
   readonly headOf: FindPeerHead;
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
@@ -50,6 +57,8 @@ export interface BlockExchangeParts {
   readonly onImportStarted: (number: bigint) => void;
   /** The node may be in sync now, or no longer; called before the listeners. */
   readonly onSyncChanged: () => void;
+  /** What this validator has lost with the end of its database, and restores before it takes part; its addresses. */
+  readonly lost?: { readonly block: LostBlock; readonly addresses: readonly Address[] } | undefined;
   /** 0 to 1; default Math.random. */
   readonly chance?: () => number;
 }
@@ -70,15 +79,25 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     logger: logger.network,
     onRefused,
     onBlock(announced) {
-      if (hasBegun) sync.offer(announced);
+      if (hasBegun && maySync()) sync.offer(announced);
     },
     onPeersChanged() {
-      if (hasBegun) sync.wake();
+      if (!hasBegun) return;
+      sync.wake();
+      lostEnd?.wake();
     },
   });
+  const exchanged = syncChain(chain, parts.onImportStarted);
+  const lostEnd =
+    parts.lost &&
+    new LostEndSearch(parts.lost.block, parts.lost.addresses, {
+      ...{ chain: exchanged, peers: () => eth.peers, clock, logger: logger.sync },
+      onProven: () => sync.wake(),
+    });
+  const maySync = (): boolean => lostEnd?.isProven !== false;
   const sync = createSync({
-    peers: () => eth.peers,
-    chain: syncChain(chain, parts.onImportStarted),
+    peers: () => (maySync() ? eth.peers : []),
+    chain: lostEnd === undefined ? exchanged : onlyAdmitted(exchanged, lostEnd),
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     clock,
     logger: logger.sync,
@@ -92,7 +111,8 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   });
   return {
     protocols: eth.protocols,
-    sync,
+    sync: lostEnd === undefined ? sync : untilRestored(sync, lostEnd),
+    lostEnd,
     headOf: (nodeId) => headOf(eth, nodeId),
     noteImpliedHeight: (validator, number) => eth.noteImpliedHeight(validator, number),
     broadcastBlock: (block, totalDifficulty) => eth.broadcastBlock(block, totalDifficulty),
@@ -104,8 +124,10 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       hasBegun = true;
       pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
       sync.wake();
+      lostEnd?.begin();
     },
     async close() {
+      lostEnd?.close();
       eth.close();
       await sync.close();
     },
@@ -127,6 +149,56 @@ function syncChain(chain: Chain, onImportStarted: (number: bigint) => void): Syn
       return chain.importBlock(block);
     },
   };
+}
+
+/** Not in sync before the lost blocks are back. */
+function untilRestored(sync: Sync, lostEnd: LostEndSearch): Sync {
+  return {
+    ...sync,
+    get isInSync() {
+      return lostEnd.isRestored && sync.isInSync;
+    },
+    get status() {
+      return sync.status;
+    },
+  };
+}
+
+/** A chain that imports nothing in the place of lost blocks but these. */
+function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
+  const refusal = (number: bigint, hash: Hash): Result<never> | undefined =>
+    lostEnd.admits(number, hash) ? undefined : notLost(number);
+  return {
+    ...chain,
+    get head() {
+      return chain.head;
+    },
+    async importBlock(block) {
+      if (lostEnd.isRestored) return chain.importBlock(block);
+      const hash = hashOfHeader(block.header);
+      if (!hash.ok) return hash;
+      return refusal(block.header.number, hash.value) ?? chain.importBlock(block);
+    },
+    async bulkImport() {
+      const bulk = await chain.bulkImport();
+      return {
+        get tip() {
+          return bulk.tip;
+        },
+        get isOthersTurn() {
+          return bulk.isOthersTurn;
+        },
+        importBlock: async (block) =>
+          refusal(block.header.header.number, block.header.hash) ?? bulk.importBlock(block),
+        close: () => bulk.close(),
+      };
+    },
+  };
+}
+
+function notLost(number: bigint): Result<never> {
+  const message = `block ${number} is not the one that this node has lost`;
+  return err({ code: "notLost", fault: "peer", message });
 }
 
 function headOf(eth: Eth, nodeId: Uint8Array): ReturnType<FindPeerHead> {

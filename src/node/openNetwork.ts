@@ -56,8 +56,7 @@ export async function openNetwork(
   const counters = createPeerCounters(metrics);
   const networkLogger = logger.child("network");
   const peering = createPeering({
-    spec,
-    networkId,
+    ...{ spec, networkId },
     self: validator.address,
     hasOtherNodeKey: !equalBytes(validator.address, key.address),
     chain,
@@ -77,6 +76,7 @@ export async function openNetwork(
     },
     onProcessed: counters.syncProcessed,
     onImportStarted: blockLog.importStarted,
+    lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
   });
   onStop(() => peering.close());
   const engine = connectConsensus({

@@ -11,10 +11,11 @@ import { curve } from "../primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../state/worldState.ts";
 import { type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
+import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
 import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
-import { mayFetchEnd } from "./fetchableEnd.ts";
+import { judgeLostEnd, readVotesOf } from "./fetchableEnd.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -35,7 +36,7 @@ export interface OpenContext {
 }
 
 /** The data folder, the node key, and the database with its newest blocks verified. */
-export interface Stores extends Pick<ChainDatabase, "database" | "headMarker"> {
+export interface Stores extends Pick<ChainDatabase, "database" | "headMarker" | "lost"> {
   readonly directory: DataDirectory;
   /** The node's identity among peers. */
   readonly key: NodeKey;
@@ -84,15 +85,15 @@ export async function openStores(
   const stored = await openChainDatabase({
     path,
     headFile,
-    async mayFetchLostEnd(lost) {
-      const isFetchable = await mayFetchEnd(lost, { addresses, voteFile });
-      if (isFetchable)
-        logger.warn(
-          { lost: lost.what, head: Number(lost.newest.header.number) },
-          "the database has lost its newest blocks; this node has never voted, so it verifies the others and fetches the lost ones " +
-            "from its peers",
-        );
-      return isFetchable;
+    judgeLostEnd: async (end) => {
+      const hasPeers = settings.peers !== undefined;
+      const action = await judgeLostEnd(end, {
+        addresses,
+        readVotes: () => readVotesOf(voteFile),
+        hasPeers,
+      });
+      tellOfLostEnd(logger, end, action);
+      return action;
     },
     onMigration: ({ from, to, bytes, seconds }) =>
       logger.info(
@@ -104,7 +105,7 @@ export async function openStores(
   onStop(() => stored.close());
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
-  const { database, headMarker } = stored;
+  const { database, headMarker, lost } = stored;
   const recovery = createRecoveryPool({
     ...DEFAULT_RECOVERY_SETTINGS,
     onDeath: (error, deaths) =>
@@ -125,10 +126,28 @@ export async function openStores(
     validator: validator.value,
     database,
     headMarker,
+    lost,
     blocks: createBlockStore(caches.blocks, { database }),
     world: createWorldState({ database }, caches.state),
     recovery,
   });
+}
+
+function tellOfLostEnd(logger: RootLogger, { what, newest }: LostEnd, action: LostEndAction): void {
+  const facts = { lost: what, head: Number(newest.header.number) };
+  if (action === "fetched")
+    logger.warn(
+      facts,
+      "the database has lost its newest blocks; this node has never voted, so it verifies the others and fetches the lost ones " +
+        "from its peers",
+    );
+  if (action === "restored")
+    logger.warn(
+      facts,
+      "the database has lost its newest blocks; this validator neither proposes nor votes, and imports nothing, until a peer shows " +
+        "these very blocks with the seals of a quorum. What is left of them stays in chain/ (*.log.kept) until they are back. " +
+        "Nothing is to be done while other nodes run that have them",
+    );
 }
 
 /** Asks the remote signer for its keys, if there is one, before anything else is opened. */

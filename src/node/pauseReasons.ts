@@ -8,13 +8,14 @@ export interface PauseReasons {
   readonly reasons: readonly PauseReason[];
 }
 
-const PAUSE_REASONS = ["diskAlmostFull", "catchingUp", "listening", "operator"] as const;
+const PAUSE_REASONS = ["diskAlmostFull", "catchingUp", "lostEnd", "listening", "operator"] as const;
 type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Why blocks are paused, in words that follow "this node neither proposes nor votes: ". */
 const WORDS: Readonly<Record<PauseReason, string>> = {
   diskAlmostFull: "its disk is almost full",
   catchingUp: "it has to catch up with its peers first",
+  lostEnd: "its database has lost its newest blocks, which it restores from its peers first",
   listening:
     "it listens first whether another node runs with its key, until 10 s after it has met another validator at most",
   operator: "it was paused by miner_stop, until miner_start or a restart",

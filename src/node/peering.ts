@@ -18,7 +18,8 @@ import type { FindPeerHead } from "./peerFacts.ts";
  *     IBF ── consensusMessages.ts ── engine          eth ── blockExchange.ts ── chain, pool
  *
  * Invariants: the engine receives a head before the buffered messages for the next height; while peers are believed to
- * be ahead, the node syncs, and neither proposes nor votes (architecture.md#rulings).
+ * be ahead, the node syncs, and neither proposes nor votes (architecture.md#rulings); nor does it before blocks that it has lost
+ * are back (ibft2.md#a-lost-end).
  */
 export interface Peering {
   /** In the order in which Hello lists them, which is Besu's. */
@@ -75,6 +76,8 @@ export function createPeering(parts: PeeringParts): Peering {
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),
     begin(reasons) {
       pauseReasons = reasons;
+      const { lostEnd } = exchange;
+      if (lostEnd !== undefined) reasons.pause("lostEnd");
       const { engine, hasOtherNodeKey, spec, clock } = parts;
       listenFirst(
         { engine: engine(), hold: reasons, schedule: spec.ibft, hasOtherNodeKey, logger: logger.consensus },
@@ -84,6 +87,7 @@ export function createPeering(parts: PeeringParts): Peering {
       chain.onHeadChanged(({ head, added }) => {
         // Resumes consensus before the router delivers the messages buffered for the next height.
         review();
+        if (lostEnd?.isRestored === true) reasons.resume("lostEnd");
         messages.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
         // Only the newest block of a range is announced; peers have the others already.
         const newest = added.at(-1);

@@ -1,7 +1,9 @@
 import { verifyNewest } from "./blocks/verifyNewest.ts";
+import type { HeadPointer } from "./commitRecord.ts";
 import type { Database, DatabaseOnDisk } from "./database.ts";
 import { freeBytesOf } from "./diskGuard.ts";
-import { createHeadMarker, findLostEnd, type HeadMarker, type MayFetchLostEnd } from "./headMarker.ts";
+import { createHeadMarker, findLostEnd, type HeadMarker, type JudgeLostEnd } from "./headMarker.ts";
+import { dropKeptLogs } from "./leveldb/keptLog.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { type MarkerFile, openMarkerFile } from "./markerFile.ts";
 import { migrate } from "./migration/migrate.ts";
@@ -21,13 +23,15 @@ export interface ChainDatabaseSettings {
    */
   readonly onMigration?: (plan: MigrationPlan) => void;
   /** Without it, a database that has lost its newest blocks is refused. */
-  readonly mayFetchLostEnd?: MayFetchLostEnd;
+  readonly judgeLostEnd?: JudgeLostEnd;
 }
 
 /** The chain's database, verified and open. */
 export interface ChainDatabase {
   readonly database: Database;
   readonly headMarker: HeadMarker;
+  /** The newest block that the database had and has lost, which is to be restored; undefined for a whole one. */
+  readonly lost: HeadPointer | undefined;
   close(): Promise<void>;
 }
 
@@ -39,10 +43,13 @@ export interface ChainDatabase {
  *
  * Throws DamagedData (what, where, what to do) or DiskError. Older data is verified when it is read: every value
  * carries a checksum (checksum.ts), or is identified by its hash.
+ *
+ * LevelDB drops the incomplete end of its log for good when it opens. A second name of the file keeps it (leveldb/keptLog.ts) until
+ * the chain is found whole, or its lost blocks are durable again.
  */
 export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
-  const { headFile, onMigration, mayFetchLostEnd, ...level } = settings;
-  const database = await openLevelDatabase(level);
+  const { headFile, onMigration, judgeLostEnd, ...level } = settings;
+  const database = await openLevelDatabase({ ...level, keepsLog: true });
   let markerFile: MarkerFile | undefined;
   const close = async (): Promise<void> => {
     await database.close();
@@ -51,7 +58,8 @@ export async function openChainDatabase(settings: ChainDatabaseSettings): Promis
   try {
     if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
-    return { database, headMarker: await verifyChain(database, markerFile, mayFetchLostEnd), close };
+    const verified = await verifyChain(database, markerFile, judgeLostEnd, () => dropKeptLogs(settings.path));
+    return { database, ...verified, close };
   } catch (error) {
     await close();
     throw error;
@@ -69,16 +77,25 @@ async function migrateIfQuick(
   await migrate(database, { freeBytes: () => freeBytesOf(path) });
 }
 
-/** Verifies an open database of any kind: its schema, its head against the marker file, its newest blocks. */
+/**
+ * Verifies an open database of any kind: its schema, its head against the marker file, its newest blocks. Calls `onWhole` once
+ * nothing is missing: now, or when the lost blocks are back.
+ */
 export async function verifyChain(
   database: Database,
   markerFile: MarkerFile,
-  mayFetchLostEnd: MayFetchLostEnd = () => false,
-): Promise<HeadMarker> {
+  judgeLostEnd: JudgeLostEnd = () => "refused",
+  onWhole: () => void = () => undefined,
+): Promise<Pick<ChainDatabase, "headMarker" | "lost">> {
   const schema = await checkSchema(database);
-  const lost = findLostEnd(database, markerFile);
-  if (lost !== undefined && !(await mayFetchLostEnd(lost))) throw lost;
+  const end = findLostEnd(database, markerFile);
+  const action = end === undefined ? undefined : await judgeLostEnd(end);
+  if (action === "refused") throw end;
   if (schema === "empty") await writeSchema(database);
   await verifyNewest(database);
-  return createHeadMarker(database, markerFile);
+  const lost = action === "restored" ? end?.lost : undefined;
+  const restoration = lost && { lost, onRestored: onWhole };
+  const headMarker = createHeadMarker(database, markerFile, restoration);
+  if (lost === undefined) onWhole();
+  return { headMarker, lost };
 }

@@ -1,3 +1,4 @@
+import { asHash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { type HeaderRecord, readHeader } from "./blocks/headerStore.ts";
 import { damaged, FETCH_LOST_BLOCKS, missing, REMEDY } from "./checksum.ts";
@@ -12,19 +13,24 @@ export class LostEnd extends DamagedData {
   readonly what: string;
   /** The newest block that is left. */
   readonly newest: HeaderRecord;
+  /** The newest block that was committed. */
+  readonly lost: HeadPointer;
 
-  constructor(what: string, newest: HeaderRecord) {
+  constructor(what: string, { newest, lost }: Pick<LostEnd, "newest" | "lost">) {
     super(`${what}. Stop the node and ${FETCH_LOST_BLOCKS}`);
     this.what = what;
     this.newest = newest;
+    this.lost = lost;
   }
 }
 
 /**
- * Whether the node goes on with the blocks that are left and fetches the others from its peers: only where nothing that it
- * signed and no block that it alone has can be among the lost ones.
+ * What a node does that has lost its newest blocks and nothing else: it does not start; or it goes on with the others and fetches
+ * the lost ones as any new block; or it goes on, but takes part and imports only what is proved to be what it lost.
  */
-export type MayFetchLostEnd = (lost: LostEnd) => boolean | Promise<boolean>;
+export type LostEndAction = "refused" | "fetched" | "restored";
+
+export type JudgeLostEnd = (lost: LostEnd) => LostEndAction | Promise<LostEndAction>;
 
 /** Records the head outside the database, so that a start detects a database that lost its end (markerFile.ts). */
 export interface HeadMarker {
@@ -34,11 +40,37 @@ export interface HeadMarker {
   lower(head: HeadPointer): void;
 }
 
-/** Creates the head marker of a database that was just opened and verified, and records its head. */
-export function createHeadMarker(database: Database, markerFile: MarkerFile): HeadMarker {
+/** A lost end that is being restored. */
+export interface Restoration {
+  readonly lost: HeadPointer;
+  /** Called once, when the lost blocks are durable again. */
+  readonly onRestored: () => void;
+}
+
+/**
+ * Creates the head marker of a database that was just opened and verified, and records its head. While a lost end is restored, the
+ * mark stays at the lost block, so that a start in between finds what the first one found.
+ */
+export function createHeadMarker(
+  database: Database,
+  markerFile: MarkerFile,
+  restoration?: Restoration,
+): HeadMarker {
+  let lacking = restoration;
   const headMarker: HeadMarker = {
-    record: ({ number, hash }) => markerFile.write({ position: number, fingerprint: hash }),
-    lower: ({ number, hash }) => markerFile.writeSynced({ position: number, fingerprint: hash }),
+    record({ number, hash }) {
+      if (lacking !== undefined) {
+        if (number < lacking.lost.number) return;
+        refuseOther(database, lacking.lost);
+      }
+      markerFile.write({ position: number, fingerprint: hash });
+      lacking?.onRestored();
+      lacking = undefined;
+    },
+    lower({ number, hash }) {
+      lacking = undefined;
+      markerFile.writeSynced({ position: number, fingerprint: hash });
+    },
   };
   const head = readHead(database);
   if (head !== undefined) headMarker.record(head);
@@ -60,13 +92,16 @@ export function findLostEnd(database: Database, markerFile: MarkerFile): LostEnd
     if (head === undefined) throw new DamagedData(`${lost} holds no block. ${REMEDY}`);
     const newest = readHeader(database, head.number);
     if (newest === undefined) throw missing(`block ${head.number}`);
-    return new LostEnd(`${lost} ends with block ${head.number}`, newest);
+    const block = { number: marked.position, hash: asHash(marked.fingerprint) };
+    return new LostEnd(`${lost} ends with block ${head.number}`, { newest, lost: block });
   }
-  const header = readHeader(database, marked.position);
-  if (header === undefined || !equalBytes(header.hash, marked.fingerprint))
-    throw damaged(
-      `block ${marked.position}`,
-      `${toHex(marked.fingerprint)} was committed, but another block is stored`,
-    );
+  refuseOther(database, { number: marked.position, hash: asHash(marked.fingerprint) });
   return undefined;
+}
+
+/** Throws DamagedData unless the database has this block. */
+function refuseOther(database: Database, { number, hash }: HeadPointer): void {
+  const header = readHeader(database, number);
+  if (header === undefined || !equalBytes(header.hash, hash))
+    throw damaged(`block ${number}`, `${toHex(hash)} was committed, but another block is stored`);
 }

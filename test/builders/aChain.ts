@@ -10,7 +10,9 @@ import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
+import type { HeadPointer } from "../../src/storage/commitRecord.ts";
 import type { Database } from "../../src/storage/database.ts";
+import type { HeadMarker, JudgeLostEnd } from "../../src/storage/headMarker.ts";
 import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
@@ -23,6 +25,9 @@ export interface ChainChoices {
   readonly minGasPriceWei?: bigint;
   readonly database?: Database;
   readonly markerFile?: MarkerFile;
+  readonly judgeLostEnd?: JudgeLostEnd;
+  /** Of a database that was verified before. */
+  readonly headMarker?: HeadMarker;
   readonly clock?: Clock;
   readonly production?: Partial<BlockProduction>;
   /** Account that builds blocks. */
@@ -41,6 +46,8 @@ export interface TestChain {
   readonly spec: ChainSpec;
   readonly world: WorldState;
   readonly database: Database;
+  /** What the database has lost and the chain restores. */
+  readonly lost: HeadPointer | undefined;
 }
 
 export async function aChain(choices: ChainChoices): Promise<TestChain> {
@@ -48,7 +55,13 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const parsed = parseGenesis(genesis, "the test's genesis", { consensus: "ibft2", minGasPriceWei });
   if (!parsed.ok) throw new Error(parsed.error.message);
   const database = choices.database ?? createMemoryDatabase();
-  const headMarker = await verifyChain(database, choices.markerFile ?? createMemoryMarkerFile());
+  const verified = await verifyChain(
+    database,
+    choices.markerFile ?? createMemoryMarkerFile(),
+    choices.judgeLostEnd,
+  );
+  const { headMarker = verified.headMarker } = choices;
+  const { lost } = verified;
   const world = createWorldState({ database });
   const opened = await createChain(
     choices.candidates ?? {
@@ -73,7 +86,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
     },
   );
   if (!opened.ok) throw new Error(opened.error.message);
-  return { chain: opened.value, spec: parsed.value, world, database };
+  return { chain: opened.value, spec: parsed.value, world, database, lost };
 }
 
 export const recoverSendersHere: RecoverSenders = (transactions) =>

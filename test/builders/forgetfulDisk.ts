@@ -1,3 +1,4 @@
+import { createBatch } from "../../src/storage/batch.ts";
 import type { Batch, Database } from "../../src/storage/database.ts";
 import { DiskError } from "../../src/storage/database.ts";
 import type { HighWaterMark, MarkerFile } from "../../src/storage/markerFile.ts";
@@ -10,8 +11,9 @@ export interface ForgetfulDatabase extends Database {
   /**
    * Cuts the power now: this database fails from now on, its pending writes never resolve, and the contents that a restart
    * finds are returned. They have every resolved write, and a prefix of the pending ones, each completely or not at all.
+   * With `losing`, they lack so many of the last resolved writes, and all pending ones: the disk has lost its end.
    */
-  powerCut(): ForgetfulDatabase;
+  powerCut(losing?: number): ForgetfulDatabase;
 }
 
 /** A disk that simulates power cuts: the database, the head marker beside it and the vote log. */
@@ -19,7 +21,8 @@ export interface ForgetfulDisk {
   readonly database: ForgetfulDatabase;
   readonly markerFile: MarkerFile;
   readonly voteLog: VoteLog;
-  powerCut(): ForgetfulDisk;
+  /** With `losing`, the database alone has lost so many of its last writes, and the head marker tells. */
+  powerCut(losing?: number): ForgetfulDisk;
 }
 
 export interface ForgetfulSettings {
@@ -49,6 +52,8 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
   /** The entries that reads see: the durable ones, and those of writes that resolved early. */
   const visible = durable.copy();
   const underWay: Batch[] = [];
+  /** What takes the newest durable writes back, the newest last. */
+  const inverses: Batch[] = [];
   /** Writes become durable one after another, in the order they came. */
   let queue: Promise<void> = Promise.resolve();
   let isCut = false;
@@ -58,7 +63,10 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
   };
   const syncOldest = async (): Promise<void> => {
     const oldest = underWay.shift();
-    if (oldest !== undefined) await durable.write(oldest);
+    if (oldest === undefined) return;
+    inverses.push(inverseOf(oldest, durable));
+    if (inverses.length > MOST_LOST_WRITES) inverses.shift();
+    await durable.write(oldest);
   };
 
   return {
@@ -94,15 +102,32 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
       if (!isCut) while (underWay.length > 0) await syncOldest();
       isCut = true;
     },
-    powerCut() {
+    powerCut(losing = 0) {
       refuseWhenCut();
       isCut = true;
       const survivors = durable.copy();
+      if (losing > 0) {
+        for (const inverse of inverses.slice(-losing).reverse()) void survivors.write(inverse);
+        return forgetfulOver(survivors, random, syncsLate);
+      }
       for (const batch of underWay.slice(0, random.below(underWay.length + 1))) void survivors.write(batch);
       return forgetfulOver(survivors, random, syncsLate);
     },
   };
 }
+
+function inverseOf(batch: Batch, database: Database): Batch {
+  const inverse = createBatch();
+  for (const { key } of batch.operations) {
+    const value = database.get(key);
+    if (value === undefined) inverse.delete(key);
+    else inverse.put(key, value);
+  }
+  return inverse;
+}
+
+/** Writes that a disk can lose after they were durable. */
+const MOST_LOST_WRITES = 3;
 
 /** Resolved writes that may be unsynced under sabotage. */
 const UNSYNCED_WRITES = 3;
@@ -139,9 +164,10 @@ function diskOf(
       },
       close: async () => undefined,
     },
-    powerCut() {
+    powerCut(losing = 0) {
       isCut = true;
-      return diskOf(database.powerCut(), anyOf(marks), anyOf(votes), random);
+      const mark = losing > 0 ? marks.at(-1) : anyOf(marks);
+      return diskOf(database.powerCut(losing), mark, anyOf(votes), random);
     },
   };
 }

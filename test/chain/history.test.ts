@@ -80,7 +80,7 @@ describe("a rewind", () => {
     const logs = [Array<Log>(40_000).fill(log)];
     const full = createMemoryDatabase();
     const long = await aLongChain({
-      stored: { database: full, headMarker: await verifyChain(full, createMemoryMarkerFile()) },
+      stored: { database: full, ...(await verifyChain(full, createMemoryMarkerFile())) },
       head: 4,
       contentOf: (number) => ({ transactions: [aTransaction({ nonce: BigInt(number) })], logs }),
       genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),

@@ -179,7 +179,7 @@ async function aChainIn(
   head: number,
   content: (number: number) => BlockContent,
 ): Promise<Chain> {
-  const headMarker = await verifyChain(database, createMemoryMarkerFile());
+  const { headMarker } = await verifyChain(database, createMemoryMarkerFile());
   const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
   return aLongChain({ stored: { database, headMarker }, head, contentOf: content, genesis });
 }

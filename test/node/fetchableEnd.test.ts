@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
-import { mayFetchEnd } from "../../src/node/fetchableEnd.ts";
+import { judgeLostEnd, readVotesOf } from "../../src/node/fetchableEnd.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
@@ -16,8 +16,17 @@ const [us, signer, other] = [0, 1, 2].map((who) => account(who).address) as [Add
 
 const [block] = aStoredChain({ seed: 1, blocks: 0, transactions: 0 }) as [StoredBlock];
 
-/** Whether a node with the key of `us` and a signer may fetch the end of a chain with these validators. */
-async function may(validators: readonly Address[], signed?: Partial<LastSignedState>): Promise<boolean> {
+interface Case {
+  readonly validators: readonly Address[];
+  /** What the vote log says, at height 4 unless it says another. */
+  readonly signed?: Partial<LastSignedState>;
+  readonly newest?: bigint;
+  readonly lost?: bigint;
+  readonly hasPeers?: boolean;
+}
+
+/** What a node with the key of `us` and a signer may do that has lost its blocks from 4 on. */
+async function judge({ validators, signed, newest = 3n, lost = 4n, hasPeers = true }: Case) {
   const voteFile = join(temporaryFolder(), "votes.log");
   if (signed !== undefined) {
     const log = await openVoteLog(voteFile);
@@ -30,22 +39,42 @@ async function may(validators: readonly Address[], signed?: Partial<LastSignedSt
     round: 0,
     seals: [],
   });
-  const newest = { ...block, transactionCount: 0, header: { ...block.header, extraData } };
-  return mayFetchEnd({ newest }, { addresses: [us, signer], voteFile });
+  const header = { ...block.header, number: newest, extraData };
+  const left = { ...block, transactionCount: 0, header };
+  return judgeLostEnd(
+    { newest: left, lost: { number: lost, hash: block.hash } },
+    { addresses: [us, signer], readVotes: () => readVotesOf(voteFile), hasPeers },
+  );
 }
+
+const VOTED = { digest: block.hash as unknown as Digest };
 
 describe("a lost end of the chain", () => {
   it("is fetched by a follower that never voted", async () => {
-    expect(await may([other])).toBe(true);
-    expect(await may([other], {})).toBe(true);
+    expect(await judge({ validators: [other] })).toBe("fetched");
+    expect(await judge({ validators: [other], signed: {} })).toBe("fetched");
+    expect(await judge({ validators: [other], signed: {}, hasPeers: false })).toBe("fetched");
   });
 
-  it("is the operator's to decide on a validator, on one that was, and where the header names none", async () => {
-    expect(await may([other, us])).toBe(false);
-    expect(await may([signer])).toBe(false);
-    expect(await may([other], { digest: block.hash as unknown as Digest })).toBe(false);
-    expect(await may([other], { round: 1 })).toBe(false);
-    expect(await may([other], { forgotten: 3n })).toBe(false);
-    expect(await may([])).toBe(false);
+  it("is restored by a validator whose vote log reaches above what is left, or by one that was added meanwhile", async () => {
+    expect(await judge({ validators: [other, us], signed: VOTED })).toBe("restored");
+    expect(await judge({ validators: [other, signer], signed: VOTED })).toBe("restored");
+    expect(await judge({ validators: [other], signed: VOTED })).toBe("restored");
+    expect(await judge({ validators: [other, us], signed: { round: 1 } })).toBe("restored");
+  });
+
+  it("is the operator's to decide where nobody else has sealed it, or the votes do not show that the log is whole", async () => {
+    expect(await judge({ validators: [us], signed: VOTED })).toBe("refused");
+    expect(await judge({ validators: [us, signer], signed: VOTED })).toBe("refused");
+    expect(await judge({ validators: [other, us] })).toBe("refused");
+    expect(await judge({ validators: [other, us], signed: {} })).toBe("refused");
+    expect(await judge({ validators: [other, us], signed: VOTED, newest: 4n, lost: 5n })).toBe("refused");
+    expect(await judge({ validators: [other], signed: VOTED, newest: 4n, lost: 5n })).toBe("refused");
+  });
+
+  it("is the operator's to decide without peers, where a contract names the validators, and where more than a log can hold is lost", async () => {
+    expect(await judge({ validators: [other, us], signed: VOTED, hasPeers: false })).toBe("refused");
+    expect(await judge({ validators: [], signed: VOTED })).toBe("refused");
+    expect(await judge({ validators: [other, us], signed: VOTED, lost: 20_000n })).toBe("refused");
   });
 });

@@ -6,7 +6,7 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/b
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
-import type { HeadMarker, LostEnd } from "../../src/storage/headMarker.ts";
+import type { HeadMarker, LostEnd, LostEndAction } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -91,8 +91,8 @@ describe("what a start verifies", () => {
   it("goes on without a lost end where it may, unless more is damaged", async () => {
     const { database, markerFile } = await aVerifiedChain();
     const ahead = { position: 5n, fingerprint: third.hash };
-    const mayFetch = ({ what, newest }: LostEnd): boolean =>
-      /block 5/.test(what) && newest.header.number === 4n;
+    const mayFetch = ({ what, newest }: LostEnd): LostEndAction =>
+      /block 5/.test(what) && newest.header.number === 4n ? "fetched" : "refused";
     markerFile.write(ahead);
     await verifyChain(database, markerFile, mayFetch);
     expect(markerFile.read()).toMatchObject({ position: 4n });
@@ -102,6 +102,40 @@ describe("what a start verifies", () => {
     await database.write(batch);
     await expect(verifyChain(database, markerFile, mayFetch)).rejects.toThrow(/commit record of block 3/);
     expect(markerFile.read()).toEqual(ahead);
+  });
+
+  it("keeps the mark of a lost end until the very block is durable again, however often it starts in between", async () => {
+    const { database, markerFile } = await aVerifiedChain();
+    const ahead = { position: 4n, fingerprint: hashOf(4) };
+    await goBack(database, [4n, 3n], second);
+    markerFile.write(ahead);
+    let timesWhole = 0;
+    const restore = () =>
+      verifyChain(
+        database,
+        markerFile,
+        () => "restored",
+        () => void timesWhole++,
+      );
+    expect((await restore()).lost).toMatchObject({ number: 4n, hash: hashOf(4) });
+    const again = await restore();
+    await commit({ database, ...again }, [third]);
+    expect(markerFile.read()).toEqual(ahead);
+    expect((await restore()).lost).toMatchObject({ number: 4n });
+    expect(timesWhole).toBe(0);
+    await commit({ database, ...again }, chain.slice(4));
+    expect([timesWhole, markerFile.read()]).toEqual([1, ahead]);
+    expect((await restore()).lost).toBe(undefined);
+  });
+
+  it("refuses another block in the place of the lost one", async () => {
+    const { database, markerFile } = await aVerifiedChain();
+    await goBack(database, [4n], third);
+    markerFile.write({ position: 4n, fingerprint: hashOf(2) });
+    const restoring = await verifyChain(database, markerFile, () => "restored");
+    await expect(commit({ database, ...restoring }, chain.slice(4))).rejects.toThrow(
+      /another block is stored/,
+    );
   });
 
   it("accepts a rewind whose mark was lowered first, wherever it was interrupted", async () => {
@@ -177,7 +211,7 @@ describe("what a start verifies", () => {
 
     async function withTrieEntries(damage: (database: Database, batch: Batch) => void): Promise<void> {
       const database = createMemoryDatabase();
-      const opened = { database, headMarker: await verifyChain(database, createMemoryMarkerFile()) };
+      const opened = { database, ...(await verifyChain(database, createMemoryMarkerFile())) };
       await commit(opened, [genesis, first, second]);
       await commit(opened, [third], (batch) => {
         for (const key of [pageKey, deletedKey]) batch.put(key, sealEntry(key, new Uint8Array(40)));
@@ -225,7 +259,7 @@ describe("what a start verifies", () => {
       for (let cut = 0; cut < 4; cut++) {
         const opened = {
           database: disk.database,
-          headMarker: await verifyChain(disk.database, disk.markerFile),
+          ...(await verifyChain(disk.database, disk.markerFile)),
         };
         const head = storeOver(disk.database).head()?.header.number ?? -1n;
         expect(head).toBeGreaterThanOrEqual(committed);
@@ -269,6 +303,17 @@ async function commit(
   }
 }
 
+const hashOf = (number: number) => (chain[number] as StoredBlock).hash;
+
+/** Takes blocks away as if they had never been written, down to `to`. */
+async function goBack(database: Database, numbers: readonly bigint[], to: StoredBlock): Promise<void> {
+  const batch = createBatch();
+  const store = storeOver(database);
+  for (const number of numbers) store.delete(batch, number);
+  store.moveHead(batch, { header: to.header, hash: to.hash, totalDifficulty: 0n });
+  await database.write(batch);
+}
+
 async function moveHead(database: Database, { header, hash }: StoredBlock): Promise<void> {
   const batch = createBatch();
   storeOver(database).moveHead(batch, { header, hash, totalDifficulty: 0n });
@@ -282,7 +327,7 @@ async function aVerifiedChain(): Promise<{
 }> {
   const database = createMemoryDatabase();
   const markerFile = createMemoryMarkerFile();
-  const headMarker = await verifyChain(database, markerFile);
+  const { headMarker } = await verifyChain(database, markerFile);
   await commit({ database, headMarker }, [genesis, first, second, third, ...chain.slice(4)]);
   await verifyChain(database, markerFile);
   return { database, markerFile, headMarker };

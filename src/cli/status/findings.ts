@@ -52,6 +52,11 @@ const PAUSES: Readonly<Record<string, Finding>> = {
     advice: "miner_start lets it go on.",
   },
   catchingUp: { level: "note", what: "It neither proposes nor votes until it has caught up." },
+  lostEnd: {
+    level: "warning",
+    what: "Its database has lost its newest blocks: it neither proposes nor votes until a peer has shown them.",
+    advice: "Start the other nodes, or connect this one with a node that has the blocks (docs/operating.md).",
+  },
   listening: {
     level: "note",
     what: "It listens for other nodes with its key before it votes, for 10 s at most.",

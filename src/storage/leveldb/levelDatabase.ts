@@ -12,6 +12,7 @@ import {
   type KeyRange,
 } from "../database.ts";
 import { translateDiskError } from "../diskErrors.ts";
+import { keepNewestLog } from "./keptLog.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
 
@@ -27,6 +28,8 @@ export interface LevelSettings {
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
+  /** Keeps the newest log under a second name, as it is before LevelDB opens it (keptLog.ts). */
+  readonly keepsLog?: boolean;
   /** What an operator does about damage, which ends the message of DamagedData; REMEDY, for the chain's, unless given. */
   readonly remedy?: string;
 }
@@ -43,6 +46,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   if (isMain) {
     await refuseLockedFolder(path);
     refuseDamagedLevelFiles(path, settings.remedy);
+    if (settings.keepsLog === true) keepNewestLog(path);
   }
   const level: Level = new ClassicLevel(path, {
     ...OPTIONS,

@@ -211,7 +211,7 @@ function isHeavier(rules: ForeignRules, candidate: TreeBlock, head: TreeBlock): 
 
 async function emptyStores(): Promise<ChainStores> {
   const database = createMemoryDatabase();
-  const headMarker = await verifyChain(database, createMemoryMarkerFile());
+  const { headMarker } = await verifyChain(database, createMemoryMarkerFile());
   const world = createWorldState({ database });
   return { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker };
 }

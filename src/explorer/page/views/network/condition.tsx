@@ -50,6 +50,7 @@ const MODES: Readonly<Record<string, string>> = {
 
 const PAUSES: Readonly<Record<string, string>> = {
   catchingUp: "it catches up first",
+  lostEnd: "it restores the blocks that its database has lost first",
   listening: "it listens for its own key first",
   operator: "stopped by its operator",
 };
