@@ -69,6 +69,7 @@ const SUITES = [
   "test/cluster/hugeMemory",
   "test/cluster/localnet",
   "test/cluster/longOutage",
+  "test/cluster/lostEnd",
   "test/cluster/lostKey",
   "test/cluster/lostVotes",
   "test/cluster/npmStart",

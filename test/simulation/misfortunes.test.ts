@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { itIfThorough } from "../thorough.ts";
 import type { CheckerName } from "./checkers.ts";
 import { drawMisfortunes, type Misfortune, runMisfortunes } from "./misfortunes.ts";
-import { FORGETS_DOUBTS, LOOKS_AT_NO_TIME, NEEDS_NO_RECORD, OVERLOOKS_OWN_SEALS } from "./sabotage.ts";
+import {
+  FORGETS_DOUBTS,
+  LOOKS_AT_NO_TIME,
+  LOSES_VOTES_WITH_THE_END,
+  NEEDS_NO_RECORD,
+  OVERLOOKS_OWN_SEALS,
+  WAITS_FOR_NO_END,
+} from "./sabotage.ts";
 import type { Setting } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
@@ -14,7 +21,7 @@ describe("a network whose validators lose their votes, or get old ones back", ()
   it(
     "never forks, and goes on as soon as a quorum may speak",
     async () => {
-      const totals = { lost: 0, old: 0, wiped: 0, restored: 0, silences: 0, forgotten: 0 };
+      const totals = { lost: 0, old: 0, wiped: 0, cut: 0, restored: 0, silences: 0, forgotten: 0 };
       for (let seed = 1; seed <= SEEDS; seed++) {
         const { violation, figures } = await runMisfortunes(drawMisfortunes(seed));
         expect([seed, violation]).toEqual([seed, undefined]);
@@ -25,6 +32,18 @@ describe("a network whose validators lose their votes, or get old ones back", ()
       // Ensures that each of them did occur.
       for (const [what, times] of Object.entries(totals))
         expect([what, times > SEEDS / 20]).toEqual([what, true]);
+    },
+    LONGEST_MS,
+  );
+
+  it(
+    "never contradicts itself after the end of its chain is lost, even where it does not wait for that: its record binds it",
+    async () => {
+      for (let seed = 1; seed <= SEEDS / 5; seed++) {
+        const parts = { sabotage: WAITS_FOR_NO_END };
+        const { violation, figures } = await runMisfortunes(drawMisfortunes(seed), ["cut"], parts);
+        expect([seed, violation, figures.suffered.cut > 0]).toEqual([seed, undefined, true]);
+      }
     },
     LONGEST_MS,
   );
@@ -47,6 +66,7 @@ const AS_DRAWN = (setting: Setting): Setting => setting;
 describe("the simulator catches validators that", () => {
   const cases: readonly Case[] = [
     ["take part without a record", NEEDS_NO_RECORD, ["lost"], 40],
+    ["lose their last blocks and the record of their votes", LOSES_VOTES_WITH_THE_END, ["cut"], 60],
     ["overlook their seals above an old record", OVERLOOKS_OWN_SEALS, ["old"], 60],
     ["go by heights alone after their chain is lost too", LOOKS_AT_NO_TIME, ["wiped"], 60],
     ["forget over a restart that they are in doubt", FORGETS_DOUBTS, ["lost"], 60, withRestarts],

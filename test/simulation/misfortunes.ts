@@ -14,13 +14,14 @@ import { createNetwork, type NetworkParts, type SimulatedNetwork } from "./simul
  *     lost      no record, chain kept
  *     old       an older record, chain kept; a block above it has a seal of the validator
  *     wiped     no record, and only the first blocks of the chain
+ *     cut       the record as it was, and the last blocks of the chain are lost: it waits for them
  *     restored  record and chain of an earlier moment: nothing on its own disk shows it
  *
- * Any number of validators may suffer the first three: they never contradict themselves, whatever their clocks, save that
+ * Any number of validators may suffer all but the last: they never contradict themselves, whatever their clocks, save that
  * "wiped" takes clocks that are right to two seconds. No more than f may be restored or Byzantine at a time: the restored
  * are excused for what they cannot know, and there is still no fork.
  */
-const MISFORTUNES = ["lost", "old", "wiped", "restored"] as const;
+const MISFORTUNES = ["lost", "old", "wiped", "cut", "restored"] as const;
 
 export type Misfortune = (typeof MISFORTUNES)[number];
 
@@ -90,7 +91,7 @@ interface Fate {
 
 function createFate(network: SimulatedNetwork, setting: Setting, kinds: readonly Misfortune[]): Fate {
   const random = createRandom(setting.seed ^ 0xfa7e);
-  const suffered = { lost: 0, old: 0, wiped: 0, restored: 0 };
+  const suffered = { lost: 0, old: 0, wiped: 0, cut: 0, restored: 0 };
   const copies = new Map<SimulatedNode, Copy[]>();
   const honest = network.nodes.filter(({ isByzantine }) => !isByzantine);
   const mayBeRestored = drawSome(random, honest, tolerableFaults(setting.validators) - setting.byzantine);
@@ -123,6 +124,14 @@ function createFate(network: SimulatedNetwork, setting: Setting, kinds: readonly
         if (!hasPeerAsFar(node)) return false;
         node.restore(undefined, random.between(2, copy.blocks + 1));
         return true;
+      case "cut": {
+        const blocks = random.between(1, 3);
+        const votedAt = recordOf(node.record)?.height ?? 0n;
+        if (!hasPeerAsFar(node) || votedAt <= node.chain.length - 1 - blocks || node.chain.length <= blocks)
+          return false;
+        node.loseEnd(blocks);
+        return true;
+      }
       case "restored": {
         if (!mayBeRestored.includes(node) || !hasPeerAsFar(node)) return false;
         // Whatever it may have voted for, in this life or an earlier one.

@@ -34,6 +34,8 @@ export interface RealSetting {
   readonly outage: number;
   /** Probability that it does so without a shutdown. */
   readonly powerCut: number;
+  /** Probability that a validator which goes down loses its last blocks, of which another node has the newest. */
+  readonly lostEnd: number;
   readonly downMs: number;
   readonly skewMs: number;
 }
@@ -44,6 +46,7 @@ export interface RealFigures {
   readonly transactions: number;
   readonly powerCuts: number;
   readonly stops: number;
+  readonly lostEnds: number;
   readonly partitions: number;
   readonly messages: number;
   /** Times that a node paused to catch up. */
@@ -73,6 +76,7 @@ export function drawRealSetting(seed: number): RealSetting {
     powerCut: 0.3 + 0.7 * random.next(),
     downMs: random.between(500, 16_000),
     skewMs: often(100, 700),
+    lostEnd: 0.3 * random.next(),
   };
 }
 
@@ -97,13 +101,15 @@ export async function runRealSetting(
   await loadInterpreter();
   const { seed } = setting;
   const random = createRandom(seed);
+  const losses = createRandom(seed ^ 0x105e);
   const agenda = createAgenda();
   const clients = createClients(createRandom(seed ^ 0xc11e));
   const validation = createRealValidation(clients, () => agenda.nowMs);
   const keys = drawKeys(setting);
   const genesis = genesisOf(keys.slice(0, setting.validators));
-  const counts = { powerCuts: 0, stops: 0, pauses: 0 };
+  const counts = { powerCuts: 0, stops: 0, lostEnds: 0, pauses: 0 };
   let isCalm = false;
+  let lacking: { readonly index: number; readonly number: bigint } | undefined;
 
   const about = (durationMs: number): number => Math.round(durationMs * (0.5 + random.next() / 2));
   const later = (durationMs: number, action: () => void): void =>
@@ -165,9 +171,27 @@ export async function runRealSetting(
 
   const bootNow = (node: RealNode): void => attempt(node, "start", boot(node));
 
+  /** Only one at a time, so that the lost block stays where it was found. */
+  function losesEnd(node: RealNode): boolean {
+    const { head } = node.running?.chain ?? {};
+    const lackingYet = nodes.find(({ index }) => index === lacking?.index);
+    if (lacking !== undefined && (lackingYet?.running?.chain.head.header.number ?? -1n) < lacking.number)
+      return false;
+    const isElsewhere = nodes.some(
+      (other) =>
+        other !== node && (other.running?.chain.head.header.number ?? -1n) >= (head?.header.number ?? 0n),
+    );
+    if (head === undefined || !isElsewhere || !node.loseEnd(losses.between(1, 3))) return false;
+    lacking = { index: node.index, number: head.header.number };
+    return true;
+  }
+
   function takeDown(node: RealNode): void {
     const bootLater = (): void => later(setting.downMs, () => bootNow(node));
-    if (random.chance(setting.powerCut)) {
+    if (losses.chance(setting.lostEnd) && losesEnd(node)) {
+      counts.lostEnds += 1;
+      bootLater();
+    } else if (random.chance(setting.powerCut)) {
       counts.powerCuts += 1;
       node.cutPower();
       bootLater();

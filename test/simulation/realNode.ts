@@ -3,11 +3,12 @@ import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
-import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { judgeLostEnd } from "../../src/node/fetchableEnd.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
@@ -35,6 +36,8 @@ export interface RealNode {
   boot(): Promise<void>;
   /** Ends the process, or cuts the power: pending writes are lost, in whole or in part. */
   cutPower(): void;
+  /** Ends the process, and has the database lose its last blocks, where its votes reach above what is left. */
+  loseEnd(blocks: number): boolean;
   /** Stops as by SIGTERM, after pending work. */
   stop(): Promise<void>;
   setClock(skewMs: number): void;
@@ -49,6 +52,8 @@ export interface RunningNode {
   readonly peering: Peering;
   readonly holds: PauseReasons;
   readonly disk: ForgetfulDisk;
+  /** It started with a database that had lost its end. */
+  readonly isRestoring: boolean;
 }
 
 export interface RealNodeParts {
@@ -126,10 +131,16 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     const clock = clockOfThisRun();
     const logger = loggerOfThisRun();
     const { database, markerFile, voteLog } = disk;
-    const { chain, spec, world } = await aChain({
+    const { chain, spec, world, lost } = await aChain({
       genesis: parts.genesis,
       database,
       markerFile,
+      judgeLostEnd: (end) =>
+        judgeLostEnd(end, {
+          addresses: [key.address],
+          readVotes: async () => voteLog.read(),
+          hasPeers: true,
+        }),
       clock,
       builder: key.address,
       logger,
@@ -154,6 +165,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       signedTimes,
       logger: { consensus: logger, network: logger, sync: logger },
       onImportStarted: () => undefined,
+      lost: lost && { block: lost, addresses: [key.address] },
       chance: random.next,
     });
     const engine = connectConsensus({
@@ -188,13 +200,13 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       },
       resume: engine.resume,
     });
-    return { chain, pool, engine, peering, holds, disk };
+    return { chain, pool, engine, peering, holds, disk, isRestoring: lost !== undefined };
   }
 
-  function gone(): void {
+  function gone(losing = 0): void {
     ends += 1;
     running = undefined;
-    disk = disk.powerCut();
+    disk = disk.powerCut(losing);
     parts.onGone(node);
   }
 
@@ -218,6 +230,15 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     cutPower() {
       log.push(`${(agenda.nowMs / 1000).toFixed(3)} POWER CUT`);
       gone();
+    },
+    loseEnd(blocks) {
+      const head = running?.chain.head.header.number ?? 0n;
+      const record = decodeLastSigned(disk.voteLog.read() ?? new Uint8Array());
+      if (head <= BigInt(blocks) || !record.ok || record.value.digest === undefined) return false;
+      if (record.value.height <= head - BigInt(blocks)) return false;
+      log.push(`${(agenda.nowMs / 1000).toFixed(3)} LOSES ${blocks} BLOCKS OF ${head}`);
+      gone(blocks);
+      return true;
     },
     async stop() {
       const stopping = running;

@@ -57,6 +57,12 @@ export const FORGETS_DOUBTS: Sabotage = {
 
 export const FORGETS_VOTES: Sabotage = { remember: () => undefined, machine: TAKES_PART_ANYWAY };
 
+/** Votes at once where its database has lost blocks for which it has voted. */
+export const WAITS_FOR_NO_END: Sabotage = { takesPartWithoutEnd: true };
+
+/** The same, and nothing tells it of its votes. */
+export const LOSES_VOTES_WITH_THE_END: Sabotage = { ...FORGETS_VOTES, takesPartWithoutEnd: true };
+
 export const FORGETS_PREPARED_OVER_RESTARTS: Sabotage = {
   remember: (record) => record && { ...record, prepared: undefined },
 };

@@ -53,6 +53,8 @@ export interface SimulatedNode {
   readonly record: Uint8Array | undefined;
   /** For a node that is down: another record, and a chain of no more than these blocks. */
   restore(record: Uint8Array | undefined, blocks?: number): void;
+  /** For a node that is down: has lost its last blocks and knows it, so that it waits for them (src/sync/lostEnd.ts). */
+  loseEnd(blocks: number): void;
 }
 
 /** What sabotage may change: the state machine, a node's vote log, and when votes are sent. */
@@ -72,6 +74,8 @@ export interface Sabotage {
   readonly importsUnsealed?: boolean;
   /** Votes at once after a start. */
   readonly listensNever?: boolean;
+  /** Does not wait for blocks that its database has lost. */
+  readonly takesPartWithoutEnd?: boolean;
   /** Looks for its seal in no block. */
   readonly overlooksOwnSeals?: boolean;
 }
@@ -116,6 +120,8 @@ export function createNode(
   let run = 0;
   let skewMs = 0;
   let holds = createPauseReasons(NOBODY);
+  /** The newest block that its database had before it lost its end. */
+  let lostNumber = 0;
 
   const node: SimulatedNode = {
     index,
@@ -144,6 +150,7 @@ export function createNode(
     },
     headAdvanced(head) {
       engine?.headAdvanced(head);
+      if (head.header.number >= lostNumber) holds.resume("lostEnd");
       onWork();
     },
     plan(delayMs, action) {
@@ -162,6 +169,7 @@ export function createNode(
       engine = startEngine();
       holds = createPauseReasons(engine);
       engine.start(parts.head(node));
+      if (node.chain.length <= lostNumber && sabotage.takesPartWithoutEnd !== true) holds.pause("lostEnd");
       if (sabotage.listensNever !== true)
         listenFirst({ engine, hold: holds, schedule: rules.schedule }, clockOfThisRun());
       onWork();
@@ -178,7 +186,13 @@ export function createNode(
     },
     restore(record, blocks) {
       disk.replace(record);
-      if (blocks !== undefined) node.chain.splice(blocks);
+      if (blocks === undefined) return;
+      node.chain.splice(blocks);
+      lostNumber = 0;
+    },
+    loseEnd(blocks) {
+      lostNumber = Math.max(lostNumber, node.chain.length - 1);
+      node.chain.splice(-blocks);
     },
   };
 
