@@ -13,6 +13,7 @@ import type { Receipt } from "../../src/types/receipt.ts";
 import type { TransactionType } from "../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { readVectorBytes, readVectorJson } from "../vectors.ts";
+import { rlpItems } from "./rlpItems.ts";
 
 /** A chain recorded from a live network, held in memory without its state: blocks, receipts, recovered senders. */
 export interface RecordedChain extends ChainReader {
@@ -107,11 +108,8 @@ export function recordedBlocks(
 ): StoredBlock[] {
   const blocks: StoredBlock[] = [];
   let totalDifficulty = 0n;
-  let rest = readVectorBytes(...folder, "chain.rlp");
-  while (rest.length > 0) {
-    const { remainder } = RLP.decode(rest, true);
-    const size = rest.length - remainder.length;
-    const block = decodeBlock(rest.subarray(0, size));
+  for (const bytes of rlpItems(readVectorBytes(...folder, "chain.rlp"))) {
+    const block = decodeBlock(bytes);
     if (!block.ok) throw new Error(block.error.message);
     const hash = hashOfHeader(block.value.header);
     if (!hash.ok) throw new Error(hash.error.message);
@@ -127,14 +125,13 @@ export function recordedBlocks(
       hash: hash.value,
       transactions,
       totalDifficulty,
-      size,
+      size: bytes.length,
       receipts: own.map((receipt, index) => ({
         ...receipt,
         gasUsed: receipt.cumulativeGasUsed - (own[index - 1]?.cumulativeGasUsed ?? 0n),
         ...revertReasonOf(answers[`0x${toDigits(transactions[index]?.hash ?? new Uint8Array())}`]),
       })),
     });
-    rest = remainder;
   }
   return blocks;
 }

@@ -4,6 +4,7 @@ import { hashOfHeader } from "../../src/types/blockHash.ts";
 import { decodeExtraData, type ExtraData } from "../../src/types/extraData.ts";
 import { type Header, headerFromItems } from "../../src/types/header.ts";
 import { readVectorBytes } from "../vectors.ts";
+import { rlpItems } from "./rlpItems.ts";
 
 /** A header of a recorded chain; senders and bodies are left unread, so a thousand of them take a moment. */
 export interface RecordedHeader {
@@ -15,12 +16,10 @@ export interface RecordedHeader {
 /** The headers of a file of concatenated blocks, genesis first. */
 export function readRecordedHeaders(...segments: readonly string[]): RecordedHeader[] {
   const headers: RecordedHeader[] = [];
-  let rest = readVectorBytes(...segments);
-  while (rest.length > 0) {
-    const { data, remainder } = RLP.decode(rest, true);
-    if (!Array.isArray(data)) throw new Error("a block is a list");
-    headers.push(readHeader(data[0]));
-    rest = remainder;
+  for (const bytes of rlpItems(readVectorBytes(...segments))) {
+    const block = RLP.decode(bytes);
+    if (!Array.isArray(block)) throw new Error("a block is a list");
+    headers.push(readHeader(block[0]));
   }
   return headers;
 }

@@ -1,4 +1,3 @@
-import { RLP } from "@ethereumjs/rlp";
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { followingBaseFee, nextBaseFee } from "../../src/execution/baseFee.ts";
@@ -9,6 +8,7 @@ import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
+import { rlpItems } from "../builders/rlpItems.ts";
 import { account } from "../builders/testAccounts.ts";
 import { describeWithVectors, readVectorBytes } from "../vectors.ts";
 
@@ -30,12 +30,10 @@ function parent(number: bigint, changes: object = {}) {
 
 describeWithVectors("base fees of recorded chains", () => {
   it("are derived from the parent, for every block", () => {
-    let remaining = readVectorBytes("geth-hivechain", "chain.rlp");
     let parent: Header | undefined;
     let compared = 0;
-    while (remaining.length > 0) {
-      const { remainder } = RLP.decode(remaining, true);
-      const block = decodeBlock(remaining.subarray(0, remaining.length - remainder.length));
+    for (const bytes of rlpItems(readVectorBytes("geth-hivechain", "chain.rlp"))) {
+      const block = decodeBlock(bytes);
       if (!block.ok) throw new Error(block.error.message);
       const { header } = block.value;
       if (parent?.baseFeePerGas !== undefined) {
@@ -46,7 +44,6 @@ describeWithVectors("base fees of recorded chains", () => {
         compared++;
       }
       parent = header;
-      remaining = remainder;
     }
     expect(compared).toBeGreaterThan(100);
   });

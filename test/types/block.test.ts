@@ -15,6 +15,7 @@ import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { recordedChain } from "../builders/recordedChain.ts";
+import { rlpItems } from "../builders/rlpItems.ts";
 import { someOf } from "../thorough.ts";
 import { describeWithVectors, readVectorBytes, readVectorJson } from "../vectors.ts";
 
@@ -34,17 +35,11 @@ interface RecordedBlock {
 }
 
 function readChain(...segments: readonly string[]): { readonly block: Block; readonly bytes: Uint8Array }[] {
-  const file = readVectorBytes(...segments);
   const blocks = [];
-  for (let start = 0; start < file.length; ) {
-    // A block is a list of more than 55 bytes: 0xf7 plus the length of its length, then its length.
-    const lengthBytes = (file[start] ?? 0) - 0xf7;
-    const length = Buffer.from(file.subarray(start + 1, start + 1 + lengthBytes)).readUIntBE(0, lengthBytes);
-    const bytes = file.subarray(start, start + 1 + lengthBytes + length);
+  for (const bytes of rlpItems(readVectorBytes(...segments))) {
     const outcome = decodeBlock(bytes);
     if (!outcome.ok) throw new Error(outcome.error.message);
     blocks.push({ block: outcome.value, bytes });
-    start += bytes.length;
   }
   return blocks;
 }
