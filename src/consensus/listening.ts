@@ -15,7 +15,8 @@ export interface Hold {
  * Holds a validator back for a moment after its start, so that what the network shows of its key comes before its first vote:
  * messages that validators return on connecting, blocks that it has signed, and answers to its ask (ibft2.md#lost-votes). Without
  * a connection to another validator nothing can be heard, nor would a vote be; the time counts from the first connection on.
- * The listening ends
+ * The blocks that peers have beyond this node's come first: where the record of votes is an old copy, its lost votes may be in
+ * the newest one alone. The listening ends
  *
  * - at once when all other validators are connected: each has one connection per key, so no second node is with them,
  *   unless our node has another key than our validator;
@@ -32,6 +33,7 @@ export function listenFirst(
     hold,
     schedule,
     hasOtherNodeKey = false,
+    isLevel = () => true,
     logger,
   }: {
     readonly engine: Pick<Engine, "shouldListen" | "votedAt" | "status"> & {
@@ -41,6 +43,8 @@ export function listenFirst(
     readonly schedule: Rules["schedule"];
     /** Nodes of other keys may share our validator key. */
     readonly hasOtherNodeKey?: boolean;
+    /** Whether the node has the blocks that a peer had when it connected, or could not get them; true unless given. */
+    readonly isLevel?: () => boolean;
     readonly logger?: Logger;
   },
   clock: Pick<Clock, "nowMs" | "at">,
@@ -63,7 +67,7 @@ export function listenFirst(
     if (connectedMs === undefined) return false;
     engine.keyWatch.ask();
     if (nowMs - connectedMs >= LONGEST_MS) return true;
-    if (height === undefined) return false;
+    if (height === undefined || !isLevel()) return false;
     first ??= height;
     if (last?.height !== height) last = { height, sinceMs: nowMs };
     const others = members.length - 1;

@@ -80,7 +80,14 @@ export function createPeering(parts: PeeringParts): Peering {
       if (lostEnd !== undefined) reasons.pause("lostEnd");
       const { engine, hasOtherNodeKey, spec, clock } = parts;
       listenFirst(
-        { engine: engine(), hold: reasons, schedule: spec.ibft, hasOtherNodeKey, logger: logger.consensus },
+        {
+          engine: engine(),
+          hold: reasons,
+          schedule: spec.ibft,
+          hasOtherNodeKey,
+          isLevel: () => sync.comparison.isMade,
+          logger: logger.consensus,
+        },
         clock,
       );
       messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });

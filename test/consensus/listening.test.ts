@@ -9,13 +9,14 @@ import { aCandidate, aGenesisHead, aSchedule, headOf, toyAddresses, toyRules } f
 const [SELF, ...OTHERS] = toyAddresses(4) as [Address, ...Address[]];
 
 /** A validator that has just started, with the connections and the head that a test gives it. */
-function aStart({ shouldListen = true, hasOtherNodeKey = false, votedAt = 0n } = {}) {
+function aStart({ shouldListen = true, hasOtherNodeKey = false, votedAt = 0n, isLevel = true } = {}) {
   const clock = createHandClock(0);
   const schedule = aSchedule();
   const events: string[] = [];
   let state: State = { ...UNSTARTED, head: aGenesisHead([SELF, ...OTHERS]) };
   let connected: readonly Address[] = [];
   let asks = 0;
+  let hasAll = isLevel;
   const members = [SELF, ...OTHERS].map((address) => ({
     ...{ address, lastHeard: undefined, isPresent: false, missedTurns: 0, clockAheadMs: [] },
   }));
@@ -34,11 +35,15 @@ function aStart({ shouldListen = true, hasOtherNodeKey = false, votedAt = 0n } =
       },
       schedule,
       hasOtherNodeKey,
+      isLevel: () => hasAll,
     },
     clock,
   );
   return {
     events,
+    catchUp() {
+      hasAll = true;
+    },
     wait: (ms: number) => {
       for (let past = 0; past < ms; past += 100) clock.advanceBy(100);
     },
@@ -59,6 +64,23 @@ describe("a validator that starts", () => {
     connect(3);
     wait(5_000);
     expect(events).toEqual(["listens", "votes after 600 ms"]);
+  });
+
+  it("has the blocks of its peers first, in which votes may be that its record lacks", () => {
+    const { events, catchUp, connect, wait } = aStart({ isLevel: false });
+    connect(3);
+    wait(4_000);
+    expect(events).toEqual(["listens"]);
+    catchUp();
+    wait(1_000);
+    expect(events).toEqual(["listens", "votes after 4100 ms"]);
+  });
+
+  it("waits for blocks that never come no longer than for anything else", () => {
+    const { events, connect, wait } = aStart({ isLevel: false });
+    connect(3);
+    wait(20_000);
+    expect(events).toEqual(["listens", "votes after 10100 ms"]);
   });
 
   it("listens on though all others are connected, when nodes of other keys may share its validator's", () => {
