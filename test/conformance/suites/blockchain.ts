@@ -7,7 +7,7 @@ import { vectorFiles } from "../vectorFiles.ts";
 export const BLOCKCHAIN: Suite = {
   name: "blockchain",
   total: 384,
-  every: 4,
+  every: 10,
   cases: () => vectorFiles("blockchain-tests").flatMap(casesOf),
 };
 

@@ -18,7 +18,7 @@ import type { Case, Failure, Suite } from "../suite.ts";
 export const CHAIN: Suite = {
   name: "chain",
   total: 16,
-  every: 5,
+  every: 10,
   cases: () => [...wholeChains(), HEAD_STATE, ...forkedChain(), BAD_PROOF],
 };
 

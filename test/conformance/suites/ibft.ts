@@ -11,7 +11,7 @@ import type { Failure, Suite } from "../suite.ts";
 export const IBFT: Suite = {
   name: "ibft",
   total: 8,
-  every: 2,
+  every: 4,
   cases: () => [
     ...RECORDED.map((folder) => ({ id: folder, run: () => checkRecorded(folder) })),
     { id: SYNTHETIC, run: checkSynthetic },

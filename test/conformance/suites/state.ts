@@ -7,7 +7,7 @@ import { checkStateTest, type StateTestFile } from "./stateTest.ts";
 export const STATE: Suite = {
   name: "state",
   total: 14_822,
-  every: 40,
+  every: 100,
   cases: () => vectorFiles("state-tests").flatMap(casesOf),
 };
 
