@@ -37,7 +37,7 @@ export async function openFaucet(
       balanceOf: (address) => world.head.account(address)?.balance ?? 0n,
       nextNonce: (address) => pool.pool.nextNonce(address),
       gasPriceWei: () => gasPriceOf(pool.pool.blockFloors, ports.nextBaseFeePerGas() ?? 0n),
-      submit: (raw) => ports.submit(raw),
+      submit: (raw) => ports.submit(raw, OWN),
       onAnswer: (answer) => answers?.with(answer).increment(),
       logger: log,
     },
@@ -66,3 +66,6 @@ function termsOf({ address }: Faucet, terms: NonNullable<Settings["faucet"]>) {
     dailyLimitWei: dailyLimitWei.toString(),
   };
 }
+
+/** Stands for the remote host of what the faucet sends. */
+const OWN = "faucet";

@@ -47,7 +47,7 @@ export interface RpcPorts {
   readonly permissions: RpcPermissions;
   readonly consensus: RpcConsensus;
   /** Decodes a raw transaction, recovers its sender, and adds it to the pool as a local one. */
-  submit(raw: Uint8Array): Promise<Result<Hash, SubmissionErrorCode>>;
+  submit(raw: Uint8Array, remoteHost: string): Promise<Result<Hash, SubmissionErrorCode>>;
   /** Merkle proofs against the state after block `number`; undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** Base fee of the block after the head, wei; undefined before London. */

@@ -61,13 +61,13 @@ interface Submission {
 
 /** The same where the pool is on another thread, which has the sender recovered too: only what cannot be read is refused here. */
 export function createRemoteSubmission(
-  addRemotely: (raw: Uint8Array) => Promise<SubmissionErrorCode | undefined>,
-): (raw: Uint8Array) => Promise<Submitted> {
-  return async (raw) => {
+  addRemotely: (raw: Uint8Array, remoteHost: string) => Promise<SubmissionErrorCode | undefined>,
+): (raw: Uint8Array, remoteHost: string) => Promise<Submitted> {
+  return async (raw, remoteHost) => {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const { hash, raw: canonical } = decoded.value;
-    const code = await addRemotely(canonical);
+    const code = await addRemotely(canonical, remoteHost);
     return code === undefined ? ok(hash) : err({ code, fault: "caller", message: "the pool refused it" });
   };
 }

@@ -23,7 +23,11 @@ import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWo
 import { createLineSender } from "../../rpc/threads/lineSender.ts";
 import { createMainThread, type MainThread, type SharedRequests } from "../../rpc/threads/mainThread.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
-import { createTransactionSender, type TransactionSender } from "../../rpc/threads/sender.ts";
+import {
+  createTransactionSender,
+  type SharedTransactions,
+  type TransactionSender,
+} from "../../rpc/threads/sender.ts";
 import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
@@ -61,7 +65,7 @@ export async function openCallerThread(
     logger: logger.child("chain"),
     limits: data.viewLimits,
   });
-  const transactions = createTransactionSender(post, totals);
+  const transactions = createTransactionSender(post, transactionsOfAll(data));
   const { feed, onLost } = openEvents(data, post);
   const counts = data.isMetered
     ? createCountSender((all) => post({ kind: "counted", counts: all }), totals.counts)
@@ -117,6 +121,13 @@ function requestsOfAll({ held, index }: RpcThreadData): SharedRequests {
   return {
     requests: shareHosts(held.requests, index),
     requestBytes: shareHosts(held.requestBytes, index),
+  };
+}
+
+function transactionsOfAll({ held, index }: RpcThreadData): SharedTransactions {
+  return {
+    transactions: shareHosts(held.transactions, index),
+    transactionBytes: shareHosts(held.transactionBytes, index),
   };
 }
 

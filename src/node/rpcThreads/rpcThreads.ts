@@ -141,6 +141,8 @@ class Threads implements RpcThreads {
       criteria: createHostMemory(count),
       requests: createHostMemory(count),
       requestBytes: createHostMemory(count),
+      transactions: createHostMemory(count),
+      transactionBytes: createHostMemory(count),
       totals: createTotalsMemory(count),
     };
     this.isSought = () => SERVER_NAMES.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;

@@ -34,7 +34,7 @@ export const LARGE_MESSAGES_BURST_MS = 50;
 /** Characters of large messages that may wait to be read; one remote host alone can fill half of it (messageReader.ts). */
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 /** Bytes that large in-flight answers of all connections of a server keep in memory; above it the slowest readers are cut. */
-export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;
+export const ALL_ANSWERS_BYTES = 384 * 1024 * 1024;
 /**
  * Of these, those on one thread for callers, whose heap is limited (node/rpcThreads/loadingThreads.ts). Over HTTP, above it are cut those
  * of which nothing was read for SLOW_READER_MS: a prompt reader gets an answer that alone is larger.

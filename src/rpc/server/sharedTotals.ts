@@ -14,9 +14,6 @@ const AMOUNTS = [
   "notifications",
   /** About the bytes of the main thread's answers that a thread has not taken. */
   "answerBytes",
-  /** Transactions on which the pool has not decided, and their bytes. */
-  "transactions",
-  "transactionBytes",
   /** Log lines that the main thread has not written, and about their bytes. */
   "logLines",
   "logBytes",

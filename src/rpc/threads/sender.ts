@@ -1,25 +1,34 @@
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
-import { addWithin, type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
+import { HostShares } from "../server/hostShares.ts";
+import type { SharedHosts } from "../server/sharedHosts.ts";
 import { packBytes } from "./packedBytes.ts";
 import type { FromThread, ToThread } from "./protocol.ts";
 
 /** Hands the transactions of a thread's callers to the pool on the main thread. */
 export interface TransactionSender {
   /** Resolves to why the pool refused it, or to undefined when it was added. */
-  add(raw: Uint8Array): Promise<SubmissionErrorCode | undefined>;
+  add(raw: Uint8Array, remoteHost: string): Promise<SubmissionErrorCode | undefined>;
   /** Takes the pool's decisions. */
   receive(decided: ToThread & { readonly kind: "submitted" }): void;
 }
 
-/** Transactions of all threads on which the pool has not decided, and their bytes. */
-const WAITING_LIMIT = 16_384;
+/** Transactions of all threads on which the pool has not decided, and their bytes; one remote host alone can have half of them. */
+export const WAITING_LIMIT = 16_384;
 const WAITING_BYTES = 64 * 1024 * 1024;
 
-/** Transactions of one event-loop cycle go as one message. `totals` counts those of all threads. */
+/** What remote hosts have of such transactions, and of their bytes, on other threads. */
+export interface SharedTransactions {
+  readonly transactions: SharedHosts;
+  readonly transactionBytes: SharedHosts;
+}
+
+/** Transactions of one event-loop cycle go as one message. */
 export function createTransactionSender(
   post: (message: FromThread, transferred: readonly ArrayBuffer[]) => void,
-  totals: Pick<SharedTotals, "transactions" | "transactionBytes"> = shareTotals(),
+  shared?: SharedTransactions,
 ): TransactionSender {
+  const counts = new HostShares(WAITING_LIMIT, shared?.transactions);
+  const sizes = new HostShares(WAITING_BYTES, shared?.transactionBytes);
   const waiting: Waiting[] = [];
   let unsent: Uint8Array[] = [];
 
@@ -30,23 +39,23 @@ export function createTransactionSender(
   }
 
   return {
-    add(raw) {
-      if (!addWithin(totals.transactions, 1, WAITING_LIMIT)) return Promise.resolve("tooManyWaiting");
-      if (!addWithin(totals.transactionBytes, raw.length, WAITING_BYTES)) {
-        totals.transactions.add(-1);
+    add(raw, remoteHost) {
+      if (!counts.take(remoteHost, 1)) return Promise.resolve("tooManyWaiting");
+      if (!sizes.take(remoteHost, raw.length)) {
+        counts.giveBack(remoteHost, 1);
         return Promise.resolve("tooManyWaiting");
       }
       return new Promise((resolve) => {
         if (unsent.length === 0) setImmediate(send);
         unsent.push(raw);
-        waiting.push({ resolve, length: raw.length });
+        waiting.push({ resolve, remoteHost, length: raw.length });
       });
     },
     receive({ count, refused }) {
       const reasons = new Map(refused);
-      for (const [place, { resolve, length }] of waiting.splice(0, count).entries()) {
-        totals.transactions.add(-1);
-        totals.transactionBytes.add(-length);
+      for (const [place, { resolve, remoteHost, length }] of waiting.splice(0, count).entries()) {
+        counts.giveBack(remoteHost, 1);
+        sizes.giveBack(remoteHost, length);
         resolve(reasons.get(place));
       }
     },
@@ -54,6 +63,7 @@ export function createTransactionSender(
 }
 
 interface Waiting {
+  readonly remoteHost: string;
   readonly length: number;
   resolve(reason: SubmissionErrorCode | undefined): void;
 }

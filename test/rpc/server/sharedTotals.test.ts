@@ -17,7 +17,7 @@ import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
 import type { ServedConnection } from "../../../src/rpc/server/websocketConnection.ts";
 import { createSubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import { createMainThread, REQUEST_BYTES, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
-import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
+import { createTransactionSender, WAITING_LIMIT } from "../../../src/rpc/threads/sender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 
 /** The totals of two threads. */
@@ -31,7 +31,7 @@ function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly
 
 it("an amount has one limit for all threads, and what a thread held that ended is forgotten", () => {
   const { totals, end } = twoThreads();
-  const [first, second] = [totals[0].transactions, totals[1].transactions];
+  const [first, second] = [totals[0].logBytes, totals[1].logBytes];
   expect(addWithin(first, 60, 100)).toBe(true);
   expect(addWithin(second, 41, 100)).toBe(false);
   expect(addWithin(second, 40, 100)).toBe(true);
@@ -114,17 +114,28 @@ it("requests of all threads that wait for the main thread are bounded in bytes, 
   expect(bytes()).toBeGreaterThan(held + 3_999_999);
 });
 
-it("transactions of all threads that wait for the pool are bounded together, in number and in bytes", async () => {
-  const { totals } = twoThreads();
-  const [one, other] = totals.map((each) => createTransactionSender(() => undefined, each));
-  for (let count = 0; count < 16_384; count++) void one?.add(new Uint8Array(1));
-  expect(await other?.add(new Uint8Array(1))).toBe("tooManyWaiting");
-  one?.receive({ kind: "submitted", count: 16_384, refused: [] });
-  expect(totals[0].transactionBytes.all).toBe(0);
+it("transactions of all threads that wait for the pool are bounded together, and a host leaves others room", async () => {
+  const memory = { transactions: createHostMemory(2), transactionBytes: createHostMemory(2) };
+  const [one, other] = [0, 1].map((index) =>
+    createTransactionSender(() => undefined, {
+      transactions: shareHosts(memory.transactions, index),
+      transactionBytes: shareHosts(memory.transactionBytes, index),
+    }),
+  );
+  const [greedy, modest] = ["192.0.2.1", "192.0.2.2"];
+  const half = WAITING_LIMIT / 2;
+  for (let count = 0; count < half; count++) void one?.add(new Uint8Array(1), greedy);
+  expect(await other?.add(new Uint8Array(1), greedy)).toBe("tooManyWaiting");
+  void other?.add(new Uint8Array(1), modest);
+  expect(allOfHosts(memory.transactions)).toBe(half + 1);
+  one?.receive({ kind: "submitted", count: half, refused: [] });
+  other?.receive({ kind: "submitted", count: 1, refused: [] });
+  expect([memory.transactions, memory.transactionBytes].map(allOfHosts)).toEqual([0, 0]);
   const large = new Uint8Array(16 * 1024 * 1024);
-  for (let count = 0; count < 4; count++) void (count % 2 === 0 ? one : other)?.add(large);
-  expect(await one?.add(new Uint8Array(1))).toBe("tooManyWaiting");
-  expect(totals[1].transactions.all).toBe(4);
+  for (const sender of [one, other]) void sender?.add(large, greedy);
+  expect(await one?.add(large, greedy)).toBe("tooManyWaiting");
+  void one?.add(large, modest);
+  expect(allOfHosts(memory.transactions)).toBe(3);
 });
 
 it("criteria of subscriptions on all threads are bounded together, and a host leaves others room", () => {
@@ -132,7 +143,7 @@ it("criteria of subscriptions on all threads are bounded together, and a host le
   const tables = [0, 1].map((index) =>
     createSubscriptionTable(() => undefined, { criteria: shareHosts(memory, index) }),
   );
-  const connection = { onClose: () => undefined } as unknown as Connection;
+  const connection = { onClose: () => undefined, subscribed: () => undefined } as unknown as Connection;
   const addresses = Array.from({ length: 10_000 }, () => asAddress(new Uint8Array(20)));
   const filter = { addresses, topics: [] };
   const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[2];

@@ -2,15 +2,21 @@ import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { err, ok } from "../../../src/primitives/result.ts";
 import { createPoolHost, type PoolHost } from "../../../src/rpc/threads/poolHost.ts";
-import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
+import {
+  createTransactionSender,
+  type TransactionSender,
+  WAITING_LIMIT,
+} from "../../../src/rpc/threads/sender.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import type { RecoverSenders } from "../../../src/txpool/ports.ts";
-import { createRemoteSubmission } from "../../../src/txpool/submission.ts";
+import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { recoverSender } from "../../../src/types/transactionSignature.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
+
+const HOST = "192.0.2.1";
 
 const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
 
@@ -54,10 +60,15 @@ function twoSides(...choices: Parameters<typeof aHost>) {
   return { ...aThread(host), added };
 }
 
+function submissionOf(sender: TransactionSender): (raw: Uint8Array) => Promise<Submitted> {
+  const submit = createRemoteSubmission(sender.add);
+  return (raw) => submit(raw, HOST);
+}
+
 describe("transactions of a thread's callers", () => {
   it("reach the pool in their order, with their signers, in few messages; each caller gets the pool's reason", async () => {
     const { sender, added, messages } = twoSides(({ nonce }) => nonce % 3n === 0n);
-    const submit = createRemoteSubmission(sender.add);
+    const submit = submissionOf(sender);
     const sent = Array.from({ length: 20 }, (_, nonce) =>
       aTransaction({
         nonce: BigInt(nonce),
@@ -78,7 +89,7 @@ describe("transactions of a thread's callers", () => {
 
   it("are refused when nothing can be read, or nobody signed", async () => {
     const { sender, added } = twoSides();
-    const submit = createRemoteSubmission(sender.add);
+    const submit = submissionOf(sender);
     const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
     const answers = [await submit(Uint8Array.of(0xc0)), await submit(unsigned.raw)];
     expect(answers.map((answer) => (answer.ok ? "added" : answer.error.code))).toEqual([
@@ -88,23 +99,21 @@ describe("transactions of a thread's callers", () => {
     expect(added).toEqual([]);
   });
 
-  it("are bounded in number and bytes while the pool has not decided", async () => {
+  it("of one host are at most half of those on which the pool has not decided, in number and in bytes", async () => {
     const none = createTransactionSender(() => undefined);
     const raw = new Uint8Array(100);
-    for (let count = 0; count < 16_384; count++) void none.add(raw);
-    expect(await none.add(raw)).toBe("tooManyWaiting");
+    for (let count = 0; count < WAITING_LIMIT / 2; count++) void none.add(raw, HOST);
+    expect(await none.add(raw, HOST)).toBe("tooManyWaiting");
     const large = createTransactionSender(() => undefined);
-    for (let count = 0; count < 64; count++) void large.add(new Uint8Array(1024 * 1024));
-    expect(await large.add(raw)).toBe("tooManyWaiting");
-    const submit = createRemoteSubmission(large.add);
-    expect(await submit(aTransaction().raw)).toEqual(
+    for (let count = 0; count < 32; count++) void large.add(new Uint8Array(1024 * 1024), HOST);
+    expect(await submissionOf(large)(aTransaction().raw)).toEqual(
       err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" }),
     );
   });
 
   it("of a thread that has ended are added all the same", async () => {
     const { sender, end, added } = twoSides();
-    void sender.add(aTransaction().raw);
+    void sender.add(aTransaction().raw, HOST);
     end();
     await expect.poll(() => added.length).toBe(1);
   });
@@ -115,9 +124,9 @@ describe("transactions of a thread's callers", () => {
     // These take several slices.
     const many = Array.from({ length: 3000 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
     const last = aTransaction({ nonce: 3000n });
-    const sent = many.map(({ raw }) => one.sender.add(raw));
+    const sent = many.map(({ raw }) => one.sender.add(raw, HOST));
     await expect.poll(() => added.length).toBeGreaterThan(0);
-    sent.push(other.sender.add(last.raw));
+    sent.push(other.sender.add(last.raw, HOST));
     await Promise.all(sent);
     expect(added.map(({ nonce }) => nonce)).toEqual([...many, last].map(({ nonce }) => nonce));
   });
@@ -135,7 +144,7 @@ describe("transactions of a thread's callers", () => {
     const raws = sent.map(({ raw }) => raw);
     raws.splice(100, 0, unsigned.raw);
     raws.splice(50, 0, Uint8Array.of(0xc0));
-    const reasons = await Promise.all(raws.map((raw) => sender.add(raw)));
+    const reasons = await Promise.all(raws.map((raw) => sender.add(raw, HOST)));
     expect(
       reasons.map((reason, index) => [index, reason]).filter(([, reason]) => reason !== undefined),
     ).toEqual([
@@ -152,7 +161,7 @@ describe("transactions of a thread's callers", () => {
       asked++;
       return asked === 1 ? Promise.reject(new Error("the recovery pool is closed")) : Promise.resolve([]);
     });
-    void sender.add(aTransaction().raw);
+    void sender.add(aTransaction().raw, HOST);
     await expect.poll(() => asked).toBe(1);
     expect(added).toEqual([]);
   });

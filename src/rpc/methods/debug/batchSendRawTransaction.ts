@@ -15,10 +15,10 @@ export const debugBatchSendRawTransaction = defineMethod({
   parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
   ports: ["submit"],
-  async run([texts], { backend }) {
+  async run([texts], { backend, remoteHost }) {
     const results: Json[] = [];
     for (const [index, text] of texts.entries()) {
-      const error = await submit(text, backend);
+      const error = await submit(text, (raw) => backend.submit(raw, remoteHost));
       results.push({
         index,
         success: error === undefined,
@@ -29,10 +29,13 @@ export const debugBatchSendRawTransaction = defineMethod({
   },
 });
 
-async function submit(text: string, backend: Pick<RpcPorts, "submit">): Promise<string | undefined> {
+async function submit(
+  text: string,
+  submitRaw: (raw: Uint8Array) => ReturnType<RpcPorts["submit"]>,
+): Promise<string | undefined> {
   const raw = parseHex(text);
   if (raw === undefined) return NOT_HEX;
-  const submitted = await backend.submit(raw);
+  const submitted = await submitRaw(raw);
   if (submitted.ok) return undefined;
   const { code, message } = submitted.error;
   return code === "unsupportedV" ? message : REASONS[code];

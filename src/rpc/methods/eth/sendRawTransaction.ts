@@ -14,9 +14,9 @@ export const ethSendRawTransaction = defineMethod({
   result: { name: "hash", schema: HASH },
   ports: ["submit"],
   mayOverlap: "many",
-  async run([raw], { backend }) {
+  async run([raw], { backend, remoteHost }) {
     if (raw.length === 0) return ERRORS.internalError;
-    const submitted = await backend.submit(raw);
+    const submitted = await backend.submit(raw, remoteHost);
     return submitted.ok ? toHex(submitted.value) : SUBMISSION_ERRORS[submitted.error.code];
   },
 });

@@ -29,7 +29,7 @@ export const ethSendRawTransactionSync = defineMethod({
     const { submit, inclusionWaits, spec } = context.backend;
     const timeoutMs = wanted > 0 ? Math.min(wanted, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
     const answer = await inclusionWaits.within(context.remoteHost, async () => {
-      const submitted = await submit(raw);
+      const submitted = await submit(raw, context.remoteHost);
       if (!submitted.ok) return SUBMISSION_ERRORS[submitted.error.code];
       const isAbandoned = () => context.isAbandoned();
       const located = await inclusionWaits.included(submitted.value, { timeoutMs, isAbandoned });
