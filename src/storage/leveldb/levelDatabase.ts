@@ -64,6 +64,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
 }
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
+type Chunks = Pick<ReturnType<Level["iterator"]>, "seek" | "nextv">;
 type Snapshot = ReturnType<Level["snapshot"]>;
 
 /** Bytes of a database to keep in memory where memory is no concern. */
@@ -85,8 +86,11 @@ const OPTIONS = {
   maxOpenFiles: 500,
 };
 
-/** Entries that a range fetches at a time: enough to amortise the promise, few enough not to block the event loop. */
-const RANGE_CHUNK_ENTRIES = 1000;
+/**
+ * Entries that a range fetches at a time: enough to amortise the promise, few enough that the room for them, 64 bytes each outside
+ * of the heap, is small: it remains with a closed iterator until V8 collects it, which nothing in the heap urges it to do.
+ */
+const RANGE_CHUNK_ENTRIES = 128;
 const RANGE_CHUNK_BYTES = 256 * 1024;
 
 /** Handed to LevelDB between two yields to the event loop: some milliseconds of work. */
@@ -206,25 +210,27 @@ class LevelDatabase implements DatabaseOnDisk {
 
   private async *rangeIn(
     view: View,
-    { from, until, reverse, limit }: KeyRange,
+    { from, until, reverse, limit = Number.POSITIVE_INFINITY }: KeyRange,
   ): AsyncGenerator<readonly [Uint8Array, Uint8Array]> {
     const iterator = this.level.iterator({
       gte: from,
       lt: until,
       reverse: reverse === true,
-      limit: limit ?? -1,
       highWaterMarkBytes: RANGE_CHUNK_BYTES,
       ...view,
     });
     try {
-      for (;;) {
-        const entries = await iterator.nextv(RANGE_CHUNK_ENTRIES);
+      // An iterator with a limit of its own would not forget its last entries.
+      for (let left = limit; left > 0; ) {
+        const entries = await iterator.nextv(Math.min(left, RANGE_CHUNK_ENTRIES));
         if (entries.length === 0) return;
+        left -= entries.length;
         for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
       }
     } catch (error) {
       throw this.translated(error, "cannot be read");
     } finally {
+      await forgetChunk(iterator, until);
       await iterator.close();
     }
   }
@@ -259,6 +265,20 @@ class LevelDatabase implements DatabaseOnDisk {
       await yieldToEventLoop();
     }
     await chained.write({ sync: true });
+  }
+}
+
+/**
+ * Has an iterator drop the entries that it fetched last, up to RANGE_CHUNK_BYTES and a value: classic-level keeps copies of them
+ * outside of the heap until V8 collects a closed iterator, and a thread that does little else collects none for hours. Beyond
+ * the range there is nothing to fetch instead.
+ */
+async function forgetChunk(iterator: Chunks, beyond: Uint8Array): Promise<void> {
+  try {
+    iterator.seek(beyond);
+    await iterator.nextv(1);
+  } catch {
+    // A database that closes, or whose disk fails, has told those who wait for it.
   }
 }
 
