@@ -101,11 +101,10 @@ class WorkerRecoveryPool implements RecoveryPool {
   ): Promise<(Address | undefined)[]> {
     if (this.isClosed) return Promise.reject(new Error(CLOSED));
     if (items.length === 0) return Promise.resolve([]);
-    for (const thread of this.threads) thread.start();
     const lane = this.lanes[urgency];
+    this.schedule();
     if (lane.waitingItems + items.length > this.settings.waitingLimit)
       return lane.addRecovered(items, recoverHere(items));
-    this.schedule();
     return lane.wait(items);
   }
 
@@ -152,10 +151,19 @@ class WorkerRecoveryPool implements RecoveryPool {
   /** Sends the next batches to workers with capacity, the least busy ones first; while none runs, does a batch here. */
   private sendAll(): void {
     if (failureOfAll(this.threads) !== undefined) this.recoverBatchHere(BATCH_LIMIT);
-    else if (!this.threads.some(({ isReady }) => isReady)) this.recoverBatchHere(STARTING_LIMIT);
+    else if (!this.threads.some(({ isReady }) => isReady)) {
+      this.recoverBatchHere(STARTING_LIMIT);
+      // Later than the answers to these, since to create threads takes milliseconds.
+      setImmediate(() => this.startThreads());
+    }
     for (let load = 0; load < BATCHES_PER_WORKER; load++)
       for (const { thread, batches } of this.slots)
         if (batches.length === load && thread.isReady) this.send({ thread, batches });
+  }
+
+  /** Starts those that were not started yet. */
+  private startThreads(): void {
+    for (const thread of this.threads) thread.start();
   }
 
   private send({ thread, batches }: WorkerSlot): void {

@@ -33,7 +33,7 @@ describe("the recovery pool", () => {
     const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
     const answers = await Promise.all(seeds.map((seed) => starting.recoverMany([signedBy(seed)])));
     expect(answers.flat()).toEqual(seeds.map((seed) => accountFromSeed(seed).address));
-    expect(starting.load.threads).toBe(2);
+    await expect.poll(() => starting.load.threads).toBe(2);
     writeFileSync(path, "");
     await starting.close();
   });
