@@ -43,13 +43,14 @@ async function open(
     readonly publicKey?: Uint8Array;
     readonly metrics?: Metrics;
     readonly clock?: Clock;
+    readonly requestTimeoutSeconds?: number;
   } = {},
 ) {
   const { logger, lines } = loggedLines();
-  const { metrics, clock = durationClock, ...settings } = change;
+  const { metrics, clock = durationClock, requestTimeoutSeconds = 2, ...settings } = change;
   const result = await openSigner(
     { url: new URL(url), publicKey: PUBLIC_KEY, ...settings },
-    { requestTimeoutSeconds: 2, clock, logger: logger.child("consensus"), metrics },
+    { requestTimeoutSeconds, clock, logger: logger.child("consensus"), metrics },
   );
   if (result.ok) opened.push(result.value);
   return { result, lines };
@@ -98,7 +99,9 @@ describe("a remote signer", () => {
       { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
       { clock: durationClock, stopwatchMs: durationClock.nowMs },
     );
-    const { validator, lines } = await openWell(remote.url, { metrics });
+    // An eighth of the round is for an answer: only where none comes may time decide.
+    const requestTimeoutSeconds = kind === "hang" ? 2 : 8 * 60;
+    const { validator, lines } = await openWell(remote.url, { metrics, requestTimeoutSeconds });
     await remote.setMode({ kind });
     const signed = validator.signer.sign(REQUEST, NEVER);
     expect(await until(failureOf(validator), "the failure")).toBe(reason);
