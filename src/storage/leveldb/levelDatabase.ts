@@ -64,7 +64,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
 }
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
-type Chunks = Pick<ReturnType<Level["iterator"]>, "seek" | "nextv">;
+type Chunks = Pick<ReturnType<Level["iterator"]>, "nextv">;
 type Snapshot = ReturnType<Level["snapshot"]>;
 
 /** Bytes of a database to keep in memory where memory is no concern. */
@@ -219,18 +219,21 @@ class LevelDatabase implements DatabaseOnDisk {
       highWaterMarkBytes: RANGE_CHUNK_BYTES,
       ...view,
     });
+    let hasEnded = false;
     try {
       // An iterator with a limit of its own would not forget its last entries.
       for (let left = limit; left > 0; ) {
         const entries = await iterator.nextv(Math.min(left, RANGE_CHUNK_ENTRIES));
-        if (entries.length === 0) return;
+        hasEnded = entries.length === 0;
+        if (hasEnded) return;
         left -= entries.length;
         for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
       }
     } catch (error) {
+      hasEnded = true;
       throw this.translated(error, "cannot be read");
     } finally {
-      await forgetChunk(iterator, until);
+      if (!hasEnded) await forgetChunk(iterator);
       await iterator.close();
     }
   }
@@ -269,13 +272,12 @@ class LevelDatabase implements DatabaseOnDisk {
 }
 
 /**
- * Has an iterator drop the entries that it fetched last, up to RANGE_CHUNK_BYTES and a value: classic-level keeps copies of them
- * outside of the heap until V8 collects a closed iterator, and a thread that does little else collects none for hours. Beyond
- * the range there is nothing to fetch instead.
+ * Has an iterator that has not come to its end drop the entries that it fetched last, up to RANGE_CHUNK_BYTES, for a single one:
+ * classic-level keeps copies of them outside of the heap until V8 collects a closed iterator, and a thread that does little else
+ * collects none for hours. To seek beyond the range would drop that one too, but ends the process where the database is empty.
  */
-async function forgetChunk(iterator: Chunks, beyond: Uint8Array): Promise<void> {
+async function forgetChunk(iterator: Chunks): Promise<void> {
   try {
-    iterator.seek(beyond);
     await iterator.nextv(1);
   } catch {
     // A database that closes, or whose disk fails, has told those who wait for it.

@@ -24,6 +24,16 @@ describe("a range of the database on disk", () => {
     expect(await numbersIn(database, { ...bounds, reverse: true })).toEqual(backwards);
   });
 
+  // LevelDB ends the process where an iterator of an empty database is moved.
+  it.each([{}, { limit: 1 }, { reverse: true }])(
+    "finds nothing in an empty database with %o",
+    async (more) => {
+      const database = await openLevelDatabase({ path: temporaryFolder() });
+      onTestFinished(() => database.close());
+      expect(await numbersIn(database, { ...WHOLE, ...more })).toEqual([]);
+    },
+  );
+
   it.runIf(existsSync("/proc/self/status")).each([
     ["read to its end", ENTRIES, undefined],
     ["left in the middle", 100, undefined],
