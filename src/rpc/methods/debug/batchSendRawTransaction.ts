@@ -18,7 +18,7 @@ export const debugBatchSendRawTransaction = defineMethod({
   async run([texts], { backend, remoteHost }) {
     const results: Json[] = [];
     for (const [index, text] of texts.entries()) {
-      const error = await submit(text, (raw) => backend.submit(raw, remoteHost));
+      const error = await submit(text, backend, remoteHost);
       results.push({
         index,
         success: error === undefined,
@@ -31,11 +31,12 @@ export const debugBatchSendRawTransaction = defineMethod({
 
 async function submit(
   text: string,
-  submitRaw: (raw: Uint8Array) => ReturnType<RpcPorts["submit"]>,
+  backend: Pick<RpcPorts, "submit">,
+  remoteHost: string,
 ): Promise<string | undefined> {
   const raw = parseHex(text);
   if (raw === undefined) return NOT_HEX;
-  const submitted = await submitRaw(raw);
+  const submitted = await backend.submit(raw, remoteHost);
   if (submitted.ok) return undefined;
   const { code, message } = submitted.error;
   return code === "unsupportedV" ? message : REASONS[code];
