@@ -127,6 +127,7 @@ const SUITES = [
   "test/rpc/methods/recordedAnswers",
   "test/rpc/methods/recordedTraces",
   "test/node/powerCut",
+  "test/rpc/server/longSearches",
   "test/rpc/server/slowReaders",
   "test/state",
   "test/storage/bytesOnDisk",

@@ -11,10 +11,14 @@ describe("the times of this thread", () => {
     const beforeMs = ranMs();
     const untilMs = process.cpuUsage().user + 60_000;
     while (process.cpuUsage().user < untilMs);
-    const ranUntilMs = ranMs();
-    expect(ranUntilMs - beforeMs).toBeGreaterThan(20);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(ranMs() - ranUntilMs).toBeLessThan(150);
+    expect(ranMs() - beforeMs).toBeGreaterThan(20);
+    const asleep = async (): Promise<number> => {
+      const fromMs = ranMs();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return ranMs() - fromMs;
+    };
+    // What a test before this one left behind may run in the first of these.
+    await expect.poll(asleep).toBeLessThan(150);
     expect(threadTimes()?.waitedMs).toBeGreaterThanOrEqual(0);
   });
 

@@ -19,6 +19,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { aLongChain, NOTHING } from "../../builders/longChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
+import { someOf } from "../../thorough.ts";
 import { anHttpServer, ask } from "./servers.ts";
 
 const EMPTY_BLOCKS = 40;
@@ -82,19 +83,26 @@ function begin(server: RpcServer, body: string, localAddress: string, onAnswer: 
   return () => outgoing.destroy();
 }
 
-// More than run at a time, so that one after them waits in a queue.
-it.each([
+/** Name, long searches, and the address of each: more than run at a time, so that one after them waits in a queue. */
+type Case = readonly [string, number, (at: number) => string];
+
+const CASES: readonly Case[] = [
   ["of the same address, as behind one proxy", 36, () => "127.0.0.1"],
-  ["of other addresses", 68, (at: number) => `127.0.0.${2 + at}`],
-])("a short search of logs is answered before many long ones %s", async (_, longSearches, addressOf) => {
-  const server = await aServer();
-  let longAnswers = 0;
-  const long = search(0, EMPTY_BLOCKS + FULL_BLOCKS);
-  const cuts = Array.from({ length: longSearches }, (_search, at) =>
-    begin(server, long, addressOf(at), () => longAnswers++),
-  );
-  const short = await ask(server, { body: search(0, EMPTY_BLOCKS - 1), localAddress: "127.0.0.1" });
-  expect(JSON.parse(short.body)).toMatchObject({ result: [] });
-  expect(longAnswers).toBe(0);
-  for (const cut of cuts) cut();
-});
+  ["of other addresses", 68, (at) => `127.0.0.${2 + at}`],
+];
+
+it.each(someOf(CASES))(
+  "a short search of logs is answered before many long ones %s",
+  async (_, longSearches, addressOf) => {
+    const server = await aServer();
+    let longAnswers = 0;
+    const long = search(0, EMPTY_BLOCKS + FULL_BLOCKS);
+    const cuts = Array.from({ length: longSearches }, (_search, at) =>
+      begin(server, long, addressOf(at), () => longAnswers++),
+    );
+    const short = await ask(server, { body: search(0, EMPTY_BLOCKS - 1), localAddress: "127.0.0.1" });
+    expect(JSON.parse(short.body)).toMatchObject({ result: [] });
+    expect(longAnswers).toBe(0);
+    for (const cut of cuts) cut();
+  },
+);
