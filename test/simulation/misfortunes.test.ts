@@ -39,11 +39,14 @@ describe("a network whose validators lose their votes, or get old ones back", ()
   it(
     "never contradicts itself after the end of its chain is lost, even where it does not wait for that: its record binds it",
     async () => {
+      let cuts = 0;
       for (let seed = 1; seed <= SEEDS / 5; seed++) {
         const parts = { sabotage: WAITS_FOR_NO_END };
         const { violation, figures } = await runMisfortunes(drawMisfortunes(seed), ["cut"], parts);
-        expect([seed, violation, figures.suffered.cut > 0]).toEqual([seed, undefined, true]);
+        expect([seed, violation]).toEqual([seed, undefined]);
+        cuts += figures.suffered.cut;
       }
+      expect(cuts).toBeGreaterThan(SEEDS / 10);
     },
     LONGEST_MS,
   );
