@@ -1,7 +1,7 @@
 import type { Configuration } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
-import { loadModules } from "../node/loadModules.ts";
+import { loadModules, requireOpenFiles } from "../node/loadModules.ts";
 import type { RunningNode, StartErrorCode, startNode } from "../node/node.ts";
 import { loadRpcThreads } from "../node/rpcThreads/loadingThreads.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
@@ -63,6 +63,7 @@ export async function runNode(
 
 /** Loads the node's modules lazily, so that help and configuration errors are fast. */
 async function loadAndStart(settings: Settings, logger: RootLogger): ReturnType<typeof startNode> {
+  requireOpenFiles();
   const threads = loadRpcThreads(settings);
   const node = await loadModules(() => import("../node/node.ts"));
   return node.startNode(settings, logger, threads);

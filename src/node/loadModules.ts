@@ -17,4 +17,15 @@ export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Throws DiskError where a node cannot open its databases, ports and threads, whichever of them would be the first to fail. */
+export function requireOpenFiles(): void {
+  const { openFiles } = hostLimits();
+  if (openFiles !== undefined && openFiles < FEWEST_OPEN_FILES)
+    throw new DiskError(
+      `A node cannot start with fewer than ${FEWEST_OPEN_FILES} open files, and the limit is ${openFiles}. ${TOO_FEW_OPEN_FILES}`,
+    );
+}
+
+/** Some fifty for databases, ports, threads and the process that copies ports, and as many for what threads load. */
+const FEWEST_OPEN_FILES = 100;
 const OPEN_FILES_WHILE_LOADING = 512;

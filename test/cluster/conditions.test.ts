@@ -100,8 +100,8 @@ function throwingOn(signal: string): string {
 }
 
 describe("too few open files", () => {
-  it.each([24, 36, 46])(
-    "end a start that cannot even load the program, saying which limit to raise: %d",
+  it.each([24, 36, 46, 99])(
+    "end a start, whatever they would be too few for first, saying which limit to raise: %d",
     async (files) => {
       const options = [`--data-path=${temporaryFolder()}`, "--rpc-http-port=0", "--rpc-ws-port=0"];
       const program = runConfined(options, { first: `ulimit -n ${files}` });
