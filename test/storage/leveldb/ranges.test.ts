@@ -8,7 +8,8 @@ import { temporaryFolder } from "../temporaryFolder.ts";
 const ENTRIES = 900;
 /** As those of a header. */
 const VALUE_BYTES = 690;
-const RANGES = 150;
+/** So many that what the process takes besides, up to ten megabytes, is little. */
+const RANGES = 400;
 /** Of each, for what a closed iterator has besides; what it fetched last would be twice as much and more. */
 const REMAINING_BYTES = 60_000;
 
