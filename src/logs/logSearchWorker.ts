@@ -44,8 +44,8 @@ export type LogSearchMessage =
 
 /**
  * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, which they have in turn
- * (searchTurns.ts), so that a long one does not block a short one. Results are collected here until the search ends; of the searches with large results,
- * only one goes on at a time.
+ * (searchTurns.ts), so that a long one does not block a short one. Results are collected here until the search ends; of the
+ * searches with large results, only one goes on at a time.
  */
 const port = openWorkerPort();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;

@@ -20,8 +20,8 @@ export type { RecoveryItem } from "../primitives/recoveryBatch.ts";
  * after another rely on their admission in that order, nonce by nonce. Urgent requests have a queue of their own that is
  * served first, so that a block does not wait behind a flood of transactions.
  *
- * Threads start with the first item, since many nodes are stopped, or idle for long, before one comes. Until the first of them runs, a
- * few items are recovered on the calling thread in each event-loop cycle, so that none waits for a thread to start.
+ * Threads start after the first item, since many nodes are stopped, or idle for long, before one comes. Until the first of them
+ * runs, a few items are recovered on the calling thread in each event-loop cycle, so that none waits for a thread to start.
  */
 export interface RecoveryPool {
   /** Addresses in the order of the items; undefined where a signature is invalid. */

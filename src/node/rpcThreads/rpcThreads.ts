@@ -57,7 +57,7 @@ export interface RpcThreadsError extends Err<ServerErrorCode> {
 
 /**
  * All threads but the first begin when callers have a second connection, or after so long: one thread serves one connection, and
- * each takes as much of a processor to start as all that the node did before.
+ * to start each takes more than half of what the start of the node itself takes.
  */
 const OTHERS_AFTER_MS = 5000;
 const SOUGHT_CHECK_MS = 50;

@@ -44,7 +44,8 @@ export interface RpcThreadData {
 
 /**
  * Memory of what callers have on all threads: connections, of those over WebSocket the ones of foreign pages, characters of large
- * messages that wait to be read, criteria of subscriptions, requests that wait for the main thread, their bytes, transactions on which the pool has not decided, their bytes, and the rest.
+ * messages that wait to be read, criteria of subscriptions, requests that wait for the main thread, their bytes, transactions
+ * on which the pool has not decided, their bytes, and the rest.
  */
 export interface HeldMemory {
   readonly http: HostMemory;
