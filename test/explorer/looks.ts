@@ -19,8 +19,8 @@ export type Look = keyof typeof LOOKS;
 export const ALL_LOOKS = Object.keys(LOOKS) as readonly Look[];
 
 /** Fails where the page as it is has a barrier, scrolls sideways or cuts a text. `name` is that of its picture as well. */
-export async function expectForEverybody(page: Page, name: string): Promise<void> {
-  expect(await seriousBarriers(page), name).toEqual([]);
+export async function expectForEverybody(page: Page, name: string, rules?: readonly string[]): Promise<void> {
+  expect(await seriousBarriers(page, rules), name).toEqual([]);
   expect(await misfits(page, name), `${name} does not fit`).toEqual([]);
 }
 
@@ -33,12 +33,15 @@ export async function misfits(page: Page, name: string): Promise<readonly string
   return [...sideways, ...(await cutTexts(page))];
 }
 
+/** The dark look differs from the light one in colours alone. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+
 /** The same of an open page in one look after the other. */
 export async function expectForEverybodyInEachLook(page: Page, name: string): Promise<void> {
   for (const look of ALL_LOOKS) {
     const { colorScheme, viewport } = LOOKS[look];
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
-    await expectForEverybody(page, `${name}-${look}`);
+    await expectForEverybody(page, `${name}-${look}`, look === "dark" ? COLOUR_RULES : undefined);
   }
 }
