@@ -17,7 +17,7 @@ import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorN
  * Faults in a network of four validators, before a real Prometheus with the rules of config/alerts.yml, whose durations are
  * divided by SPEED: which alerts come, that they go once the fault is mended, and that no other one comes.
  */
-const SPEED = 15;
+const SPEED = 20;
 /** What tells the truth about a machine that has no time for a node: of durations, which are shorter here, and of scrapes that failed. */
 const OF_BUSY_MACHINES =
   /^Ibex(BlocksLate|MainThreadHeld|RoundsRise|RoundsFail|NodeDown|NodeBehind|ChainStands|ValidatorMissesTurns)\b/;
@@ -99,7 +99,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     return `IbexValidatorMissesTurns ${toHex(memberOf(name).key.address)}`;
   }
 
-  /** Waits for all of `expected`, mends the fault, waits for silence, and says that nothing else fired but what may. */
+  /** Waits for all of `expected`, mends the fault, waits until nothing fires or is about to, and says that nothing else fired but what may. */
   async function fires(
     expected: readonly string[],
     mend: () => unknown,
@@ -110,7 +110,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     await expect.poll(() => expected.filter((one) => !prometheus.fired.has(one))).toEqual([]);
     const firedAtMs = Date.now();
     await mend();
-    await expect.poll(() => [...prometheus.firing()]).toEqual([]);
+    await expect.poll(() => [...prometheus.active()]).toEqual([]);
     const [took, lasted] = [firedAtMs - startedAtMs, Date.now() - firedAtMs].map((ms) =>
       Math.round(ms / 1000),
     );
@@ -143,7 +143,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     const all = [prometheus, ...watching];
     for (const one of all) one.forget();
     const load = new MachineLoad();
-    await pause(40_000);
+    await pause(30_000);
     const fired = all.flatMap((one) => [...one.fired]);
     expect(load.isBusy ? fired.filter((one) => !OF_BUSY_MACHINES.test(one)) : fired).toEqual([]);
   });
@@ -163,7 +163,8 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     }
     prometheus.forget();
     resizeDisk(FULL_DISK_MB);
-    await fires(["IbexDiskFull v2", "IbexDiskLow v2", missed("v2")], () => resizeDisk(DISK_MB));
+    // Its missed turns are reported later, as they are of a validator that was killed.
+    await fires(["IbexDiskFull v2", "IbexDiskLow v2"], () => resizeDisk(DISK_MB), [missed("v2")]);
   });
 
   it("a clock is two seconds ahead", async () => {
@@ -180,8 +181,9 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
   it("a validator is cut off", async () => {
     prometheus.forget();
     links.cut(["v4"], ["v1", "v2", "v3"]);
-    await fires(["IbexNoPeers v4", "IbexNodeBehind v4", missed("v4")], () => links.heal(), [
+    await fires(["IbexNoPeers v4", "IbexNodeBehind v4"], () => links.heal(), [
       "IbexRoundsRise",
+      missed("v4"),
     ]);
   });
 

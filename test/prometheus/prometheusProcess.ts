@@ -11,8 +11,8 @@ export const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0
 export interface PrometheusProcess {
   /** Names of the alerts that have fired since the last call of `forget`, each with what it was about. */
   readonly fired: ReadonlySet<string>;
-  /** Those that fire now. */
-  firing(): ReadonlySet<string>;
+  /** Those that fire now, and those whose condition holds, but not yet for so long that they fire. */
+  active(): ReadonlySet<string>;
   forget(): void;
   /** How many series an expression gives now; rejects with what Prometheus says against it. */
   count(expression: string): Promise<number>;
@@ -55,14 +55,15 @@ export async function startPrometheus({ ports, speed }: PrometheusTargets): Prom
   let isStopped = false;
   const watching = (async () => {
     while (!isStopped) {
-      now = await firingAlerts(url).catch(() => now);
-      for (const one of now) fired.add(one);
+      const found = await activeAlerts(url).catch(() => undefined);
+      for (const { name, state } of found ?? []) if (state === "firing") fired.add(name);
+      if (found !== undefined) now = new Set(found.map(({ name }) => name));
       await pause(200);
     }
   })();
   return {
     fired,
-    firing: () => now,
+    active: () => now,
     forget: () => fired.clear(),
     async count(expression) {
       const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`);
@@ -119,17 +120,21 @@ function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** Such as `IbexNodeDown v1`, `IbexValidatorMissesTurns 0x…`, `IbexChainStands`. */
-async function firingAlerts(url: string): Promise<ReadonlySet<string>> {
+interface ActiveAlert {
+  /** Such as `IbexNodeDown v1`, `IbexValidatorMissesTurns 0x…`, `IbexChainStands`. */
+  readonly name: string;
+  readonly state: "pending" | "firing";
+}
+
+async function activeAlerts(url: string): Promise<readonly ActiveAlert[]> {
   const response = await fetch(`${url}/api/v1/alerts`);
   const { data } = (await response.json()) as {
-    data: { alerts: readonly { state: string; labels: Readonly<Record<string, string>> }[] };
+    data: {
+      alerts: readonly { state: ActiveAlert["state"]; labels: Readonly<Record<string, string>> }[];
+    };
   };
-  return new Set(
-    data.alerts
-      .filter(({ state }) => state === "firing")
-      .map(({ labels }) =>
-        [labels["alertname"], labels["instance"] ?? labels["validator"]].filter(Boolean).join(" "),
-      ),
-  );
+  return data.alerts.map(({ state, labels }) => ({
+    state,
+    name: [labels["alertname"], labels["instance"] ?? labels["validator"]].filter(Boolean).join(" "),
+  }));
 }
