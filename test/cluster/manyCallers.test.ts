@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountFromSeed } from "../builders/testAccounts.ts";
 import { saySkipped } from "../delivery/installed.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { exitWithin, freePort, pause, type RunningProgram, runProgram, until } from "./nodeProcess.ts";
@@ -36,6 +37,18 @@ const PROXIES = [
   // A caller moves at once, and goes home to a node that had a block of the last five seconds; periods are of one second.
   { name: "nginx", isThere: hasNginx, start: startNginx, mayBeOlder: 5 },
 ] as const;
+
+const THERE = PROXIES.filter(({ isThere }) => isThere);
+
+/** Callers of one proxy; those of all of them live through the same faults. */
+interface Side {
+  readonly name: string;
+  readonly proxy: ProxyProcess;
+  readonly callers: SteadyCallers;
+  readonly mayBeOlder: number;
+  /** Filters that were lost before the first fault. */
+  settling: number;
+}
 
 for (const { name, isThere } of PROXIES)
   if (IS_THOROUGH && !isThere)
@@ -83,32 +96,45 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
     await until(() => isReady(httpPort), "a follower that is ready");
   }
 
-  it.each(PROXIES.filter(({ isThere }) => isThere))(
-    "behind $name have no failed request, and no older head, whatever becomes of one follower",
-    async ({ start: startProxy, mayBeOlder }) => {
-      const proxy: ProxyProcess = await startProxy(followers);
-      const callers: SteadyCallers = startCallers(proxy, { http: 9, filters: FILTERS, webSocket: 6 });
-      const { found } = callers;
-      let settling = 0;
+  it.skipIf(THERE.length === 0)(
+    `behind ${THERE.map(({ name }) => name).join(" and ")} have no failed request, and no older head, whatever becomes of one follower`,
+    async () => {
+      const sides: Side[] = [];
       try {
-        settling = await untilFiltersStay(found);
+        for (const [index, { name, start: startProxy, mayBeOlder }] of THERE.entries()) {
+          const proxy = await startProxy(followers);
+          const counts = { http: 9, filters: FILTERS, webSocket: 6 };
+          const callers = startCallers(proxy, counts, accountFromSeed(index + 300));
+          sides.push({ name, proxy, callers, mayBeOlder, settling: 0 });
+        }
+        await Promise.all(
+          sides.map(async (side) => {
+            side.settling = await untilFiltersStay(side.callers.found);
+          }),
+        );
         for (const [index, fault] of [kill, freeze, upgrade].entries()) {
           const follower = followers[index];
           if (follower === undefined) throw new Error("there are three followers");
           await fault(follower);
           await pause(SETTLED_AFTER_MS);
-          console.info(fault.name, JSON.stringify(found));
+          for (const { name, callers } of sides)
+            console.info(name, fault.name, JSON.stringify(callers.found));
         }
       } finally {
-        await callers.stop();
-        await proxy.stop();
+        for (const { callers, proxy } of sides) {
+          await callers.stop();
+          await proxy.stop();
+        }
       }
-      expect(found.failures, proxy.output()).toEqual([]);
-      expect(Math.max(0, ...found.older)).toBeLessThanOrEqual(mayBeOlder);
-      // A caller loses its filter when it moves and when it goes home. One that moved freely would lose two of three.
-      expect((found.filtersLost - settling) * 10).toBeLessThan(found.filtersKept);
-      expect(found.mined).toBeGreaterThan(20);
-      expect(found.reconnections).toBeGreaterThan(0);
+      for (const { name, proxy, callers, mayBeOlder, settling } of sides) {
+        const { found } = callers;
+        expect(found.failures, `${name}: ${proxy.output()}`).toEqual([]);
+        expect(Math.max(0, ...found.older), name).toBeLessThanOrEqual(mayBeOlder);
+        // A caller loses its filter when it moves and when it goes home. One that moved freely would lose two of three.
+        expect((found.filtersLost - settling) * 10, name).toBeLessThan(found.filtersKept);
+        expect(found.mined, name).toBeGreaterThan(20);
+        expect(found.reconnections, name).toBeGreaterThan(0);
+      }
     },
   );
 

@@ -2,6 +2,7 @@ import { Agent, request } from "node:http";
 import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import type { TestAccount } from "../builders/testAccounts.ts";
 import { pause } from "./nodeProcess.ts";
 import type { ProxyProcess } from "./proxyProcess.ts";
 import { CHAIN_ID } from "./validatorNetwork.ts";
@@ -39,6 +40,8 @@ const SENT_AGAIN_AFTER_MS = 6_000;
 export function startCallers(
   { httpPort, wsPort }: ProxyProcess,
   counts: { readonly http: number; readonly filters: number; readonly webSocket: number },
+  /** Of transactions without a fee or a value. */
+  sender: TestAccount,
 ): SteadyCallers {
   const found: Findings = {
     answers: 0,
@@ -59,7 +62,7 @@ export function startCallers(
     running.push(askOverWebSocket(wsPort, `127.0.2.${index + 1}`, found, isStopped));
   for (let index = 0; index < counts.filters; index++)
     running.push(askFilter(httpPort, `127.0.3.${index + 1}`, found, isStopped));
-  running.push(sendTransactions(httpPort, "127.0.4.1", found, isStopped));
+  running.push(sendTransactions({ port: httpPort, from: "127.0.4.1", sender }, found, isStopped));
   return {
     found,
     async stop() {
@@ -117,22 +120,28 @@ async function askFilter(port: number, from: string, found: Findings, isStopped:
 const FILTER_UNKNOWN = /Filter not found/;
 
 /** Sends one transaction after another, as wallets do: the nonce with "pending", then the receipt. */
-async function sendTransactions(port: number, from: string, found: Findings, isStopped: Flag): Promise<void> {
+async function sendTransactions(
+  { port, from, sender }: { readonly port: number; readonly from: string; readonly sender: TestAccount },
+  found: Findings,
+  isStopped: Flag,
+): Promise<void> {
   const caller = createHttpCaller(port, from, found);
-  let nonce = BigInt((await caller.ask<string>("eth_getTransactionCount", [SENDER, "latest"])) ?? 0);
+  const address = toHex(sender.address);
+  let nonce = BigInt((await caller.ask<string>("eth_getTransactionCount", [address, "latest"])) ?? 0);
   while (!isStopped.now) {
-    const pending = await caller.ask<string>("eth_getTransactionCount", [SENDER, "pending"]);
+    const pending = await caller.ask<string>("eth_getTransactionCount", [address, "pending"]);
     // All are mined, so a lower one is that of an older block.
     if (pending !== undefined && BigInt(pending) < nonce) found.older.push(Number(nonce - BigInt(pending)));
-    const { hash, raw } = aTransaction({ chainId: CHAIN_ID, nonce, gasPrice: 0n });
+    const { hash, raw } = aTransaction({
+      ...{ chainId: CHAIN_ID, nonce, gasPrice: 0n, value: 0n },
+      privateKey: sender.privateKey,
+    });
     await sendUntilMined(caller, toHex(raw), toHex(hash), found);
     nonce++;
     found.mined++;
   }
   caller.close();
 }
-
-const SENDER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 async function sendUntilMined(caller: HttpCaller, raw: string, hash: string, found: Findings): Promise<void> {
   for (;;) {
