@@ -29,8 +29,8 @@ const FIXTURE = join(import.meta.dirname, "..", "fixtures", "folders", "schema-1
 const LARGE_BYTES = 20 * 1024 * 1024;
 /** Small enough to be migrated at a node's start. */
 const SMALL_BYTES = 6 * 1024 * 1024;
-/** For kills: some twenty batches in each of four passes. */
-const MEDIUM_BYTES = IS_THOROUGH ? 40 * 1024 * 1024 : SMALL_BYTES;
+/** For kills: some thirty batches in each of the two passes that move. */
+const MEDIUM_BYTES = 16 * 1024 * 1024;
 /** Kills, of which one at least comes during a migration. */
 const MOST_KILLS = 200;
 
