@@ -56,7 +56,7 @@ itIfThorough(
       await reach(nodes, 2);
       const [first] = nodes;
       if (first === undefined) throw new Error("four nodes");
-      const endless = Array.from({ length: 12 }, (_, n) => endlessBy(n + 100));
+      const endless = Array.from({ length: ENDLESS }, (_, n) => endlessBy(n + 100));
       const payments = Array.from({ length: 30 }, (_, n) =>
         aTransaction({
           chainId: CHAIN_ID,
@@ -168,6 +168,8 @@ async function headOf(node: NodeProcess): Promise<Header> {
   return header.value;
 }
 
+/** Several for one block; each proposer tries one of them again in a block, four times in all. */
+const ENDLESS = 3;
 /** Of the networks here. */
 const ROUND_SECONDS = 2;
 /** Endless blocks of the faulty validator, which is the proposer of every fourth block. */
