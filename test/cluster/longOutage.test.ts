@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
@@ -8,20 +8,33 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { ibexHere } from "../cli/program.ts";
 import { TEST_HANG_MS } from "../hang.ts";
-import { itIfThorough } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { agreedBlocks, hashesOf, heightOf, reach } from "./chainReading.ts";
 import { type NodeProcess, pause, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 /** How long the chain stalls, with two of four validators; round 0 lasts one second. */
-const OUTAGE_MS = 45_000;
-/** Round of the next block when all restart at once. In the outage they came to the sixth; a round lasts twice as long as the one before. */
-const LAST_ROUND = 6;
+const OUTAGE_MS = 25_000;
+/** Round of the next block when all restart at once. In the outage they came to the fifth; a round lasts twice as long as the one before. */
+const LAST_ROUND = 5;
+
+/** Each for one test. They stall at the same time, because they only wait. */
+let ofAll: ValidatorNetwork;
+let ofEach: ValidatorNetwork;
+
+beforeAll(async () => {
+  if (!IS_THOROUGH) return;
+  [ofAll, ofEach] = await Promise.all([aStalledNetwork([0, 2]), aStalledNetwork([0, 1])]);
+}, OUTAGE_MS + TEST_HANG_MS);
+
+afterAll(async () => {
+  await Promise.all([ofAll, ofEach].map((network) => network?.stopAll()));
+});
 
 itIfThorough(
   "four stalled validators that restart at once, two of them without their votes like Besu, agree again soon",
   async () => {
-    const network = await aStalledNetwork([0, 2]);
+    const network = ofAll;
     await network.stopAll();
     for (const member of network.members.slice(2)) await forgetLikeBesu(member);
     const backAtMs = Date.now();
@@ -33,13 +46,12 @@ itIfThorough(
     expect(next?.round).toBeLessThanOrEqual(LAST_ROUND);
     await expectOneChain(network);
   },
-  OUTAGE_MS + TEST_HANG_MS,
 );
 
 itIfThorough(
   "'ibex validator forget-votes' lets stalled validators start in round 0, one after another",
   async () => {
-    const network = await aStalledNetwork([0, 1]);
+    const network = ofEach;
     const [first, second, third, fourth] = network.members as [Member, Member, Member, Member];
     const known = (await Promise.all([third, fourth].map(headOf))).join();
     for (const [member, other] of [
@@ -69,7 +81,6 @@ itIfThorough(
     await reach(nodes, (await heightOf(nodes[0] as (typeof nodes)[number])) + 2);
     await expectOneChain(network);
   },
-  OUTAGE_MS + TEST_HANG_MS,
 );
 
 async function roundOf(node: NodeProcess): Promise<number> {
@@ -80,7 +91,6 @@ async function roundOf(node: NodeProcess): Promise<number> {
 /** A network that produced blocks and then stalled with only the given validators running. */
 async function aStalledNetwork(running: readonly number[]): Promise<ValidatorNetwork> {
   const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
-  onTestFinished(network.stopAll);
   await reach(await network.startAll(), 3);
   const { members } = network;
   for (const [index, { node }] of members.entries()) if (!running.includes(index)) await node?.kill();
