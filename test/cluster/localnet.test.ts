@@ -2,19 +2,29 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { expect } from "vitest";
-import { itIfThorough } from "../thorough.ts";
+import { expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { pause, temporaryFolder, until } from "./nodeProcess.ts";
 
 const SCRIPT = resolve(import.meta.dirname, "..", "..", "scripts", "localnet.mjs");
+/** Each network takes the next ten or so. */
+const FIRST_PORT = 20_000 + (process.pid % 10_000);
 
-for (const signal of ["SIGINT", "SIGHUP"] as const)
-  itIfThorough(
+/** They wait for blocks and for one another's nodes most of their time. */
+const sideBySide = IS_THOROUGH ? it.concurrent : it.skip;
+
+const SIGNALS = [
+  { signal: "SIGINT", sizes: [], count: 5 },
+  { signal: "SIGHUP", sizes: ["--validators=1"], count: 2 },
+] as const;
+
+for (const [index, { signal, sizes, count }] of SIGNALS.entries())
+  sideBySide(
     `npm run localnet creates a network, prints its status, and leaves no process behind after ${signal}`,
     async () => {
       const folder = join(temporaryFolder(), "network");
-      const firstPort = 20_000 + (process.pid % 5_000);
-      const options = [SCRIPT, `--folder=${folder}`, `--first-port=${firstPort}`];
+      const firstPort = FIRST_PORT + 20 * index;
+      const options = [SCRIPT, `--folder=${folder}`, `--first-port=${firstPort}`, ...sizes];
       const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
       let output = "";
       child.stdout.on("data", (chunk: Buffer) => {
@@ -25,9 +35,8 @@ for (const signal of ["SIGINT", "SIGHUP"] as const)
         async () => (/deciding block [4-9], round 0, proposer node [1-4]/.test(output) ? true : undefined),
         "block 3",
       );
-      const nodes = processesIn(folder);
-      expect(nodes.length).toBe(5);
-      expect(existsSync(join(folder, "node5", "node.log"))).toBe(true);
+      expect(processesIn(folder).length).toBe(count);
+      expect(existsSync(join(folder, `node${count}`, "node.log"))).toBe(true);
       child.kill(signal);
       expect(await exit).toBe(0);
       expect(output.trimEnd().split("\n").at(-1)).toBe("stopped");
@@ -36,11 +45,11 @@ for (const signal of ["SIGINT", "SIGHUP"] as const)
     },
   );
 
-itIfThorough(
+sideBySide(
   "npm run localnet stops and starts single nodes, says why one ended, and goes on on a small terminal",
   async () => {
     const folder = join(temporaryFolder(), "network");
-    const firstPort = 25_000 + (process.pid % 5_000);
+    const firstPort = FIRST_PORT + 40;
     const command = `'${process.execPath}' '${SCRIPT}' '--folder=${folder}' '--first-port=${firstPort}'`;
     // A terminal of its own, of util-linux.
     const child = spawn("/usr/bin/script", ["-qec", `stty cols 40 rows 10; exec ${command}`, "/dev/null"], {
