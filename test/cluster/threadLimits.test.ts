@@ -240,10 +240,9 @@ describe("a limit of all threads", () => {
       );
       const codes = new Set(answers.map(({ error }) => error?.code));
       expect(codes).toEqual(new Set([INVALID_PARAMS, -32005]));
-      for (const { ask, socket } of clients) {
+      for (const { ask } of clients.slice(0, THREADS))
         await expect.poll(async () => (await ask("web3_sha3", large)).error?.code).toBe(INVALID_PARAMS);
-        socket.close();
-      }
+      for (const { socket } of clients) socket.close();
     },
   );
 
