@@ -11,7 +11,7 @@ import { generator } from "../random.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
 const KEYS = 64;
-const COPIES = IS_THOROUGH ? 100 : 5;
+const COPIES = IS_THOROUGH ? 30 : 5;
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
 /** The number of the batch that each key was last written by: equal for all, if no batch is there in part. */
