@@ -84,7 +84,7 @@ export async function startNodeProcess(settings: NodeOptions = {}): Promise<Node
       started.child.kill("SIGKILL");
       throw new Error(`the node does not answer:\n${started.output()}`);
     }
-    await pause(10);
+    await pause(POLL_MS);
   }
   return node;
 }
@@ -220,6 +220,9 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
+/** Between two questions whether something has happened; they take of the processors that it waits for. */
+const POLL_MS = 50;
+
 /** Polls until `condition` gives a value; polling, because it waits for another process. */
 export async function until<T>(condition: () => Promise<T | undefined>, what: string): Promise<T> {
   const deadlineMs = Date.now() + HANG_MS;
@@ -227,7 +230,7 @@ export async function until<T>(condition: () => Promise<T | undefined>, what: st
     const value = await condition();
     if (value !== undefined) return value;
     if (Date.now() > deadlineMs) throw new Error(`${what} did not happen`);
-    await pause(20);
+    await pause(POLL_MS);
   }
 }
 
