@@ -109,7 +109,7 @@ const LONG_SEEDS = Number(process.env["IBEX_SABOTAGE_SEEDS"] ?? 0);
 describe("the simulator catches validators that", () => {
   const cases: readonly Case[] = [
     ["forget their votes when they stop", FORGETS_VOTES, "promise", 50, AS_DRAWN, 9],
-    ["vote before the record is durable", SPEAKS_BEFORE_SYNC, "promise", 60, LONG_SYNCS],
+    ["vote before the record is durable", SPEAKS_BEFORE_SYNC, "promise", 60, LONG_SYNCS, 15],
     ["forget over a restart what was prepared", FORGETS_PREPARED_OVER_RESTARTS, "promise", 60],
     ["do not bring prepared blocks to the next round", FORGETS_CERTIFICATE, "promise", 20],
     [
@@ -122,7 +122,7 @@ describe("the simulator catches validators that", () => {
     ],
     ["lower the quorum by one", LOWERS_QUORUM, "evidence", 20],
     ["lower the quorum by one", LOWERS_QUORUM, "agreement", 60, FOUR_WITH_RUTHLESS],
-    ["take a stale validation result", TAKES_STALE_RESULTS, "evidence", 100, LONG_CHECKS],
+    ["take a stale validation result", TAKES_STALE_RESULTS, "evidence", 100, LONG_CHECKS, 7],
     ["take turns from the round, not from the block", COUNTS_TURNS_BY_ROUND, "order", 50],
     ["take turns from the round, not from the block", COUNTS_TURNS_BY_ROUND, "progress", 80],
     ["count an author twice", COUNTS_AUTHORS_TWICE, "evidence", 20],
@@ -138,16 +138,24 @@ describe("the simulator catches validators that", () => {
     ["pass nothing on", PASSES_NOTHING_ON, "progress", 1, FEW_LINKS],
     ["keep more than they may", HOARDS, "bounds", 20],
     ["take part while they should stand still", IGNORES_PAUSES, "order", 20],
-    ["leave rounds by stale timers", TAKES_STALE_TIMERS, "progress", 50],
+    ["leave rounds by stale timers", TAKES_STALE_TIMERS, "progress", 50, AS_DRAWN, 9],
   ];
   const rare: readonly Case[] = [
-    ["forget their votes when they stop", FORGETS_VOTES, "agreement", LONG_SEEDS, BYZANTINE_AND_RESTARTS],
+    [
+      "forget their votes when they stop",
+      FORGETS_VOTES,
+      "agreement",
+      LONG_SEEDS,
+      BYZANTINE_AND_RESTARTS,
+      203,
+    ],
     [
       "believe a proposer without proof",
       BELIEVES_PROPOSERS,
       "agreement",
       LONG_SEEDS,
       BYZANTINE_AND_LOST_BLOCKS,
+      286,
     ],
   ];
   for (const [name, sabotage, checker, seeds, sharpen = AS_DRAWN, first = 1] of someOf([...cases, ...rare])) {
