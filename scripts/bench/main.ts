@@ -159,7 +159,8 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
       hasFollower: options.follower,
       nodeOptions: options.node,
     }),
-  attacks: () => measureAttacks(seconds, options.attack),
+  attacks: () =>
+    measureAttacks(seconds, { wanted: options.attack, attackedOf: Number(options.validators ?? 1) }),
 };
 for (const part of parts) await measurements[part]();
 

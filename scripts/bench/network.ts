@@ -35,6 +35,8 @@ const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 export interface NetworkSettings {
   /** Nodes that are no validators, which come after the validators. */
   readonly followers?: number;
+  /** Members of the genesis that differ from the development network's; those of `config` are added to its own. */
+  readonly genesis?: Readonly<Record<string, unknown>>;
   /** Whether two nodes, by index, know each other; by default all do. */
   readonly areLinked?: (one: number, other: number) => boolean;
   /** More options of a node, by index, and of its Node.js. */
@@ -47,6 +49,7 @@ export async function startValidators(
   validators: number,
   {
     followers = 0,
+    genesis = {},
     areLinked = () => true,
     optionsOf = () => [],
     runtimeOptionsOf = () => [],
@@ -60,7 +63,7 @@ export async function startValidators(
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
   const keys = Array.from({ length: count }, (_, index) => keccak256(Uint8Array.of(index)));
   const genesisFile = join(folder, "genesis.json");
-  writeFileSync(genesisFile, genesisOf(keys.slice(0, validators)));
+  writeFileSync(genesisFile, genesisOf(keys.slice(0, validators), genesis));
   const ports = await Promise.all(keys.map(freePort));
   const enodes = keys.map(
     (key, index) => `enode://${toHex(curve.publicKey(key)).slice(2)}@127.0.0.1:${ports[index]}?discport=0`,
@@ -98,11 +101,23 @@ export async function startValidators(
   };
 }
 
-function genesisOf(keys: readonly Uint8Array[]): string {
+/** The development network's genesis file with these members; those of `config` are added to its own. */
+export function genesisWith(members: Readonly<Record<string, unknown>>): string {
+  const genesis = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8")) as {
+    readonly config: object;
+  };
+  const { config } = members;
+  return JSON.stringify({
+    ...genesis,
+    ...members,
+    config: { ...genesis.config, ...(typeof config === "object" && config) },
+  });
+}
+
+function genesisOf(keys: readonly Uint8Array[], members: Readonly<Record<string, unknown>>): string {
   const validators = keys.map((key) => asAddress(addressOfPrivateKey(key))).sort(compareBytes);
-  const genesis = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8")) as object;
   const extraData = encodeExtraData({ vanity: new Uint8Array(32), validators, round: 0, seals: [] });
-  return JSON.stringify({ ...genesis, extraData: toHex(extraData) });
+  return genesisWith({ ...members, extraData: toHex(extraData) });
 }
 
 async function untilConnected({ port }: Contender, peers: number): Promise<void> {

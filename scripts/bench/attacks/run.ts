@@ -36,15 +36,20 @@ const AFTERMATH_MS = 5000;
  * Four validators on one computer, one of which is attacked for `seconds` by each attack whose name contains `wanted`,
  * each time on a new network. Prints the block spacing at the slowest node, and the CPU use of each process. An attack
  * that needs a Byzantine validator uses the fourth one's key; that validator's own process stays honest, and is not
- * connected to the target.
+ * connected to the target. Then callers attack one node alone, or one of `attackedOf` validators.
  */
-export async function measureAttacks(seconds: number, wanted: string): Promise<void> {
+export async function measureAttacks(
+  seconds: number,
+  { wanted, attackedOf }: { readonly wanted: string; readonly attackedOf: number },
+): Promise<void> {
+  if (![...ATTACKS.keys()].some((name) => name.includes(wanted)))
+    return measureCallerAttacks(seconds, { wanted, validators: attackedOf });
   console.log(`\nblocks of one second of ${VALIDATORS} validators, one of them attacked for ${seconds} s`);
   for (const [name, attack] of ATTACKS) {
     if (!name.includes(wanted)) continue;
     console.log(`${name.padEnd(48)} ${await measureAttack(attack, seconds)}`);
   }
-  await measureCallerAttacks(seconds, wanted);
+  await measureCallerAttacks(seconds, { wanted, validators: attackedOf });
 }
 
 async function measureAttack(attack: Attack | PreparedAttack, seconds: number): Promise<string> {

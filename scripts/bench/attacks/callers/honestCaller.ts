@@ -1,48 +1,33 @@
-import { createRpcClient } from "../../httpClient.ts";
-import { pause } from "../../pause.ts";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import { senderAddresses } from "../../workload.ts";
+import type { HonestCalls, HonestThreadData, HonestTimes } from "./honestThread.ts";
 
-/** How often a call is due, whether or not those before are answered. */
-const PERIOD_MS = 50;
-const CONNECTIONS = 8;
-
-/** A caller who makes small calls during an attack. */
-export interface HonestCaller {
-  /** Milliseconds from when each call was due until it was answered; infinite for one that was not. */
-  end(): Promise<readonly number[]>;
-}
-
-export function startHonestCaller(port: number): HonestCaller {
-  const client = createRpcClient(port, CONNECTIONS);
-  const [holder] = senderAddresses();
-  const calls: readonly (readonly [string, readonly unknown[]])[] = [
+const [HOLDER] = senderAddresses();
+const USUAL: HonestCalls = {
+  periodMs: 50,
+  calls: [
     ["eth_blockNumber", []],
-    ["eth_getBalance", [holder, "latest"]],
-    ["eth_call", [{ to: holder }, "latest"]],
+    ["eth_getBalance", [HOLDER, "latest"]],
+    ["eth_call", [{ to: HOLDER }, "latest"]],
     ["eth_getBlockByNumber", ["0x1", false]],
-  ];
-  const times: number[] = [];
-  let turn = 0;
-  const timer = setInterval(() => {
-    const [method, params] = calls[turn % calls.length] ?? ["eth_blockNumber", []];
-    const place = turn++;
-    const dueMs = performance.now();
-    times[place] = Number.POSITIVE_INFINITY;
-    client.call(method, params).then(
-      () => {
-        times[place] = performance.now() - dueMs;
-      },
-      () => undefined,
-    );
-  }, PERIOD_MS);
-  return {
-    async end() {
-      clearInterval(timer);
-      await pause(LAST_ANSWERS_MS);
-      client.close();
-      return times;
-    },
-  };
-}
+  ],
+};
 
-const LAST_ANSWERS_MS = 2000;
+/** A caller who makes small calls during an attack, and those that the attack is aimed at. */
+export class HonestCaller {
+  private readonly thread: Worker;
+
+  constructor(port: number, aimedAt: HonestCalls | undefined) {
+    const groups = aimedAt === undefined ? [USUAL] : [USUAL, aimedAt];
+    const workerData: HonestThreadData = { port, groups };
+    this.thread = new Worker(new URL("honestThread.js", import.meta.url), { workerData });
+  }
+
+  /** The times of the usual calls, and of those that the attack is aimed at if there are any. */
+  async end(): Promise<HonestTimes> {
+    this.thread.postMessage("end");
+    const [times] = (await once(this.thread, "message")) as [HonestTimes];
+    return times;
+  }
+}

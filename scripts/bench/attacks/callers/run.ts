@@ -1,102 +1,121 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Contender, root, startProgram } from "../../contenders.ts";
 import { createRpcClient } from "../../httpClient.ts";
-import { readBlocks } from "../../network.ts";
+import { genesisWith, type LoggedBlock, readBlocks, startValidators } from "../../network.ts";
 import { pause } from "../../pause.ts";
-import { atQuantile } from "../../report.ts";
-import type { CallerAttack } from "./callerAttack.ts";
-import { endlessCalls, endlessCallsOfOneAddress } from "./endlessCalls.ts";
-import { startHonestCaller } from "./honestCaller.ts";
-import { largeTrace } from "./largeTrace.ts";
-import { unreadReceipts } from "./unreadReceipts.ts";
-
-const ATTACKS: readonly CallerAttack[] = [unreadReceipts, largeTrace, endlessCalls, endlessCallsOfOneAddress];
+import { type CallerAttack, untilOver } from "./callerAttack.ts";
+import { HonestCaller } from "./honestCaller.ts";
+import { CALLER_ATTACKS } from "./list.ts";
+import { NodeWatch } from "./nodeWatch.ts";
+import { type AttackResult, printResult, printTable, spacingOf } from "./results.ts";
+import { Tally } from "./tally.ts";
 
 /** Blocks before an attack, so that code is compiled and the first figures do not count. */
 const WARM_UP_MS = 4000;
-const MEMORY_PERIOD_MS = 50;
 
 /**
- * What callers can do to one node alone: block spacing (p95, longest), the time of an honest caller's small calls (p95, longest) and
- * the largest memory, for each attack whose name contains `wanted`, each on a new chain.
+ * What callers can do to one node alone, or to the first of several validators: block spacing, the time of an honest caller's calls and
+ * the largest memory, for each attack whose name contains `wanted`, each on a new chain; at the end a table of all.
  */
-export async function measureCallerAttacks(seconds: number, wanted: string): Promise<void> {
-  console.log(`\nblocks of one second of one validator whose callers attack it for ${seconds} s`);
-  for (const attack of ATTACKS) {
-    if (!attack.name.includes(wanted)) continue;
-    console.log(`${attack.name.padEnd(48)} ${await measureAttack(attack, seconds)}`);
+export async function measureCallerAttacks(
+  seconds: number,
+  { wanted, validators }: { readonly wanted: string; readonly validators: number },
+): Promise<void> {
+  const attacks = CALLER_ATTACKS.filter(({ name }) => name.includes(wanted));
+  if (attacks.length === 0) return;
+  const who = validators === 1 ? "one validator" : `one of ${validators} validators`;
+  console.log(`\nblocks of one second of ${who} whose callers attack it for ${seconds} s`);
+  const results: AttackResult[] = [];
+  for (const attack of attacks) {
+    const result = await measureAttack(attack, seconds, validators).catch(
+      (error: unknown): AttackResult => ({ name: attack.name, failed: String(error) }),
+    );
+    printResult(result);
+    results.push(result);
   }
+  printTable(results);
 }
 
-async function measureAttack(attack: CallerAttack, seconds: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
-  const logFile = join(folder, "node.log");
-  const node = await startProgram(join(folder, "data"), optionsOf(attack, folder), logFile);
+async function measureAttack(
+  attack: CallerAttack,
+  seconds: number,
+  validators: number,
+): Promise<AttackResult> {
+  const network = await (validators === 1 ? startAlone(attack) : startOneOf(validators, attack));
+  const { node } = network;
   const client = createRpcClient(node.port, 16);
+  const tally = new Tally();
   try {
-    const begin = await attack.prepare({ port: node.port, wsPort: node.wsPort, client });
+    const begin = await attack.prepare({ port: node.port, wsPort: node.wsPort, client, tally });
     await pause(WARM_UP_MS);
-    const memory = watchMemory(node);
-    const honest = startHonestCaller(node.port);
+    const watch = new NodeWatch(node);
+    const honest = new HonestCaller(node.port, attack.honestCalls);
     const beganAtMs = Date.now();
     const isOver = (): boolean => Date.now() - beganAtMs > seconds * 1000;
-    const underAttack = begin(isOver).catch((error: unknown) => console.error(`the attack ended: ${error}`));
+    const underAttack = begin(isOver).catch((error: unknown) => tally.note(`the attack ended: ${error}`));
     await Promise.race([underAttack, untilOver(isOver)]);
     await untilOver(isOver);
-    const times = await honest.end();
-    return `${spacing(logFile, beganAtMs)}; ${answers(times)}; ${memory.end()}`;
+    const spacing = spacingOf(network.blocks(), beganAtMs);
+    const { groups, errors } = await honest.end();
+    for (const error of errors) tally.note(`an honest caller got ${error}`);
+    return { name: attack.name, spacing, honestMs: groups, node: watch.end(), refused: tally.text };
   } finally {
     client.close();
-    await node.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await network.stop();
   }
 }
 
-function optionsOf({ options = [], genesis }: CallerAttack, folder: string): readonly string[] {
+interface AttackedNetwork {
+  readonly node: Contender;
+  blocks(): readonly LoggedBlock[];
+  stop(): Promise<void>;
+}
+
+async function startAlone({ options = [], genesis }: CallerAttack): Promise<AttackedNetwork> {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
+  const logFile = join(folder, "node.log");
   const common = ["--logging-format=JSON", "--min-gas-price=0", "--p2p-enabled=false", ...options];
-  if (genesis === undefined) return common;
-  const development: object = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8"));
-  const genesisFile = join(folder, "genesis.json");
-  writeFileSync(genesisFile, JSON.stringify({ ...development, ...genesis }));
+  const node = await startProgram(
+    join(folder, "data"),
+    genesis === undefined ? common : [...common, ...ownGenesis(folder, genesis)],
+    logFile,
+  );
+  return {
+    node,
+    blocks: () => readBlocks(logFile),
+    async stop() {
+      await node.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function ownGenesis(folder: string, genesis: Readonly<Record<string, unknown>>): readonly string[] {
+  const file = join(folder, "genesis.json");
+  writeFileSync(file, genesisWith(genesis));
+  const key = join(root, "genesis", "dev.key");
   return [
-    ...common,
-    `--genesis-file=${genesisFile}`,
-    `--node-private-key-file=${join(root, "genesis", "dev.key")}`,
+    `--genesis-file=${file}`,
+    `--node-private-key-file=${key}`,
     "--rpc-http-enabled",
     "--rpc-ws-enabled",
   ];
 }
 
-/** A missing block counts as if it arrived now. */
-function spacing(logFile: string, beganAtMs: number): string {
-  const times = readBlocks(logFile).map(({ atMs }) => atMs);
-  const first = times.findLastIndex((atMs) => atMs < beganAtMs);
-  const marks = [...times.slice(Math.max(first, 0)), Date.now()];
-  const gaps = marks.slice(1).map((atMs, at) => (atMs - (marks[at] ?? 0)) / 1000);
-  const counted = (gaps.at(-1) ?? 0) > 1 ? gaps : gaps.slice(0, -1);
-  return `blocks p95 ${atQuantile(counted, 0.95).toFixed(2)} s, longest ${Math.max(...counted).toFixed(2)} s`;
+async function startOneOf(validators: number, attack: CallerAttack): Promise<AttackedNetwork> {
+  const { options = [], genesis = {} } = attack;
+  const network = await startValidators(validators, {
+    genesis,
+    optionsOf: (index) => (index === 0 ? ["--rpc-ws-enabled", ...withPeers(options)] : []),
+  });
+  const [node] = network.nodes;
+  if (node === undefined) throw new Error("no validator");
+  return { node, blocks: () => network.blocks(0), stop: () => network.stop() };
 }
 
-function answers(times: readonly number[]): string {
-  const seconds = (quantile: number): string => (atQuantile(times, quantile) / 1000).toFixed(3);
-  return `honest calls p95 ${seconds(0.95)} s, longest ${seconds(1)} s`;
-}
-
-function watchMemory(node: Contender): { end(): string } {
-  let largest = 0;
-  const timer = setInterval(() => {
-    largest = Math.max(largest, node.residentMb());
-  }, MEMORY_PERIOD_MS);
-  return {
-    end() {
-      clearInterval(timer);
-      return `memory ${Math.round(largest)} MB`;
-    },
-  };
-}
-
-async function untilOver(isOver: () => boolean): Promise<void> {
-  while (!isOver()) await pause(50);
+/** The start of a network asks its nodes for their peers. */
+function withPeers(options: readonly string[]): readonly string[] {
+  return options.map((option) => (option.startsWith("--rpc-http-api=") ? `${option},NET` : option));
 }

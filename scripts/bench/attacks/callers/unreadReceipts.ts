@@ -18,17 +18,24 @@ export const unreadReceipts: CallerAttack = {
   options: ["--rpc-http-api=ETH"],
   async prepare(node) {
     const request = httpRequest("eth_getTransactionReceipt", [await emitLogs(node)]).repeat(PIPELINED);
-    return (isOver) => keepAsking(node.port, request, isOver);
+    return (isOver) => keepUnread(node, request, isOver);
   },
 };
 
-async function keepAsking(port: number, request: string, isOver: () => boolean): Promise<void> {
+async function keepUnread(
+  { port, tally }: AttackedNode,
+  request: string,
+  isOver: () => boolean,
+): Promise<void> {
   const open = new Set<Socket>();
   while (!isOver()) {
     while (open.size < SOCKETS) {
       const socket = connectFrom(`127.0.0.${2 + open.size}`, port);
       open.add(socket);
-      socket.once("close", () => open.delete(socket));
+      socket.once("close", () => {
+        open.delete(socket);
+        if (!isOver()) tally.note("connections cut");
+      });
       socket.write(request);
     }
     await pause(100);
