@@ -17,7 +17,7 @@ import { Client, startThreadedNode, type ThreadedNode } from "./threadedNode.ts"
  */
 
 const THREADS = 3;
-const ATTACK_MS = 15_000;
+const ATTACK_MS = 9_000;
 /** Bytes in each of some transactions, so that a batch of blocks is a large answer. */
 const PADDING = 100_000;
 const BLOCKS_OF_BATCH = 200;
