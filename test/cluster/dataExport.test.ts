@@ -207,7 +207,7 @@ describe("ibex data export, of a running node with all kinds of transactions", (
   });
 });
 
-describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 30,000 transactions", () => {
+describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 15,000 transactions", () => {
   const TABLES = [
     "--tables=blocks,transactions,receipts,logs,traces",
     "--columns=all",
@@ -234,8 +234,8 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 30,000 transactions
   beforeAll(async () => {
     made = await makeChain({
       folder: temporaryFolder(),
-      blocks: 3000,
-      transactions: 30_000,
+      blocks: 1500,
+      transactions: 15_000,
       validators: 4,
       reward: 0n,
       seed: 1,
@@ -267,7 +267,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 30,000 transactions
     }
     const random = generator(SEED);
     for (let times = 0; times < 20; times++) {
-      const from = random.below(2000);
+      const from = random.below(1000);
       const logs = await node.rpc<unknown[]>("eth_getLogs", [
         { fromBlock: quantity(from), toBlock: quantity(from + 500) },
       ]);
@@ -291,12 +291,15 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 30,000 transactions
     let kills = 0;
     for (let isOver = false; !isOver; ) {
       const program = runProgram(options);
-      // Later and later, so that a busy machine gets to the end of a file, and of the whole, too.
-      const killed = pause((500 + random.below(4000)) * 1.25 ** kills).then(() =>
-        program.child.kill("SIGKILL"),
+      // A third of the files at most, so that there are two kills before the end, on however fast or busy a machine.
+      const killAt = filesIn(folder).length + random.below(filesIn(whole).length / 3);
+      await until(
+        async () => (filesIn(folder).length >= killAt || program.child.exitCode !== null ? true : undefined),
+        `${killAt} files, or the end`,
       );
+      await pause(random.below(500));
+      program.child.kill("SIGKILL");
       const code = await program.exit;
-      await killed;
       if (code === null) kills++;
       else expect(code, program.output()).toBe(0);
       isOver = code === 0;
