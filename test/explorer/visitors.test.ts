@@ -9,13 +9,13 @@ import { makeTraffic } from "./traffic.ts";
 
 /** Connections that ask for the costliest things as often as they are answered, and how long they do. */
 const VISITORS = 40;
-const FLOOD_MS = 15_000;
+const FLOOD_MS = 12_000;
 
 /** Of the development network. */
 const ROUND_SECONDS = 10;
 
 const TRANSFERS_PER_SECOND = 1_000;
-const TRANSFER_SECONDS = 10;
+const TRANSFER_SECONDS = 6;
 
 describe.runIf(IS_THOROUGH)("visitors", () => {
   afterAll(closeBrowser);
