@@ -68,7 +68,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
 
   it("page through owners and transfers of one-of-a-kind tokens", async () => {
     const { page } = await visit(`/token/${tokens.deeds}/holders`);
-    expect(await page.locator("tbody tr").count()).toBe(25);
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(25);
     await page.getByRole("link", { name: "Next" }).click();
     await expect.poll(() => page.locator("tbody tr").count()).toBe(5);
     await page.getByRole("link", { name: "First" }).click();
