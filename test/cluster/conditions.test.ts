@@ -9,6 +9,7 @@ import { itIfThorough, someOf } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import {
   freePort,
+  pause,
   type RunningProgram,
   rpc,
   startNodeProcess,
@@ -249,9 +250,11 @@ describe("open files that run out while the node runs", () => {
           const [receipt] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(() => [
             null,
           ]);
-          if (receipt === null || receipt === undefined) continue;
-          answered.push(receipt as { transactionHash: Hex });
-          break;
+          if (receipt !== null && receipt !== undefined) {
+            answered.push(receipt as { transactionHash: Hex });
+            break;
+          }
+          await pause(50);
         }
       }
       program.child.kill();
