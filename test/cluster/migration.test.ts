@@ -27,21 +27,19 @@ const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const FIXTURE = join(import.meta.dirname, "..", "fixtures", "folders", "schema-1.br");
 /** Enough that a node does not migrate it at its start. */
 const LARGE_BYTES = 20 * 1024 * 1024;
-/** Small enough to be migrated at a node's start. */
+/** Small enough to be migrated at a node's start; a dozen batches in each of the two passes that move, for kills. */
 const SMALL_BYTES = 6 * 1024 * 1024;
-/** For kills: some thirty batches in each of the two passes that move. */
-const MEDIUM_BYTES = 16 * 1024 * 1024;
 /** Kills, of which one at least comes during a migration. */
 const MOST_KILLS = 200;
 
 /** A folder of today's schema version, today's program, and one of a later version whose schema version is 3. */
 describe.runIf(IS_THOROUGH)("a database and programs of several schema versions", () => {
   let next = "";
-  let medium = "";
+  let small = "";
   beforeAll(async () => {
     next = buildNextVersion(temporaryFolder());
-    medium = aFolder();
-    await enlarge(join(medium, "data"), MEDIUM_BYTES);
+    small = aFolder();
+    await enlarge(join(small, "data"), SMALL_BYTES);
   });
 
   it("a small one is migrated at the start of the later version, which answers as before, and today's refuses it", async () => {
@@ -99,8 +97,8 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
   }
 
   it(`kill -9 at any moment: it goes on, to what an uninterrupted one gives (${KILLS} kills, IBEX_SEED=${SEED})`, async () => {
-    const before = await contentOf(medium);
-    const uninterrupted = copyOf(medium);
+    const before = await contentOf(small);
+    const uninterrupted = copyOf(small);
     const whole = migrating(uninterrupted);
     await untilMigrating(whole);
     const begunAtMs = performance.now();
@@ -108,7 +106,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
     expect(whole.output()).toMatch(
       /Migrating from schema version 2 to 3: .*\n(.*\n)*The database has schema version 3\./,
     );
-    let folder = copyOf(medium);
+    let folder = copyOf(small);
     const random = generator(SEED);
     let interrupted = 0;
     // Kills before its first batch and after its last count for nothing; a machine that is busier or less busy now changes the others.
@@ -122,7 +120,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
       const stored = await schemaOf(folder);
       if (stored?.migration === undefined) {
         const isOver = stored?.version === 3;
-        if (isOver) folder = copyOf(medium);
+        if (isOver) folder = copyOf(small);
         latestMs *= isOver ? 0.8 : 1.25;
         continue;
       }
@@ -147,8 +145,6 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
   });
 
   it("Ctrl-C ends a migration after a batch, and the next start of a node ends it", async () => {
-    const small = aFolder();
-    await enlarge(join(small, "data"), SMALL_BYTES);
     let folder: string;
     let program: RunningProgram;
     // One may be over before this process, which may stand still, has sent the signal.
