@@ -13,20 +13,27 @@ export interface TurningSearch {
 }
 
 /**
- * Turns of the searches that run on this thread, one in each cycle of the event loop. Those in their first slice and the slow ones
- * alternate; in both lanes that remote host, and then that client, is next which took little time lately (timeDebts.ts).
+ * Turns of the searches that run on this thread, at most one in each cycle of the event loop. Those in their first slice have as
+ * much of the thread's time as the slow ones: a step of a slow one may take many times as long. In both lanes that remote host, and
+ * then that client, is next which took little time lately (timeDebts.ts).
  *
- *     next ──> quick queue ──┐ in turn
+ *     next ──> quick queue ──┐ by time
  *                            ├──> the search goes on until it asks again, or ends
  *     next ──> slow queue  ──┘
+ *
+ * Nobody else has a turn meanwhile, not even while the search waits for the database: it would be charged for their steps, and wait
+ * for one of them at each read.
  */
 export class SearchTurns {
   private readonly cpuMs: () => number;
   private readonly debts: TimeDebts;
   private readonly quick: FairQueue<Turn>;
   private readonly slow: FairQueue<Turn>;
-  private wasQuick = false;
+  /** Time that the quick lane had more than the slow one lately, milliseconds. */
+  private leadMs = 0;
   private isScheduled = false;
+  /** The search whose turn it is. */
+  private current: TurningSearch | undefined;
   private readonly begunAtMs = new WeakMap<TurningSearch, number>();
 
   /** `cpuMs` is the time that this thread had a processor, by which searches are charged. */
@@ -53,9 +60,13 @@ export class SearchTurns {
     this.begunAtMs.delete(search);
     const tookMs = this.cpuMs() - begunAtMs;
     search.usedMs += tookMs;
+    const leadMs = this.leadMs + (search.isQuick ? tookMs : -tookMs);
+    this.leadMs = Math.max(-LONGEST_LEAD_MS, Math.min(leadMs, LONGEST_LEAD_MS));
     this.debts.charge(search.requester, tookMs);
     this.quick.served(search.requester);
     this.slow.served(search.requester);
+    this.current = undefined;
+    this.schedule();
   }
 
   private laneOf({ isQuick }: TurningSearch): FairQueue<Turn> {
@@ -63,20 +74,22 @@ export class SearchTurns {
   }
 
   private schedule(): void {
-    if (this.isScheduled) return;
+    if (this.isScheduled || this.current !== undefined) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      const [first, second] = this.wasQuick ? [this.slow, this.quick] : [this.quick, this.slow];
+      const [first, second] = this.leadMs > 0 ? [this.slow, this.quick] : [this.quick, this.slow];
       const turn = first.take() ?? second.take();
       if (turn === undefined) return;
-      this.wasQuick = turn.search.isQuick;
+      this.current = turn.search;
       this.begunAtMs.set(turn.search, this.cpuMs());
       turn.resume();
-      this.schedule();
     });
   }
 }
+
+/** What one lane had alone, or in a long step, is made up for up to this. */
+const LONGEST_LEAD_MS = 100;
 
 interface Turn {
   readonly requester: Requester;

@@ -17,7 +17,7 @@ export const endlessSearches: CallerAttack = {
   name: "log searches of ten addresses",
   options: ["--rpc-http-api=ETH"],
   honestCalls: {
-    periodMs: 50,
+    periodMs: 100,
     calls: [
       ["eth_getLogs", [{ fromBlock: "latest", toBlock: "latest" }]],
       ["eth_getLogs", [{ fromBlock: "0x0", toBlock: "latest", topics: [pad("0x03")] }]],
