@@ -118,7 +118,7 @@ const SUITES = [
   "test/ibft/codec/mutatedMessages",
   "test/ibft/validatorVotes",
   "test/logs/logScan",
-  "test/network/discovery",
+  "test/network/discovery/discovery.test",
   "test/network/malformedInput",
   "test/network/slowLink",
   "test/primitives/rlp",
