@@ -158,7 +158,7 @@ describe("a validator with a remote signer", () => {
     ]);
     if (node === undefined || observed === undefined) throw new Error();
     await reach([node, observed], 4);
-    for (let kill = 0; kill < 3; kill++) {
+    for (let kill = 0; kill < 2; kill++) {
       await signer.setMode({ kind: "hang" });
       await reach([observed], (await heightOf(observed)) + 2);
       await first.node?.kill();
