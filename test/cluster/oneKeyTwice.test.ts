@@ -76,6 +76,8 @@ interface Run {
   readonly nodes: Map<Name, NodeProcess>;
   readonly others: readonly NodeProcess[];
   readonly validators: readonly Name[];
+  /** Whether the second node has a validator among its peers. */
+  readonly reachesValidators: boolean;
   startSecond(): Promise<NodeProcess>;
 }
 
@@ -109,6 +111,7 @@ async function begin(count: number, topology: Topology): Promise<Run> {
   onTestFinished(load.end);
   return {
     ...{ network, links, nodes, validators },
+    reachesValidators: topology.ofSecond(validators).some((name) => validators.includes(name)),
     others: [...nodes].filter(([name]) => name !== "first").map(([, node]) => node),
     async startSecond() {
       const dataPath = join(temporaryFolder(), "copy");
@@ -156,7 +159,7 @@ async function knows(
 }
 
 /** Parts the network so that the first one's side is a quorum, then so that the second one's may be, and mends it. */
-async function partAndMend({ links, nodes, validators, others }: Run): Promise<void> {
+async function partAndMend({ links, nodes, validators, others, reachesValidators }: Run): Promise<void> {
   const [few, most] = [Math.floor(validators.length / 3), validators.length];
   links.cut(["second", ...validators.slice(most - few)], ["first", "f", ...validators.slice(0, most - few)]);
   const withFirst = ["first", ...validators.slice(0, most - few)].map(
@@ -169,7 +172,8 @@ async function partAndMend({ links, nodes, validators, others }: Run): Promise<v
   const withSecond = validators.slice(few).map((name) => nodes.get(name) as NodeProcess);
   const goal = (await heightOf(withSecond[0] as NodeProcess)) + 2;
   // Where it speaks to validators, the second takes over as soon as its key has been silent for a while.
-  for (const endMs = Date.now() + PARTED_MS; Date.now() < endMs; await pause(100)) {
+  const partedMs = reachesValidators ? PARTED_MS : PARTED_WITHOUT_MS;
+  for (const endMs = Date.now() + partedMs; Date.now() < endMs; await pause(100)) {
     if ((await Promise.all(withSecond.map(heightOf))).every((height) => height >= goal)) break;
   }
   links.heal();
@@ -177,6 +181,8 @@ async function partAndMend({ links, nodes, validators, others }: Run): Promise<v
 }
 
 const PARTED_MS = 25_000;
+/** Where it has nobody to take over with. */
+const PARTED_WITHOUT_MS = 10_000;
 
 async function modeOf(node: NodeProcess): Promise<string> {
   return (await node.rpc<{ mode: string }>("ibft_status")).mode;
