@@ -49,6 +49,8 @@ async function measureAttack(
   const tally = new Tally();
   try {
     const begin = await attack.prepare({ port: node.port, wsPort: node.wsPort, client, tally });
+    // Their threads are started and their code is compiled, too.
+    for (const [method, params] of attack.honestCalls?.calls ?? []) await client.call(method, params);
     await pause(WARM_UP_MS);
     const watch = new NodeWatch(node);
     const honest = new HonestCaller(node.port, attack.honestCalls);
