@@ -96,7 +96,7 @@ describe("a network of validators", () => {
   });
 
   it("is safe and makes progress with keys in other processes, which are slow and fail", async () => {
-    for (let seed = 1; seed <= (IS_THOROUGH ? 20 : 4); seed++) {
+    for (let seed = 1; seed <= (IS_THOROUGH ? 20 : 3); seed++) {
       const drawn = drawSetting(seed);
       const conditions = { ...drawn.conditions, signMs: seed % 3 === 0 ? 3_000 : 200, signFailure: 0.02 };
       const setting = { ...drawn, conditions, hasRemoteSigners: true };

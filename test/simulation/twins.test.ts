@@ -7,7 +7,7 @@ import { FAULT_FREE, type NetworkConditions, type Setting, USUAL_LIMITS } from "
 import type { Sabotage, SimulatedNode } from "./simulatedNode.ts";
 import { createNetwork } from "./simulator.ts";
 
-const SEEDS = Number(process.env["IBEX_TWINS"] ?? 3);
+const SEEDS = Number(process.env["IBEX_TWINS"] ?? 2);
 /** With fewer than six, hardly one of them votes twice. */
 const SABOTAGED_SEEDS = Math.max(6, SEEDS);
 
