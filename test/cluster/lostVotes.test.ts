@@ -148,7 +148,11 @@ describe("two of four validators that lose their votes at once", () => {
       for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name));
     for (const loser of losers) {
       const node = await network.start(loser);
-      await said(node, /Too few are left to decide a block, .* stop ALL validators/);
+      // Where the others repeat the last vote of the one that lost its votes first, that one counts as heard for the other.
+      await said(
+        node,
+        /(Too few are left to decide a block|There is no block although).* stop ALL validators/,
+      );
     }
     for (const { node } of network.members) await node?.stop();
     const heads = await Promise.all(network.members.map(headOf));
