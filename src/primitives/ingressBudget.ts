@@ -25,10 +25,16 @@ export interface IngressBudgetSettings {
   readonly burstMs: number;
 }
 
+/**
+ * Most time beyond the share that is paid back. Reading takes less at a time; a longer one was measured while the system gave
+ * its processor to others, and to pay that back would add a wait several times as long to the one that the senders had.
+ */
+const MAX_DEBT_MS = 500;
+
 export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBudgetSettings): IngressBudget {
   const waiting = createWaitingReads();
   const budgetMs = createTokenBucket(
-    { capacity: burstMs, perMs: share, maxDebt: Number.POSITIVE_INFINITY },
+    { capacity: burstMs, perMs: share, maxDebt: MAX_DEBT_MS },
     clock.nowMs(),
   );
   let timer: Timer | undefined;

@@ -83,4 +83,12 @@ describe("the ingress budget", () => {
     expect(done.length * 10).toBeGreaterThan(2400);
     expect(done.length * 10).toBeLessThan(2700);
   });
+
+  it("lets nobody wait for more than two seconds when the process stood still while it read", () => {
+    const { clock, done, read } = start();
+    read("interrupted", 60_000);
+    read("next", 1);
+    clock.advanceBy(2_000);
+    expect(done).toEqual(["interrupted", "next"]);
+  });
 });
