@@ -96,9 +96,11 @@ class BudgetedReader implements SocketReader {
 
   stop(): void {
     this.isStopped = true;
-    // The end of the input shows only to one that reads.
-    if (this.isHeld) this.parts.socket.resume();
+    const isPaused = this.isHeld || this.pending !== undefined;
     this.isHeld = false;
+    this.pending = undefined;
+    // The end of the input shows only to one that reads, and a socket closed with unread input resets: its Disconnect may be lost.
+    if (isPaused) this.parts.socket.resume();
     this.parts.share.reportUnread(0);
   }
 

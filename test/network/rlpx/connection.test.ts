@@ -132,6 +132,22 @@ describe("a connection", () => {
     await until(() => alice.isReleased);
   });
 
+  it("takes and drops what still comes after its Disconnect, although a chunk waits for its time", async () => {
+    let hasTime = true;
+    const { alice, bob } = await pair((read) => {
+      if (hasTime) read();
+      return hasTime;
+    });
+    hasTime = false;
+    bob.connection.send(0x10, noise());
+    await until(() => alice.socket.isPaused());
+    alice.connection.disconnect("uselessPeer", "too much");
+    expect(alice.socket.isPaused()).toBe(false);
+    await until(() => bob.disconnects.length === 1);
+    expect(bob.disconnects).toMatchObject([{ reason: "uselessPeer", by: "them" }]);
+    expect(alice.received).toEqual([]);
+  });
+
   it("queues a bounded amount for a peer that does not read, consensus beside the rest, and closes in the end", async () => {
     const { alice, bob, clock } = await pair();
     bob.socket.pause();
@@ -239,11 +255,14 @@ describe("a connection", () => {
   });
 });
 
-async function pair(): Promise<{ alice: End; bob: End; clock: HandClock }> {
+/** Alice has called Bob; `schedule` gives her time for reading. */
+async function pair(
+  schedule?: (read: () => void) => boolean,
+): Promise<{ alice: End; bob: End; clock: HandClock }> {
   const clock = createHandClock(0);
   const [near, far] = await sockets();
   const bob = take(near, BOB, clock);
-  const alice = take(far, ALICE, clock, BOB);
+  const alice = take(far, ALICE, clock, BOB, schedule);
   await until(() => alice.hellos.length === 1 && bob.hellos.length === 1);
   return { alice, bob, clock };
 }
@@ -298,7 +317,13 @@ async function settled(alice: End, bob: End): Promise<void> {
   }
 }
 
-function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock, called?: Identity): End {
+function take(
+  socket: Socket,
+  { privateKey, nodeId }: Identity,
+  clock: HandClock,
+  called?: Identity,
+  schedule?: (read: () => void) => boolean,
+): End {
   const hellos: Hello[] = [];
   const received: { id: number; length: number }[] = [];
   const disconnects: Disconnect[] = [];
@@ -309,7 +334,7 @@ function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock
       remote: { host: HOST, port: 0 },
       ...(called && { remoteId: called.nodeId }),
     },
-    { socket, clock },
+    { socket, clock, ...(schedule && { read: (_, read) => schedule(read) }) },
     {
       opened: (hello) => void hellos.push(hello),
       message: (id, { length }) => void received.push({ id, length }),
