@@ -16,7 +16,7 @@ export const LOOKS = {
 
 export type Look = keyof typeof LOOKS;
 
-export const ALL_LOOKS = Object.keys(LOOKS) as readonly Look[];
+const ALL_LOOKS = Object.keys(LOOKS) as readonly Look[];
 
 /** Fails where the page as it is has a barrier, scrolls sideways or cuts a text. `name` is that of its picture as well. */
 export async function expectForEverybody(page: Page, name: string, rules?: readonly string[]): Promise<void> {
