@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import WebSocket from "ws";
 import { addressFromHex } from "../../src/primitives/address.ts";
@@ -9,15 +8,16 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { itIfThorough } from "../thorough.ts";
 import { contractIn, LOGGER } from "./contracts.ts";
-import { type NodeProcess, pause, startNodeProcess, until } from "./nodeProcess.ts";
+import { liveMemoryOf, MEASURABLE } from "./liveMemory.ts";
+import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
 const SUBSCRIBERS = 2_000;
 const OPENING_AT_ONCE = 100;
 const BLOCKS = 10;
 const TRANSFERS_PER_BLOCK = 100;
 const LOGS_PER_BLOCK = 5;
-/** Memory of the node; each connection has two subscriptions. */
-const BYTES_PER_CONNECTION = 100 * 1024;
+/** Live objects on all threads of the node; each connection has two subscriptions. */
+const KB_PER_CONNECTION = 50;
 
 /** One subscriber's notifications in order: `0x5` for a head, `0x5:0x0` for a log. */
 interface Subscriber {
@@ -52,11 +52,6 @@ async function subscribe(
   return { socket, received };
 }
 
-function residentBytes({ child }: NodeProcess): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
-}
-
 /** Sends the transactions for one block: transfers and one that logs. */
 async function sendForBlock(node: NodeProcess, round: number, to: string): Promise<void> {
   const transfers = Array.from({ length: TRANSFERS_PER_BLOCK }, (_, index) =>
@@ -86,6 +81,7 @@ async function sendForBlock(node: NodeProcess, round: number, to: string): Promi
 describe("thousands of subscribers", () => {
   itIfThorough("get every block and its logs in order, for little memory each", async () => {
     const node = await startNodeProcess({
+      ...MEASURABLE,
       options: [`--rpc-ws-max-active-connections=${SUBSCRIBERS}`],
     });
     const logger = await contractIn(node, LOGGER);
@@ -93,14 +89,14 @@ describe("thousands of subscribers", () => {
     const onHead = (number: string): void => {
       receivers.set(number, (receivers.get(number) ?? 0) + 1);
     };
-    const before = residentBytes(node);
+    const before = await liveMemoryOf(node);
     const subscribers: Subscriber[] = [];
     while (subscribers.length < SUBSCRIBERS) {
       const some = Array.from({ length: OPENING_AT_ONCE }, () => subscribe(node.wsUrl, logger, onHead));
       subscribers.push(...(await Promise.all(some)));
     }
-    await pause(1500);
-    const perConnection = (residentBytes(node) - before) / SUBSCRIBERS;
+    const { heapMb } = await liveMemoryOf(node);
+    const kbPerConnection = ((heapMb - before.heapMb) * 1024) / SUBSCRIBERS;
 
     const first = Number(await node.rpc<string>("eth_blockNumber")) + 1;
     for (let round = 0; round < BLOCKS; round++) {
@@ -140,6 +136,6 @@ describe("thousands of subscribers", () => {
 
     for (const { socket } of subscribers) socket.terminate();
     expect(await node.stop()).toBe(0);
-    expect(perConnection).toBeLessThan(BYTES_PER_CONNECTION);
+    expect(kbPerConnection).toBeLessThan(KB_PER_CONNECTION);
   });
 });
