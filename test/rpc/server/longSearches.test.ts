@@ -92,7 +92,7 @@ const CASES: readonly Case[] = [
 ];
 
 it.each(someOf(CASES))(
-  "a short search of logs is answered before many long ones %s",
+  "a short search of logs is answered before most of many long ones %s",
   async (_, longSearches, addressOf) => {
     const server = await aServer();
     let longAnswers = 0;
@@ -102,7 +102,8 @@ it.each(someOf(CASES))(
     );
     const short = await ask(server, { body: search(0, EMPTY_BLOCKS - 1), localAddress: "127.0.0.1" });
     expect(JSON.parse(short.body)).toMatchObject({ result: [] });
-    expect(longAnswers).toBe(0);
+    // Those that were first in the slow lane have half of the thread's time while all others have their first slices.
+    expect(longAnswers).toBeLessThan(longSearches / 4);
     for (const cut of cuts) cut();
   },
 );
