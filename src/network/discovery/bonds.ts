@@ -11,6 +11,8 @@ export interface Bonds {
   noteProof(nodeId: Uint8Array, ip: string): void;
   /** Whether the node has proved in the last 24 hours that it is at `ip`. */
   isProven(nodeId: Uint8Array, ip: string): boolean;
+  /** Whether the address that the node has proved in the last 24 hours is another one. */
+  isProvenElsewhere(nodeId: Uint8Array, ip: string): boolean;
   /** The node has pinged us from `ip` and said its TCP port; our pong has proved our endpoint to it. */
   notePinged(nodeId: Uint8Array, ip: string, tcpPort: number): void;
   /** The TCP port that the node said in its last ping, if that came from `ip`. */
@@ -45,14 +47,20 @@ export function createBonds({ nowMs }: Pick<Clock, "nowMs">): Bonds {
     dropOldest(of, MAX_BONDS);
   }
 
-  function find<T extends Proof>(of: Map<string, T>, nodeId: Uint8Array, ip: string): T | undefined {
+  function valid<T extends Proof>(of: Map<string, T>, nodeId: Uint8Array): T | undefined {
     const proof = of.get(toHex(nodeId));
-    return proof !== undefined && proof.ip === ip && nowMs() < proof.atMs + BOND_MS ? proof : undefined;
+    return proof !== undefined && nowMs() < proof.atMs + BOND_MS ? proof : undefined;
+  }
+
+  function find<T extends Proof>(of: Map<string, T>, nodeId: Uint8Array, ip: string): T | undefined {
+    const proof = valid(of, nodeId);
+    return proof?.ip === ip ? proof : undefined;
   }
 
   return {
     noteProof: (nodeId, ip) => note(proofs, nodeId, { ip, atMs: nowMs() }),
     isProven: (nodeId, ip) => find(proofs, nodeId, ip) !== undefined,
+    isProvenElsewhere: (nodeId, ip) => (valid(proofs, nodeId)?.ip ?? ip) !== ip,
     notePinged: (nodeId, ip, tcpPort) => note(pings, nodeId, { ip, tcpPort, atMs: nowMs() }),
     tcpPortOf: (nodeId, ip) => find(pings, nodeId, ip)?.tcpPort,
     knowsUs: (nodeId, ip) => find(pings, nodeId, ip) !== undefined,

@@ -237,9 +237,11 @@ class DiscoveryV4 implements Discovery {
 
   /**
    * A node that has lost our ping, or whose pong was lost, asks: it does not ping again while it thinks that it is known to us,
-   * so we do. What it asked is answered when its pong comes.
+   * so we do. What it asked is answered when its pong comes. One that has proved another address gets nothing at this one, which may
+   * be a victim's (go-ethereum's suite of discovery, Amplification/WrongIP); a node that has moved pings on its own.
    */
   private async answerOnceProven(received: ReceivedPacket, from: Endpoint): Promise<void> {
+    if (this.bonds.isProvenElsewhere(received.nodeId, from.ip)) return;
     const node = this.senderOf(received, from);
     if (!this.held.take(node)) return;
     const isProven = (await this.requests.pendingPing(node)) ?? (await this.bond(node, "called"));

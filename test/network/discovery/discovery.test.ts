@@ -227,7 +227,7 @@ describe("an outsider", () => {
     const { bytes } = encodePacket(requestOf("findNode", network, outsider, node), outsider.key);
     network.send(bytes, { address: victim.contact.ip, port: 30303 }, node.contact);
     await network.run(1000);
-    expect(victim.received.map(({ packet }) => packet.kind)).toEqual(["ping"]);
+    expect(victim.received.map(({ packet }) => packet.kind)).toEqual([]);
     expect(node.dropped).toEqual(["unproven"]);
   });
 
