@@ -19,7 +19,7 @@ it("answers a large request that waits to be read when the servers close", async
   const hand = createHandClock(0);
   let readings = 0;
   // The first slice takes a second, and all that follow no time.
-  const clock = { nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000, at: hand.at };
+  const clock = { nowMs: () => hand.nowMs() + Math.min(readings++, 2) * 1000, at: hand.at };
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
