@@ -99,8 +99,9 @@ async function aClient(localAddress?: string) {
   socket.on("message", (data: Buffer) => {
     const answer = JSON.parse(data.toString()) as RpcAnswer & { readonly id?: number | null };
     if (answer.id === undefined) return;
-    // An error without an id is of a message that was not read.
-    const id = answer.id ?? Math.min(...waiting.keys());
+    // An error without an id is of a message that was not read, whichever that was: it goes to the oldest request, whose
+    // own answer, if that comes after it, goes to the next oldest one. Each request gets one answer that way.
+    const id = answer.id !== null && waiting.has(answer.id) ? answer.id : Math.min(...waiting.keys());
     waiting.get(id)?.(answer);
     waiting.delete(id);
   });
