@@ -233,7 +233,9 @@ function findCircles(edges: ReadonlyMap<string, readonly string[]>): string[] {
 
 it("each suite of the long run has a file", () => {
   const script = readFileSync(join(root, "scripts", "longTests.mjs"), "utf8");
-  const suites = /const SUITES = \[([^\]]*)\]/.exec(script)?.[1]?.match(/test\/[^"]+/g) ?? [];
+  const suites = [...script.matchAll(/const (?:SUITES|CAMPAIGNS) = \[([^\]]*)\]/g)].flatMap(
+    ([, list]) => list?.match(/test\/[^"]+/g) ?? [],
+  );
   const tests = readdirSync(join(root, "test"), { recursive: true })
     .map((path) => `test/${String(path)}`)
     .filter((path) => path.endsWith(".test.ts"));
