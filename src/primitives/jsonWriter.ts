@@ -21,9 +21,12 @@ export function jsonText(write: (writer: JsonWriter) => void): string {
  * As jsonText for long texts: `write` yields where it may be interrupted. The text is the concatenation of the pieces, each of which
  * is made when it is asked for.
  */
-export function* jsonPieces(write: (writer: JsonWriter) => Iterable<void>): Generator<Uint8Array, void> {
+export function* jsonPieces(
+  write: (writer: JsonWriter) => Iterable<void>,
+  pieceBytes = PIECE_BYTES,
+): Generator<Uint8Array, void> {
   const writer = new JsonWriter();
-  for (const _ of write(writer)) if (writer.length >= PIECE_BYTES) yield writer.takePiece();
+  for (const _ of write(writer)) if (writer.length >= pieceBytes) yield writer.takePiece();
   yield writer.takePiece();
 }
 

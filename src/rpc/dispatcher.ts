@@ -43,6 +43,8 @@ export interface Dispatcher {
 /** Answers calls that a thread has read from a message and does not answer itself (threads/callHost.ts). */
 export interface CallAnswerer {
   answerCall(call: Omit<Call, "idText" | "kind">, caller: Caller): Answer | Promise<Answer>;
+  /** Whether the method's answers are made one at a time (RpcMethod.takesTurns). */
+  takesTurns(method: string): boolean;
 }
 
 export interface DispatcherSettings<Backend> {
@@ -111,6 +113,7 @@ export function createDispatcher<Backend>(
   return {
     answerCall: (call, caller) =>
       runner.execute({ kind: "call", idText: "null", ...call }, contextOf(caller)),
+    takesTurns: (method) => endpoints().full.offered.get(method)?.takesTurns === true,
     answerRequest: (request, json, caller) =>
       answer(request, new SourceIds(json, "single"), 0, contextOf(caller)),
     answerBatch(requests, json, caller, write, onInFlight = () => undefined) {

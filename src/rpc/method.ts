@@ -36,6 +36,8 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
    * answers may be large. All other methods of a batch run one after another.
    */
   readonly mayOverlap?: "few" | "many";
+  /** The answer may be very large: the main thread makes one such answer at a time for the callers of another thread. */
+  readonly takesTurns?: boolean;
   /** The members of the backend that `run` uses: its type has no others. None when absent. */
   readonly ports?: readonly (keyof Backend)[];
   /**
@@ -133,10 +135,13 @@ export class JsonStream {
   /** About the bytes that the answer keeps in memory until it is read to its end. */
   readonly heldBytes: number;
   readonly pieces: Iterable<JsonPiece>;
+  /** Whether pieces of bytes have memory that nobody else uses, which may be handed to another thread without a copy. */
+  readonly ownsMemory: boolean;
 
-  constructor(heldBytes: number, pieces: Iterable<JsonPiece>) {
+  constructor(heldBytes: number, pieces: Iterable<JsonPiece>, memory: "shared" | "own" = "shared") {
     this.heldBytes = heldBytes;
     this.pieces = pieces;
+    this.ownsMemory = memory === "own";
   }
 }
 

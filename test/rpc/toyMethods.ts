@@ -145,6 +145,25 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   }),
   defineToy({
     ...common,
+    name: "toy_listing",
+    takesTurns: true,
+    parameters: [optional("label", text)],
+    ports: ["calls", "contexts", "held"],
+    run: ([label], context) => {
+      const { backend } = context;
+      backend.calls.push(label ?? "toy_listing");
+      backend.contexts.push(context);
+      return new Promise<JsonStream>((resolve) =>
+        backend.held.push((answer) => {
+          const piece = new Uint8Array(Buffer.from(answer));
+          backend.calls.push(piece);
+          resolve(new JsonStream(piece.length, [piece], "own"));
+        }),
+      );
+    },
+  }),
+  defineToy({
+    ...common,
     name: "toy_big",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
     ports: ["calls"],

@@ -72,22 +72,39 @@ const TRANSACTIONS_PER_STEP = 64;
  * costs some 50 µs: callers with many transactions yield to the event loop in between.
  */
 export function pendingTransactionJson(transaction: SentTransaction): string {
+  return jsonText((writer) => writeAtOnce(writePendingTransaction(writer, transaction)));
+}
+
+/** As pendingTransactionJson, as an item of a list. The generator yields every few entries of its lists. */
+export function* writePendingTransaction(
+  writer: JsonWriter,
+  transaction: SentTransaction,
+): Generator<void, void> {
   const publicKey = recoverPublicKey(signingHash(transaction), signatureOf(transaction));
-  return jsonText((writer) => {
-    writePending(writer, transaction, () => {
-      writeOptionalData(writer, "publicKey", publicKey);
-      writer.data("raw", transaction.raw);
-    });
-  });
+  writer.beginObject();
+  yield* writePooledMembers(writer, transaction);
+  writeOptionalData(writer, "publicKey", publicKey);
+  yield* writer.longData("raw", transaction.raw);
+  writePooledEnd(writer, transaction);
 }
 
 /** A pooled transaction as other clients show it, without the members that only Besu has. */
 export function pooledTransactionJson(transaction: SentTransaction): string {
-  return jsonText((writer) => writePending(writer, transaction, () => undefined));
+  return jsonText((writer) => writeAtOnce(writePooledTransaction(writer, transaction)));
 }
 
-function writePending(writer: JsonWriter, transaction: SentTransaction, writeExtras: () => void): void {
-  writer.beginObject();
+/** As pooledTransactionJson, as a member of that name. The generator yields every few entries of its lists. */
+export function* writePooledTransaction(
+  writer: JsonWriter,
+  transaction: SentTransaction,
+  name = "",
+): Generator<void, void> {
+  writer.beginObject(name);
+  yield* writePooledMembers(writer, transaction);
+  writePooledEnd(writer, transaction);
+}
+
+function* writePooledMembers(writer: JsonWriter, transaction: SentTransaction): Generator<void, void> {
   writer.null("blockHash");
   writer.null("blockNumber");
   writer.data("from", transaction.sender);
@@ -95,16 +112,18 @@ function writePending(writer: JsonWriter, transaction: SentTransaction, writeExt
   writer.quantity("gasPrice", feeCap(transaction));
   writeFeeCaps(writer, transaction);
   writer.data("hash", transaction.hash);
-  writer.data("input", transaction.data);
+  yield* writer.longData("input", transaction.data);
   writer.quantity("nonce", transaction.nonce);
   writeOptionalData(writer, "to", transaction.to);
   writer.null("transactionIndex");
   writer.quantity("value", transaction.value);
   writeSignature(writer, transaction);
-  writeAtOnce(writeLists(writer, transaction));
+  yield* writeLists(writer, transaction);
   if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
-  writeExtras();
-  writer.quantity("type", transaction.type);
+}
+
+function writePooledEnd(writer: JsonWriter, { type }: SentTransaction): void {
+  writer.quantity("type", type);
   writer.endObject();
 }
 

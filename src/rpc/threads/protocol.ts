@@ -49,7 +49,8 @@ export type ThreadRequest =
 export type RemoteAnswer =
   | { readonly kind: "value"; readonly value: Json }
   | { readonly kind: "raw"; readonly text: string }
-  | { readonly kind: "pieces"; readonly pieces: readonly JsonPiece[] }
+  /** `areOwn` where nobody else uses the memory of pieces of bytes: it is handed over, not copied. */
+  | { readonly kind: "pieces"; readonly pieces: readonly JsonPiece[]; readonly areOwn: boolean }
   | {
       readonly kind: "error";
       readonly code: number;

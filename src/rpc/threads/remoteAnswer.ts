@@ -1,29 +1,42 @@
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import { errorOf, RpcError } from "../errors/errors.ts";
 import { type Answer, JsonPieces, JsonStream, RawJson } from "../method.ts";
 import type { RemoteAnswer } from "./protocol.ts";
 
-/** An answer as it is sent to another thread, as a whole, which is made in slices of the event loop where it is large. */
-export function toRemote(answer: Answer): RemoteAnswer | Promise<RemoteAnswer> {
-  if (answer instanceof JsonStream) return inSlices(answer);
+/**
+ * An answer as it is sent to another thread, as a whole, which is made in slices of the event loop where it is large; no further than
+ * the caller waits for it.
+ */
+export function toRemote(
+  answer: Answer,
+  caller: Pick<Requester, "isAbandoned">,
+): RemoteAnswer | Promise<RemoteAnswer> {
+  if (answer instanceof JsonStream) return inSlices(answer, caller);
   if (answer instanceof RpcError) {
     const { code, message, data } = answer;
     return { kind: "error", code, message, data };
   }
   if (answer instanceof RawJson) return { kind: "raw", text: answer.text };
-  if (answer instanceof JsonPieces) return { kind: "pieces", pieces: answer.pieces };
+  if (answer instanceof JsonPieces) {
+    return { kind: "pieces", pieces: answer.pieces, areOwn: false };
+  }
   return { kind: "value", value: answer };
 }
 
-async function inSlices({ pieces }: JsonStream): Promise<RemoteAnswer> {
+async function inSlices(
+  { pieces, ownsMemory }: JsonStream,
+  caller: Pick<Requester, "isAbandoned">,
+): Promise<RemoteAnswer> {
   const made: JsonPiece[] = [];
   const slice = new EventLoopSlice();
   for (const piece of pieces) {
+    if (caller.isAbandoned()) break;
     made.push(piece);
     if (slice.isOver) await slice.yield();
   }
-  return { kind: "pieces", pieces: made };
+  return { kind: "pieces", pieces: made, areOwn: ownsMemory };
 }
 
 export function fromRemote(answer: RemoteAnswer): Answer {

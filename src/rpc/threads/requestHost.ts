@@ -13,7 +13,15 @@ import type { CallAnswerer } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
 import type { Objections } from "../server/health.ts";
 import type { SharedTotal } from "../server/sharedTotals.ts";
-import type { AnswerOf, NumberedAnswer, NumberedRequest, RemoteCaller, ThreadRequest } from "./protocol.ts";
+import { AnswerTurns } from "./answerTurns.ts";
+import type {
+  AnswerOf,
+  NumberedAnswer,
+  NumberedRequest,
+  RemoteAnswer,
+  RemoteCaller,
+  ThreadRequest,
+} from "./protocol.ts";
 import { toRemote } from "./remoteAnswer.ts";
 import { roughSizeOf } from "./roughSize.ts";
 
@@ -77,6 +85,7 @@ interface UnderWay {
 
 class Requests implements RequestHost {
   private readonly parts: RequestHostParts;
+  private readonly turns = new AnswerTurns(() => this.whenRoom());
   private waiting: NumberedRequest[] = [];
   /** Requests under way, by their numbers. */
   private readonly underWay = new Map<number, UnderWay>();
@@ -119,7 +128,7 @@ class Requests implements RequestHost {
       const batch = this.waiting;
       this.waiting = [];
       for (const one of batch) {
-        while (this.isFull) await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
+        if (this.isFull) await this.whenRoom();
         if (!this.isDropped) this.begin(one);
         if (slice.isOver) await slice.yield();
       }
@@ -129,6 +138,10 @@ class Requests implements RequestHost {
 
   private get isFull(): boolean {
     return !this.isDropped && this.parts.answerBytes.own >= ANSWER_CREDIT_BYTES;
+  }
+
+  private async whenRoom(): Promise<void> {
+    while (this.isFull) await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
   }
 
   private begin({ id, request }: NumberedRequest): void {
@@ -149,14 +162,10 @@ class Requests implements RequestHost {
     id: number,
     request: ThreadRequest,
   ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
-    const { dispatcher, simulator, stateQueries, tracer, findLogs, readiness, descriptor, logins } =
-      this.parts;
+    const { simulator, stateQueries, tracer, findLogs, readiness, descriptor, logins } = this.parts;
     switch (request.kind) {
-      case "call": {
-        const { method, params, caller } = request;
-        const answer = dispatcher.answerCall({ method, params }, this.callerOf(id, caller));
-        return answer instanceof Promise ? answer.then(toRemote) : toRemote(answer);
-      }
+      case "call":
+        return this.call(request, this.callerOf(id, request.caller));
       case "simulate":
         return simulator.run(request.job, this.callerOf(id, request.caller));
       case "query":
@@ -174,6 +183,27 @@ class Requests implements RequestHost {
       case "login":
         return expectDefined(logins[request.server], "the log-in of a server with users")(request.attempt);
     }
+  }
+
+  private call(
+    { method, params }: ThreadRequest & { readonly kind: "call" },
+    caller: Caller,
+  ): RemoteAnswer | Promise<RemoteAnswer> {
+    const { dispatcher } = this.parts;
+    const make = (): RemoteAnswer | Promise<RemoteAnswer> => {
+      const answer = dispatcher.answerCall({ method, params }, caller);
+      return answer instanceof Promise
+        ? answer.then((made) => toRemote(made, caller))
+        : toRemote(answer, caller);
+    };
+    return dispatcher.takesTurns(method) ? this.inTurn(caller, make) : make();
+  }
+
+  private async inTurn(
+    caller: Caller,
+    make: () => RemoteAnswer | Promise<RemoteAnswer>,
+  ): Promise<RemoteAnswer> {
+    return (await this.turns.make(caller, make)) ?? { kind: "value", value: null };
   }
 
   private callerOf(id: number, { remoteHost, isForeignPage }: RemoteCaller): Caller {
@@ -230,13 +260,13 @@ class Requests implements RequestHost {
   }
 }
 
-/** Memory of a trace or of found logs, which was handed over by the thread that wrote it and which nobody else has. */
+/** Memory of a trace, of found logs or of a listing, which nobody else has: of the first two the thread that wrote them gave it. */
 function buffersOf(numbered: NumberedAnswer): readonly ArrayBuffer[] {
   if ("failed" in numbered) return [];
   const { answer } = numbered;
   if (typeof answer !== "object" || !("kind" in answer)) return [];
   if (answer.kind === "traced") return [answer.json.buffer];
-  if (answer.kind !== "found") return [];
+  if (answer.kind !== "found" && !(answer.kind === "pieces" && answer.areOwn)) return [];
   return answer.pieces.flatMap((piece) => {
     if (typeof piece === "string") return [];
     const { buffer } = piece;

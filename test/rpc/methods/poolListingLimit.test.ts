@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
+import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { JsonStream, NAMESPACES } from "../../../src/rpc/method.ts";
 import { txpoolContent, txpoolContentFrom, txpoolInspect } from "../../../src/rpc/methods/txpool/content.ts";
 import { LISTING_BYTES, shortestWithin } from "../../../src/rpc/methods/txpool/listingLimit.ts";
 import { txpoolPendingTransactions } from "../../../src/rpc/methods/txpool/transactions.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
@@ -23,12 +28,14 @@ const TRANSACTIONS = [
   ...Array.from({ length: 5 }, (_, at) => aTransaction({ nonce: BigInt(at), privateKey: SMALL.privateKey })),
 ];
 
-const ask = requesterFor([txpoolContent, txpoolContentFrom, txpoolInspect, txpoolPendingTransactions], {
+const PORTS = {
   pool: {
     ...poolOf(TRANSACTIONS),
-    nextNonce: (sender) => (toHex(sender) === toHex(LARGE.address) ? 12n : 5n),
+    nextNonce: (sender: Address) => (toHex(sender) === toHex(LARGE.address) ? 12n : 5n),
   },
-});
+};
+const METHODS = [txpoolContent, txpoolContentFrom, txpoolInspect, txpoolPendingTransactions];
+const ask = requesterFor(METHODS, PORTS);
 
 type Content = Readonly<Record<"pending" | "queued", Record<string, Record<string, object>>>> & {
   readonly omitted?: object;
@@ -49,6 +56,24 @@ describe("a listing of a pool with more than 32 MB", () => {
       omitted: { pending: "0x0", queued: "0x2" },
     });
     expect(await ask("txpool_contentFrom", toHex(SMALL.address))).not.toHaveProperty("omitted");
+  });
+
+  it("is made as it is read, in small parts, and never held as a whole", async () => {
+    const dispatcher = createDispatcher(
+      { methods: METHODS, modules: new Set(NAMESPACES) },
+      { backend: PORTS, logger: silentLogger },
+    );
+    for (const [method, params] of [
+      ["txpool_content", []],
+      ["txpool_besuPendingTransactions", ["0x2"]],
+    ] as const) {
+      expect(dispatcher.takesTurns(method)).toBe(true);
+      const answer = await dispatcher.answerCall({ method, params }, aCaller);
+      if (!(answer instanceof JsonStream)) throw new Error("the listing is there as a whole");
+      const lengths = [...answer.pieces].map(({ length }) => length);
+      expect(Math.max(...lengths)).toBeLessThan(MIB);
+      expect(answer.ownsMemory).toBe(true);
+    }
   });
 
   it("that is a plain list is refused, and a shorter one answered", async () => {

@@ -167,6 +167,43 @@ describe("calls that a thread hands to the main thread", () => {
     expect(totals.answerBytes.own).toBe(0);
   });
 
+  it("are made one at a time where they may be very large, and handed over without a copy", async () => {
+    const { call, backend } = twoSides();
+    const [first, second] = [call("toy_listing", ["first"]), call("toy_listing", ["second"])];
+    await call("eth_chainId");
+    expect(backend.calls.splice(0).toSorted()).toEqual(["eth_chainId", "first"]);
+    backend.held[0]?.('"one"');
+    expect(await first).toEqual(new JsonPieces([new Uint8Array(Buffer.from('"one"'))]));
+    await expect.poll(() => backend.calls).toEqual([new Uint8Array(0), "second"]);
+    backend.held[1]?.('"two"');
+    expect(await second).toEqual(new JsonPieces([new Uint8Array(Buffer.from('"two"'))]));
+  });
+
+  it("that may be very large are made for those first who took little time, and not for those who are gone", async () => {
+    const { call, main, backend } = twoSides();
+    const other = { ...CALLER, client: 2, remoteHost: "10.0.0.2" };
+    let isGone = false;
+    const labels = (): unknown[] => backend.calls.filter((one) => typeof one === "string");
+    const HOLD = "of the one who leaves";
+    const all = [
+      call("toy_listing", ["first"]),
+      call("toy_listing", ["of one who leaves"], { isAbandoned: () => isGone }),
+      call("toy_listing", ["second"]),
+      main.ask({ kind: "call", method: "toy_listing", params: ["of another"], caller: other }),
+      call("toy_hold", [HOLD], { isAbandoned: () => isGone }),
+    ];
+    await expect.poll(() => labels().toSorted()).toEqual(["first", HOLD]);
+    const leaving = backend.contexts[labels().indexOf(HOLD)];
+    isGone = true;
+    await expect.poll(() => leaving?.isAbandoned()).toBe(true);
+    for (let made = 0; made < 4; made++) {
+      await expect.poll(() => backend.held.length).toBeGreaterThan(made);
+      backend.held[made]?.("0");
+    }
+    await Promise.all(all);
+    expect(labels().filter((one) => one !== HOLD)).toEqual(["first", "of another", "second"]);
+  });
+
   it("whose callers are gone are told of once, however long the main thread is held up", async () => {
     const told: number[] = [];
     const main = createMainThread((message) => {

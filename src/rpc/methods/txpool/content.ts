@@ -2,13 +2,15 @@ import type { Address } from "../../../primitives/address.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
 import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
+import type { JsonWriter } from "../../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
-import { type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
+import { type ContextOf, defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import type { RpcPool } from "../../ports.ts";
-import { pooledTransactionJson } from "../../results/transactionResult.ts";
+import { writePooledTransaction } from "../../results/transactionResult.ts";
 import { ADDRESS, OBJECT } from "../../schemas.ts";
+import { listingAnswer } from "./listingAnswer.ts";
 import { LISTING_BYTES, shortestWithin, shownBytes } from "./listingLimit.ts";
 
 /**
@@ -36,7 +38,8 @@ export const txpoolContent = defineMethod({
   parameters: [],
   result: { name: "content", schema: OBJECT },
   ports: ["pool"],
-  run: (_, context) => listing(context, pooledTransactionJson),
+  takesTurns: true,
+  run: (_, context) => listing(context, writePooledTransaction),
 });
 
 export const txpoolInspect = defineMethod({
@@ -46,7 +49,8 @@ export const txpoolInspect = defineMethod({
   parameters: [],
   result: { name: "content", schema: OBJECT },
   ports: ["pool"],
-  run: (_, context) => listing(context, (transaction) => JSON.stringify(summaryOf(transaction))),
+  takesTurns: true,
+  run: (_, context) => listing(context, writeSummary),
 });
 
 export const txpoolContentFrom = defineMethod({
@@ -56,11 +60,8 @@ export const txpoolContentFrom = defineMethod({
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "content", schema: OBJECT },
   ports: ["pool"],
-  run: ([address], context) =>
-    listing(context, pooledTransactionJson, {
-      isWanted: (sender) => equalBytes(sender, address),
-      join: ([own]) => own?.[1] ?? "{}",
-    }),
+  takesTurns: true,
+  run: ([address], context) => listing(context, writePooledTransaction, address),
 });
 
 interface Sender {
@@ -69,72 +70,77 @@ interface Sender {
   readonly queued: SentTransaction[];
 }
 
+/** All senders, or the one of that address. */
 async function sendersOf(
   pool: RpcPool,
-  isWanted: (sender: Address) => boolean,
+  wanted: Address | undefined,
   slice: EventLoopSlice,
 ): Promise<readonly Sender[]> {
   const senders = new Map<string, Sender & { readonly next: bigint }>();
   for (const { transaction } of [...pool.entries()]) {
+    if (slice.isOver) await slice.yield();
     const { sender: address, nonce } = transaction;
-    if (!isWanted(address)) continue;
+    if (wanted !== undefined && !equalBytes(address, wanted)) continue;
     const key = toKey(address);
     const sender = senders.get(key) ?? { address, pending: [], queued: [], next: pool.nextNonce(address) };
     senders.set(key, sender);
     (nonce < sender.next ? sender.pending : sender.queued).push(transaction);
-    if (slice.isOver) await slice.yield();
   }
   return [...senders.values()].sort((a, b) => compareBytes(a.address, b.address));
 }
 
 /**
  * A listing has at most LISTING_BYTES. Of a larger pool it shows pending transactions before queued ones, the shortest first,
- * and `omitted` counts the others; the member is absent where there are none.
+ * and `omitted` counts the others; the member is absent where there are none. That of one sender has its transactions alone.
  */
 async function listing(
-  context: ContextOf<"pool">,
-  show: (transaction: SentTransaction) => string,
-  { isWanted, join }: Senders = ALL_SENDERS,
-): Promise<RawJson> {
+  { backend: { pool } }: ContextOf<"pool">,
+  write: WriteTransaction,
+  wanted?: Address,
+): Promise<RawJson | JsonStream> {
   const slice = new EventLoopSlice();
-  const senders = await sendersOf(context.backend.pool, isWanted, slice);
+  const senders = await sendersOf(pool, wanted, slice);
   const pending = new SubPoolListing(senders, ({ pending }) => pending);
   const queued = new SubPoolListing(senders, ({ queued }) => queued);
-  const writing = { show, slice, isAbandoned: () => context.isAbandoned() };
-  const pendingText = join(await pending.texts(LISTING_BYTES, writing));
-  const queuedText = join(await queued.texts(Math.max(0, LISTING_BYTES - pending.bytes), writing));
-  const omitted =
-    pending.omitted + queued.omitted === 0
-      ? ""
-      : `,"omitted":{"pending":"${toQuantity(pending.omitted)}","queued":"${toQuantity(queued.omitted)}"}`;
-  return new RawJson(`{"pending":${pendingText},"queued":${queuedText}${omitted}}`);
+  await pending.select(LISTING_BYTES, slice);
+  await queued.select(Math.max(0, LISTING_BYTES - pending.bytes), slice);
+  const isOfOne = wanted !== undefined;
+  return listingAnswer(pending.shownBytes + queued.shownBytes, function* (writer) {
+    writer.beginObject();
+    yield* pending.write(writer, { name: "pending", isOfOne, write });
+    yield* queued.write(writer, { name: "queued", isOfOne, write });
+    if (pending.omitted + queued.omitted > 0) {
+      writer.beginObject("omitted");
+      writer.quantity("pending", pending.omitted);
+      writer.quantity("queued", queued.omitted);
+      writer.endObject();
+    }
+    writer.endObject();
+  });
 }
 
-/** A sender, and its transactions as a JSON object by nonce. */
-type SenderText = readonly [Address, string];
+/** Writes a transaction as a member of that name, with pauses in between. */
+type WriteTransaction = (writer: JsonWriter, transaction: SentTransaction, name: string) => Iterable<void>;
 
-interface Senders {
-  readonly isWanted: (sender: Address) => boolean;
-  readonly join: (senders: readonly SenderText[]) => string;
+interface SubPoolWriting {
+  readonly name: string;
+  readonly isOfOne: boolean;
+  readonly write: WriteTransaction;
 }
 
-const ALL_SENDERS: Senders = {
-  isWanted: () => true,
-  join: (senders) => `{${senders.map(([address, text]) => `"${toHex(address)}":${text}`).join(",")}}`,
-};
-
-interface Writing {
-  readonly show: (transaction: SentTransaction) => string;
-  readonly slice: EventLoopSlice;
-  readonly isAbandoned: () => boolean;
-}
+/** A sender, and some of its transactions. */
+type Senders = readonly (readonly [Address, readonly SentTransaction[]])[];
 
 /** The senders' transactions of one sub-pool, by sender and nonce. */
 class SubPoolListing {
-  /** Of all transactions, with those that will be left out. */
+  /** Of all transactions, with those that are left out. */
   readonly bytes: number;
   omitted = 0;
-  private readonly senders: readonly (readonly [Address, readonly SentTransaction[]])[];
+  /** Of those that are shown. */
+  shownBytes = 0;
+  private readonly senders: Senders;
+  /** Those that are shown. */
+  private shown: Senders = [];
 
   constructor(senders: readonly Sender[], transactionsOf: (sender: Sender) => readonly SentTransaction[]) {
     this.senders = senders.map((sender) => [sender.address, transactionsOf(sender)] as const);
@@ -143,20 +149,37 @@ class SubPoolListing {
     this.bytes = bytes;
   }
 
-  async texts(limitBytes: number, { show, slice, isAbandoned }: Writing): Promise<readonly SenderText[]> {
+  /** Decides what is shown. */
+  async select(limitBytes: number, slice: EventLoopSlice): Promise<void> {
     const isShown = shortestWithin(limitBytes, this.sizes());
-    const senders: SenderText[] = [];
+    const shown: [Address, readonly SentTransaction[]][] = [];
     for (const [address, transactions] of this.senders) {
-      const byNonce: string[] = [];
-      for (const transaction of transactions.toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1))) {
-        if (slice.isOver) await slice.yield();
-        if (isAbandoned()) return [];
-        if (isShown(shownBytes(transaction))) byNonce.push(`"${transaction.nonce}":${show(transaction)}`);
-        else this.omitted++;
-      }
-      if (byNonce.length > 0) senders.push([address, `{${byNonce.join(",")}}`]);
+      if (slice.isOver) await slice.yield();
+      const byNonce = transactions.toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1));
+      const own = byNonce.filter((transaction) => this.admits(shownBytes(transaction), isShown));
+      this.omitted += transactions.length - own.length;
+      if (own.length > 0) shown.push([address, own]);
     }
-    return senders;
+    this.shown = shown;
+  }
+
+  private admits(bytes: number, isShown: (bytes: number) => boolean): boolean {
+    if (!isShown(bytes)) return false;
+    this.shownBytes += bytes;
+    return true;
+  }
+
+  *write(writer: JsonWriter, { name, isOfOne, write }: SubPoolWriting): Generator<void, void> {
+    writer.beginObject(name);
+    for (const [address, transactions] of this.shown) {
+      if (!isOfOne) writer.beginObject(toHex(address));
+      for (const transaction of transactions) {
+        yield* write(writer, transaction, `${transaction.nonce}`);
+        yield;
+      }
+      if (!isOfOne) writer.endObject();
+    }
+    writer.endObject();
   }
 
   private *sizes(): Generator<number> {
@@ -166,8 +189,13 @@ class SubPoolListing {
   }
 }
 
-function summaryOf(transaction: SentTransaction): string {
+/** One line for each. The writer takes bytes, each as one character. */
+function writeSummary(writer: JsonWriter, transaction: SentTransaction, name: string): Iterable<void> {
   const { to, value, gasLimit } = transaction;
   const recipient = to === undefined ? "contract creation" : toHex(to);
-  return `${recipient}: ${value} wei + ${gasLimit} gas × ${feeCap(transaction)} wei`;
+  const line = `${recipient}: ${value} wei + ${gasLimit} gas × ${feeCap(transaction)} wei`;
+  writer.members(`"${name}":"${Buffer.from(line).toString("latin1")}"`);
+  return NO_PAUSES;
 }
+
+const NO_PAUSES: readonly never[] = [];

@@ -3,11 +3,12 @@ import { toHex } from "../../../primitives/hex.ts";
 import type { PoolEntry } from "../../../txpool/entry.ts";
 import type { SentTransaction } from "../../../types/transaction.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod, optional, RawJson } from "../../method.ts";
+import { defineMethod, optional } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters/parameters.ts";
 import { decodePoolFilter, POOL_FILTER } from "../../parameters/poolFilterParameter.ts";
-import { pendingTransactionJson } from "../../results/transactionResult.ts";
+import { writePendingTransaction } from "../../results/transactionResult.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
+import { listingAnswer } from "./listingAnswer.ts";
 import { LISTING_BYTES, shownBytes } from "./listingLimit.ts";
 
 /** Pool listings (json-rpc.md#txpool), under client-neutral names and Besu's. */
@@ -20,17 +21,19 @@ export const txpoolTransactions = defineMethod({
   parameters: [],
   result: { name: "transactions", schema: listOf(OBJECT) },
   ports: ["pool"],
-  async run(_, context) {
-    const { pending, queued } = context.backend.pool.statistics;
+  takesTurns: true,
+  run(_, { backend: { pool } }) {
+    const { pending, queued } = pool.statistics;
     if ((pending + queued) * ENTRY_BYTES > LISTING_BYTES) return ERRORS.listingTooLarge;
-    const texts: string[] = [];
-    const slice = new EventLoopSlice();
-    for (const entry of [...context.backend.pool.entries()]) {
-      texts.push(entryJson(entry));
-      if (slice.isOver) await slice.yield();
-      if (context.isAbandoned()) break;
-    }
-    return new RawJson(`[${texts.join(",")}]`);
+    const entries = [...pool.entries()];
+    return listingAnswer(entries.length * ENTRY_BYTES, function* (writer) {
+      writer.beginList();
+      for (const entry of entries) {
+        writer.members(entryJson(entry));
+        yield;
+      }
+      writer.endList();
+    });
   },
 });
 
@@ -67,6 +70,7 @@ export const txpoolPendingTransactions = defineMethod({
   ],
   result: { name: "transactions", schema: listOf(OBJECT) },
   ports: ["pool"],
+  takesTurns: true,
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
     const slice = new EventLoopSlice();
@@ -80,15 +84,23 @@ export const txpoolPendingTransactions = defineMethod({
       bytes += shownBytes(transaction) + 2 * transaction.raw.length;
       if (bytes > LISTING_BYTES) return ERRORS.listingTooLarge;
     }
-    const texts: string[] = [];
-    for (const transaction of wanted) {
-      if (slice.isOver) await slice.yield();
-      if (context.isAbandoned()) break;
-      texts.push(pendingTransactionJson(transaction));
-    }
-    return new RawJson(`[${texts.join(",")}]`);
+    return listingAnswer(
+      bytes,
+      function* (writer) {
+        writer.beginList();
+        for (const transaction of wanted) {
+          yield* writePendingTransaction(writer, transaction);
+          yield;
+        }
+        writer.endList();
+      },
+      KEYS_BYTES,
+    );
   },
 });
+
+/** The public keys of so many bytes of transactions take some milliseconds. */
+const KEYS_BYTES = 48 * 1024;
 
 function decodeInteger(value: unknown): number | undefined {
   const number = typeof value === "number" ? value : Number(decodeJavaLong(value) ?? Number.NaN);
