@@ -11,7 +11,8 @@ import {
 } from "../storage/blooms/bloomFiles.ts";
 import type { Database } from "../storage/database.ts";
 import { BLOOM_BYTES } from "../types/bloom.ts";
-import type { BlockRange, LogMatcher } from "./logQuery.ts";
+import type { LogMatcher } from "./logMatcher.ts";
+import type { BlockRange } from "./logQuery.ts";
 import type { ScanSlices } from "./scanSlices.ts";
 
 export interface CandidateParts {

@@ -3,7 +3,8 @@ import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { createLogPieces } from "./logJson.ts";
-import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
+import { type LogCriteria, type LogMatcher, prepareLogMatcher } from "./logMatcher.ts";
+import { type BlockRange, queryLogs } from "./logQuery.ts";
 
 /** Finds the matching logs of the canonical blocks in a range, both ends included; `to` may lie beyond the head. */
 export type FindLogs = (criteria: LogCriteria, range: BlockRange, requester: Requester) => Promise<FoundLogs>;
@@ -25,21 +26,30 @@ export type FoundLogs =
  * where there is no worker.
  */
 export function createLogFinder(chain: ChainReader): FindLogs {
-  return async (criteria, range, requester) => {
-    const pieces = createLogPieces();
-    const slice = new EventLoopSlice();
-    const end = await queryLogs(chain, criteria, range, {
-      async take(logs) {
-        for (const some of inParts(logs)) {
-          if (!pieces.add(some)) return false;
-          if (slice.isOver) await slice.yield();
-        }
-        return true;
-      },
-      isAbandoned: () => requester.isAbandoned(),
-    });
-    return end === "completed" ? { kind: "found", pieces: pieces.finish() } : { kind: end };
-  };
+  return async (criteria, range, requester) =>
+    findMatching(chain, await prepareLogMatcher(criteria), range, requester);
+}
+
+/** As createLogFinder, with criteria that are prepared. */
+export async function findMatching(
+  chain: ChainReader,
+  matcher: LogMatcher,
+  range: BlockRange,
+  requester: Requester,
+): Promise<FoundLogs> {
+  const pieces = createLogPieces();
+  const slice = new EventLoopSlice();
+  const end = await queryLogs(chain, matcher, range, {
+    async take(logs) {
+      for (const some of inParts(logs)) {
+        if (!pieces.add(some)) return false;
+        if (slice.isOver) await slice.yield();
+      }
+      return true;
+    },
+    isAbandoned: () => requester.isAbandoned(),
+  });
+  return end === "completed" ? { kind: "found", pieces: pieces.finish() } : { kind: end };
 }
 
 /** The logs in parts that are quick to write: few, and with little data. */

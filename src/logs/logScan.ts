@@ -1,12 +1,15 @@
 import type { LocatedLog } from "../chain/chain.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";
 import { createBlockStore } from "../storage/blocks/blockStore.ts";
-import { readHeader } from "../storage/blocks/headerStore.ts";
+import { type HeaderRecord, isHeaderAlone, readHeader } from "../storage/blocks/headerStore.ts";
+import { findLogsInSteps } from "../storage/blocks/storedLogs.ts";
 import type { Database } from "../storage/database.ts";
 import { candidateBlocks } from "./candidateBlocks.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria } from "./logQuery.ts";
-import { createScanSlices } from "./scanSlices.ts";
+import { createLogMatcherInSteps, type LogCriteria, type LogMatcher } from "./logMatcher.ts";
+import type { BlockRange } from "./logQuery.ts";
+import { createScanSlices, type ScanSlices } from "./scanSlices.ts";
 
 export interface LogScanParts {
   readonly database: Database;
@@ -15,7 +18,7 @@ export interface LogScanParts {
 }
 
 export interface LogScanListener {
-  /** Receives the matching logs of one block. */
+  /** Receives matching logs of one block: as many as a step finds. */
   take(logs: readonly LocatedLog[]): void | Promise<void>;
   /** True to end the scan early. */
   isOver(): boolean;
@@ -47,28 +50,76 @@ export async function scanLogs(
   if (head === undefined) return;
   const from = range.from < 0n ? 0n : range.from;
   const to = smaller(range.to, head.header.number);
-  const matcher = createLogMatcher(criteria);
   const slices = createScanSlices(() => listener.isOver(), listener.turn?.bind(listener));
+  const matcher = await prepare(criteria, slices);
+  if (matcher === undefined) return;
   const { database, bloomFolder } = parts;
   const onInvalidSegment = (segment: number): void => listener.onInvalidSegment(segment);
   const candidates = candidateBlocks(
     { database, bloomFolder, matcher, slices, onInvalidSegment },
     { from, to },
   );
+  const scan = { database, matcher, slices, listener };
   for await (const number of candidates) {
-    const block = blocks.block(number);
-    if (block === undefined) throw new ChainMoved();
-    const logs: LocatedLog[] = [];
-    matcher.collect(block, logs);
-    if (logs.length > 0) await listener.take(logs);
-    if (!(await slices.spend(BLOCK_COST + block.receipts.length * RECEIPT_COST + logs.length * LOG_COST)))
-      return;
+    const block = blocks.header(number);
+    if (block === undefined || isHeaderAlone(block)) throw new ChainMoved();
+    try {
+      if (!(await scanBlock(scan, block))) return;
+    } catch (error) {
+      // A rewind takes the rest of the block from a scan that is in it.
+      throw isStored(database, block) ? error : new ChainMoved();
+    }
   }
-  const sameHead = readHeader(parts.database, head.header.number);
-  if (sameHead === undefined || !equalBytes(sameHead.hash, head.hash)) throw new ChainMoved();
+  if (!isStored(database, head)) throw new ChainMoved();
+}
+
+/** The criteria, prepared in slices; undefined when the scan is over. */
+async function prepare(criteria: LogCriteria, slices: ScanSlices): Promise<LogMatcher | undefined> {
+  const steps = createLogMatcherInSteps(criteria);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (!(await slices.spend(CRITERIA_COST))) return undefined;
+  }
+}
+
+interface Scan {
+  readonly database: Database;
+  readonly matcher: LogMatcher;
+  readonly slices: ScanSlices;
+  readonly listener: LogScanListener;
+}
+
+/** Looks for logs in a block step by step: one receipt may have a hundred thousand. False when the scan is over. */
+async function scanBlock(
+  { database, matcher, slices, listener }: Scan,
+  block: HeaderRecord,
+): Promise<boolean> {
+  let logs: LocatedLog[] = [];
+  const located = { blockNumber: block.header.number, blockHash: block.hash, removed: false };
+  const steps = findLogsInSteps(database, block, matcher.matchesStored, (found) =>
+    logs.push({ ...found, ...located }),
+  );
+  for (let cost = BLOCK_COST; ; cost = STEP_COST) {
+    const { done } = steps.next();
+    const found = logs;
+    logs = [];
+    if (found.length > 0) await listener.take(found);
+    if (!(await slices.spend(cost + found.length * LOG_COST))) return false;
+    if (done === true) return true;
+  }
+}
+
+function isStored(
+  database: Database,
+  { header, hash }: { readonly header: { readonly number: bigint }; readonly hash: Hash },
+): boolean {
+  const stored = readHeader(database, header.number);
+  return stored !== undefined && equalBytes(stored.hash, hash);
 }
 
 /** Cost of the parts of a scan, microseconds. */
 const BLOCK_COST = 50;
-const RECEIPT_COST = 5;
+const STEP_COST = 200;
 const LOG_COST = 10;
+const CRITERIA_COST = 300;

@@ -5,7 +5,8 @@ import { TimeDebts } from "../primitives/timeDebts.ts";
 import { SupervisedThread } from "../workers/supervisedThread.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";
-import type { BlockRange, LogCriteria } from "./logQuery.ts";
+import type { LogCriteria } from "./logMatcher.ts";
+import type { BlockRange } from "./logQuery.ts";
 import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
 import { QUICK_LANE, SearchLane, SLOW_LANE } from "./searchLane.ts";
 

@@ -8,7 +8,8 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { createLogPieces, type LogPieces } from "./logJson.ts";
-import type { BlockRange, LogCriteria } from "./logQuery.ts";
+import type { LogCriteria } from "./logMatcher.ts";
+import type { BlockRange } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
 import { SearchTurns, type TurningSearch } from "./searchTurns.ts";
 
@@ -115,10 +116,7 @@ async function search(
   await turns.next(turning);
   await scanLogs({ database, bloomFolder }, criteria, range, {
     async take(logs) {
-      for (let start = 0; start < logs.length && !isTooLarge; start += LOGS_PER_PIECE) {
-        if (start > 0) await turns.next(turning);
-        isTooLarge = !pieces.add(logs.slice(start, start + LOGS_PER_PIECE));
-      }
+      isTooLarge ||= !pieces.add(logs);
       if (turning.isQuick || !isLarge()) return;
       turns.end(turning);
       await permit.acquire();
@@ -204,7 +202,6 @@ function send(message: LogSearchMessage): void {
   port.postMessage(message);
 }
 
-const LOGS_PER_PIECE = 500;
 /** Clients that are remembered, so that what they searched lately counts. */
 const CLIENTS_LIMIT = 4096;
 const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;

@@ -51,7 +51,7 @@ export function openLogs(
   return {
     index,
     find: async (criteria, range, requester) =>
-      findQuickly(criteria, range, requester) ?? search.find(criteria, range, requester),
+      (await findQuickly(criteria, range, requester)) ?? search.find(criteria, range, requester),
     async close() {
       await Promise.all([index.close(), search.close()]);
     },

@@ -1,45 +1,57 @@
 import type { ChainReader } from "../chain/chain.ts";
 import { smaller } from "../primitives/quantity.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { createLogFinder, type FoundLogs } from "./findLogs.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "./logQuery.ts";
+import type { Header } from "../types/header.ts";
+import { type FoundLogs, findMatching } from "./findLogs.ts";
+import { createLogMatcher, type LogCriteria, type LogMatcher, prepareLogMatcher } from "./logMatcher.ts";
+import type { BlockRange } from "./logQuery.ts";
 
 /** Answers queries that are faster on this thread than by a message to another one; undefined for all others. */
 export type FindQuickly = (
   criteria: LogCriteria,
   range: BlockRange,
   requester: Requester,
-) => Promise<FoundLogs> | undefined;
+) => Promise<FoundLogs | undefined>;
 
 export function createQuickFinder(
   chain: ChainReader,
   blocks: { hasReceiptsInMemory(number: bigint): boolean },
 ): FindQuickly {
-  const find = createLogFinder(chain);
-
-  function isQuick(criteria: LogCriteria, { from, to }: BlockRange): boolean {
+  /** Headers of the blocks in the range that have logs; undefined where the range has more than FEW_BLOCKS. */
+  function headersWithLogs({ from, to }: BlockRange): readonly Header[] | undefined {
     const head = chain.head.header.number;
-    if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return false;
-    // Created only when needed, because thousands of criteria take many milliseconds to prepare.
-    let matcher: LogMatcher | undefined;
-    let gasToRead = 0n;
-    let gasToWrite = 0n;
+    if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return undefined;
+    const headers: Header[] = [];
     for (let number = from; number <= to && number <= head; number++) {
       const header = chain.headerByNumber(number)?.header;
-      if (header === undefined || header.gasUsed === 0n) continue;
-      matcher ??= createLogMatcher(criteria);
-      if (!matcher.mayMatch(header.logsBloom)) continue;
-      gasToWrite += header.gasUsed;
-      if (!blocks.hasReceiptsInMemory(number)) gasToRead += header.gasUsed;
+      if (header !== undefined && ANY_LOG.mayMatch(header.logsBloom)) headers.push(header);
+    }
+    return headers;
+  }
+
+  function isQuick(headers: readonly Header[], matcher: LogMatcher): boolean {
+    let gasToRead = 0n;
+    let gasToWrite = 0n;
+    for (const { number, gasUsed, logsBloom } of headers) {
+      if (!matcher.mayMatch(logsBloom)) continue;
+      gasToWrite += gasUsed;
+      if (!blocks.hasReceiptsInMemory(number)) gasToRead += gasUsed;
     }
     return gasToRead <= LITTLE_GAS && gasToWrite <= MUCH_GAS;
   }
 
-  return (criteria, range, requester) => {
-    if (lacksBlocks(chain, range)) return Promise.resolve({ kind: "notStored" });
-    return isQuick(criteria, range) ? find(criteria, range, requester) : undefined;
+  return async (criteria, range, requester) => {
+    if (lacksBlocks(chain, range)) return { kind: "notStored" };
+    const headers = headersWithLogs(range);
+    if (headers === undefined) return undefined;
+    // Prepared only when needed, because thousands of criteria take many milliseconds.
+    if (headers.length === 0) return { kind: "found", pieces: [] };
+    const matcher = await prepareLogMatcher(criteria);
+    return isQuick(headers, matcher) ? findMatching(chain, matcher, range, requester) : undefined;
   };
 }
+
+const ANY_LOG = createLogMatcher({ addresses: [], topics: [] });
 
 /** Whether a range has blocks before the start of the history: an empty list would say that they have no logs. */
 function lacksBlocks(

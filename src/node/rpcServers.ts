@@ -254,6 +254,7 @@ async function openWebSocket(
     onSyncChanged: backend.onSyncChanged,
     logger,
     metrics,
+    callerTime,
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });

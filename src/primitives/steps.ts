@@ -1,3 +1,5 @@
+import type { EventLoopSlice } from "./eventLoopSlice.ts";
+
 /**
  * Long work in steps of a few hundred microseconds, with a `yield` after each. The driver yields to the event loop
  * there (inSteps in execution/yieldPolicy.ts), or continues at once. The data that the work reads must not change
@@ -10,6 +12,18 @@ export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
+  }
+}
+
+/** Runs the steps in slices of the event loop. */
+export async function inSlices<T>(
+  steps: Steps<T>,
+  slice: Pick<EventLoopSlice, "isOver" | "yield">,
+): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (slice.isOver) await slice.yield();
   }
 }
 

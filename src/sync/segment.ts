@@ -3,7 +3,7 @@ import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import type { Steps } from "../primitives/steps.ts";
+import { inSlices } from "../primitives/steps.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -82,14 +82,6 @@ export async function matchBodies(
     matched.set(key, body);
   }
   return ok(matched);
-}
-
-async function inSlices<T>(steps: Steps<T>, slice: EventLoopSlice): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (slice.isOver) await slice.yield();
-  }
 }
 
 export function rootKey({ transactionsRoot }: Header): string {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LocatedLog } from "../../src/chain/chain.ts";
-import { type BlockRange, type LogCriteria, queryLogs } from "../../src/logs/logQuery.ts";
+import { createLogMatcher, type LogCriteria } from "../../src/logs/logMatcher.ts";
+import { type BlockRange, queryLogs } from "../../src/logs/logQuery.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../../src/primitives/hex.ts";
@@ -36,7 +37,9 @@ async function found(
   const whole = { from: 0n, to: BigInt(blocks.length) };
   const logs: LocatedLog[] = [];
   const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
-  expect(await queryLogs(chainOf(blocks), criteria, range ?? whole, { take })).toBe("completed");
+  expect(await queryLogs(chainOf(blocks), createLogMatcher(criteria), range ?? whole, { take })).toBe(
+    "completed",
+  );
   return logs;
 }
 
@@ -124,11 +127,14 @@ describe("a log query", () => {
       received += some.length;
       return received < 10;
     };
-    expect(await queryLogs(chainOf(many), ANY, range, { take })).toBe("tooManyLogs");
+    expect(await queryLogs(chainOf(many), createLogMatcher(ANY), range, { take })).toBe("tooManyLogs");
     expect(received).toBe(10);
-    expect(await queryLogs(chainOf(many), ANY, range, { ...EVERYTHING, isAbandoned: () => true })).toBe(
-      "abandoned",
-    );
+    expect(
+      await queryLogs(chainOf(many), createLogMatcher(ANY), range, {
+        ...EVERYTHING,
+        isAbandoned: () => true,
+      }),
+    ).toBe("abandoned");
   });
 
   it("passes the logs of one block in batches, and waits for the listener", async () => {
@@ -143,7 +149,9 @@ describe("a log query", () => {
       isTaking = false;
       return counts.push(some.length) > 0;
     };
-    expect(await queryLogs(chainOf([block]), ANY, { from: 0n, to: 0n }, { take })).toBe("completed");
+    expect(await queryLogs(chainOf([block]), createLogMatcher(ANY), { from: 0n, to: 0n }, { take })).toBe(
+      "completed",
+    );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1001);
     expect(Math.max(...counts)).toBeLessThanOrEqual(100);
   });
@@ -157,7 +165,7 @@ describe("a log query", () => {
       if (!isOver) setImmediate(others);
     };
     setImmediate(others);
-    await queryLogs(chainOf(many), ANY, { from: 0n, to: 999n }, EVERYTHING);
+    await queryLogs(chainOf(many), createLogMatcher(ANY), { from: 0n, to: 999n }, EVERYTHING);
     isOver = true;
     expect(yields).toBeGreaterThan(5);
   });
@@ -191,7 +199,9 @@ describe("a log query", () => {
     steps = 0;
     const taken: LocatedLog[] = [];
     const take = (some: readonly LocatedLog[]): boolean => taken.push(...some) > 0;
-    expect(await queryLogs(shrinking, ANY, { from: 0n, to: 0n }, { take })).toBe("completed");
+    expect(await queryLogs(shrinking, createLogMatcher(ANY), { from: 0n, to: 0n }, { take })).toBe(
+      "completed",
+    );
     expect([taken.length, steps]).toEqual([0, 23]);
   });
 });

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { LocatedLog } from "../../src/chain/chain.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { type BlockRange, type LogCriteria, queryLogs } from "../../src/logs/logQuery.ts";
+import { createLogMatcher, type LogCriteria } from "../../src/logs/logMatcher.ts";
+import { type BlockRange, queryLogs } from "../../src/logs/logQuery.ts";
 import { ChainMoved, scanLogs } from "../../src/logs/logScan.ts";
 import { CHUNK_BYTES, findSegment } from "../../src/storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
@@ -163,6 +164,41 @@ describe("a log scan", () => {
     },
   );
 
+  it("goes over the logs of one receipt in slices, and gives what it finds in parts", async () => {
+    const many = createMemoryDatabase();
+    const whole = await aChainIn(many, 1, () => ({
+      transactions: [aTransaction({ nonce: 0n })],
+      logs: [Array.from({ length: 4_000 }, () => OURS)],
+    }));
+    const parts: (readonly LocatedLog[])[] = [];
+    let turns = 0;
+    await scanLogs({ database: many, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
+      take: (logs) => void parts.push(logs),
+      isOver: () => false,
+      turn: async () => void turns++,
+      onInvalidSegment: () => undefined,
+    });
+    expect(parts.flat()).toEqual(await everyLog(whole, FOR_OURS, EVERYTHING));
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(256);
+    expect(turns).toBeGreaterThanOrEqual(7);
+  });
+
+  it("throws when the block that it reads is removed from the chain", async () => {
+    const copy = createMemoryDatabase();
+    const transaction = aTransaction({ nonce: 0n });
+    // The receipts are stored in several chunks.
+    const moving = await aChainIn(copy, 1, () => ({
+      transactions: Array.from({ length: 300 }, () => transaction),
+      logs: Array.from({ length: 300 }, () => [OURS]),
+    }));
+    const found = scanLogs({ database: copy, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
+      take: () => moving.rewind(0n),
+      isOver: () => false,
+      onInvalidSegment: () => undefined,
+    });
+    await expect(found).rejects.toThrow(ChainMoved);
+  });
+
   it("ends when the listener is done", async () => {
     let taken = 0;
     await scanLogs({ database, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
@@ -210,7 +246,9 @@ async function everyLog(
   const from = range.from < 0n ? 0n : range.from;
   const logs: LocatedLog[] = [];
   const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
-  expect(await queryLogs(chain, criteria, { from, to: range.to }, { take })).toBe("completed");
+  expect(await queryLogs(chain, createLogMatcher(criteria), { from, to: range.to }, { take })).toBe(
+    "completed",
+  );
   return logs;
 }
 

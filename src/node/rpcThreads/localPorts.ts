@@ -52,6 +52,6 @@ export function localPorts(
     gasPrices: createGasPriceOracle(gasPrice, fees),
     feeHistory: createFeeHistoryReader(fees),
     inclusionWaits: new InclusionWaits({ chain: view, clock: systemClock }),
-    findLogs: async (...query) => findQuickly(...query) ?? lasting.findLogs(...query),
+    findLogs: async (...query) => (await findQuickly(...query)) ?? lasting.findLogs(...query),
   };
 }

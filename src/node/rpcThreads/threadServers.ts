@@ -170,7 +170,7 @@ async function openExplorer(
 
 function subscriptionsOf(
   data: RpcThreadData,
-  { view, feed, onLost, logger, metrics }: ThreadServerParts,
+  { view, feed, onLost, callerTime, logger, metrics }: ThreadServerParts,
 ): readonly RpcMethod[] {
   const newest = new Int32Array(data.subscriptions);
   return createSubscriptionMethods({
@@ -179,6 +179,7 @@ function subscriptionsOf(
     onSyncChanged: feed.onSyncChanged,
     logger,
     metrics,
+    callerTime,
     nextId: () => Atomics.add(newest, 0, 1) + 1,
     criteria: shareHosts(data.held.criteria, data.index),
     onLost,

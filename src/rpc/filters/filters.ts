@@ -1,6 +1,7 @@
-import type { ChainReader, HeadChange, LocatedLog } from "../../chain/chain.ts";
+import type { ChainReader, HeadChange } from "../../chain/chain.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
-import { type BlockRange, createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
+import { createLogMatcher, type LogMatcher } from "../../logs/logMatcher.ts";
+import { type BlockRange, locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
@@ -43,7 +44,8 @@ interface BlockFilter {
 interface InstalledLogFilter {
   readonly kind: "logs";
   readonly filter: LogFilter;
-  readonly matcher: LogMatcher;
+  /** Made when blocks are removed, which is rare: for thousands of addresses it takes many milliseconds. */
+  matcher: LogMatcher | undefined;
   nextBlock: bigint;
   /** JSON texts of logs that the owner has read and whose blocks were removed. */
   removed: string[];
@@ -85,11 +87,10 @@ class InstalledFilters implements Filters {
   }
 
   addLogFilter(filter: LogFilter, remoteHost: string): string | undefined {
-    const matcher = createLogMatcher(filter);
     const nextBlock = after(this.chain);
     const polled = Promise.resolve();
     return this.table.add(
-      { kind: "logs", filter, matcher, nextBlock, removed: [], polled },
+      { kind: "logs", filter, matcher: undefined, nextBlock, removed: [], polled },
       criteriaOf(filter),
       remoteHost,
     );
@@ -240,9 +241,9 @@ async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<strin
 function rewindFilter(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
   for (const block of removed.toReversed()) {
     if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
-    const logs: LocatedLog[] = [];
-    filter.matcher.collect(block, logs, "removed");
-    filter.removed.push(...logs.map(logJson));
+    filter.matcher ??= createLogMatcher(filter.filter);
+    if (!filter.matcher.mayMatch(block.header.logsBloom)) continue;
+    for (const log of locateLogs(block, filter.matcher.matches, "removed")) filter.removed.push(logJson(log));
   }
   const lowest = removed.at(-1)?.header.number;
   if (lowest !== undefined && lowest < filter.nextBlock) filter.nextBlock = lowest;

@@ -1,4 +1,4 @@
-import type { LogCriteria } from "../../logs/logQuery.ts";
+import type { LogCriteria } from "../../logs/logMatcher.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { decodeNumberOrTag, type NumberOrTag } from "./blockParameter.ts";
@@ -32,6 +32,8 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
   if (blockHash !== undefined && !(isAbsent(fromBlock) && isAbsent(toBlock))) return undefined;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
+  // Before they are decoded: a message may have a hundred thousand.
+  if (Array.isArray(address) && address.length > CRITERIA_LIMIT) return undefined;
   const addresses = isAbsent(address) ? [] : decodeAddresses(address);
   const wanted = isAbsent(topics) ? [] : decodeTopics(topics);
   if (from === undefined || to === undefined || addresses === undefined || wanted === undefined)

@@ -1,4 +1,4 @@
-import { createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
+import type { LogMatcher } from "../../logs/logMatcher.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { JsonSchema } from "../method.ts";
 import type { BlockDetail } from "../results/blockResult.ts";
@@ -6,13 +6,18 @@ import { BOOLEAN, LOG_FILTER } from "../schemas.ts";
 import { decodeLogFilter, type LogFilter } from "./logFilterParameter.ts";
 import { decodeBoolean, isAbsent, isObject } from "./parameters.ts";
 
-/** The events that a subscription delivers. */
-export type SubscriptionParameters =
+/** The events that a caller subscribes to. */
+export type WantedEvents =
   | { readonly kind: "newHeads"; readonly detail: BlockDetail }
-  | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher }
+  | { readonly kind: "logs"; readonly filter: LogFilter }
   | { readonly kind: "newPendingTransactions"; readonly detail: PendingDetail }
   | { readonly kind: "droppedPendingTransactions" }
   | { readonly kind: "syncing" };
+
+/** The events that a subscription delivers. */
+export type SubscriptionParameters =
+  | Exclude<WantedEvents, { readonly kind: "logs" }>
+  | { readonly kind: "logs"; readonly filter: LogFilter; readonly matcher: LogMatcher };
 
 /** How a pending transaction is shown: its hash, Besu's members, or go-ethereum's full object. */
 export type PendingDetail = BlockDetail | "whole";
@@ -37,10 +42,10 @@ export const SUBSCRIPTION_OPTIONS: JsonSchema = {
 };
 
 /** Decodes the parameters of eth_subscribe; undefined when the answer is -32600. */
-export function decodeSubscription(type: unknown, options: unknown): SubscriptionParameters | undefined {
+export function decodeSubscription(type: unknown, options: unknown): WantedEvents | undefined {
   if (type === "logs") {
     const filter = decodeLogFilter(options);
-    return filter && { kind: "logs", filter, matcher: createLogMatcher(filter) };
+    return filter && { kind: "logs", filter };
   }
   if (type === "newPendingTransactions" && typeof options === "boolean")
     return { kind: type, detail: options ? "whole" : "hashes" };

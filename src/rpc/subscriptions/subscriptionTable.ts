@@ -1,6 +1,11 @@
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Connection } from "../method.ts";
-import type { SubscriptionKind, SubscriptionParameters } from "../parameters/subscriptionParameters.ts";
+import { criteriaOf } from "../parameters/logFilterParameter.ts";
+import type {
+  SubscriptionKind,
+  SubscriptionParameters,
+  WantedEvents,
+} from "../parameters/subscriptionParameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { HostShares } from "../server/hostShares.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
@@ -19,6 +24,8 @@ export type SubscriptionTo<Kind extends SubscriptionKind> = Subscription & {
 
 /** The subscriptions of all connections; closing a connection removes its subscriptions. */
 export interface SubscriptionTable {
+  /** Whether the events could be added now. */
+  hasRoom(connection: Connection, remoteHost: string, wanted: WantedEvents): boolean;
   /** Returns the new id, from one counter for the whole node; undefined when there are too many. */
   add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined;
   find(id: string): Subscription | undefined;
@@ -93,11 +100,18 @@ class CountedSubscriptions implements SubscriptionTable {
     this.criteria = new HostShares(CRITERIA_LIMIT, criteria);
   }
 
+  hasRoom(connection: Connection, remoteHost: string, wanted: WantedEvents): boolean {
+    const held = this.byConnection.get(connection)?.size ?? 0;
+    const size = sizeOf(wanted);
+    if (held >= SUBSCRIPTIONS_PER_CONNECTION || !this.criteria.take(remoteHost, size)) return false;
+    this.criteria.giveBack(remoteHost, size);
+    return true;
+  }
+
   add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined {
     const own = this.byConnection.get(connection) ?? this.startConnection(connection);
     if (own.size >= SUBSCRIPTIONS_PER_CONNECTION) return undefined;
-    const size = sizeOf(parameters);
-    if (size > 0 && !this.criteria.take(remoteHost, size)) return undefined;
+    if (!this.criteria.take(remoteHost, sizeOf(parameters))) return undefined;
     const subscription = { id: toQuantity(this.nextId()), connection, remoteHost, parameters };
     this.byId.set(subscription.id, subscription);
     // The map has the kind of the parameters.
@@ -150,8 +164,6 @@ class CountedSubscriptions implements SubscriptionTable {
   }
 }
 
-function sizeOf(parameters: SubscriptionParameters): number {
-  if (parameters.kind !== "logs") return 0;
-  const { addresses, topics } = parameters.filter;
-  return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
+function sizeOf(wanted: WantedEvents): number {
+  return wanted.kind === "logs" ? criteriaOf(wanted.filter) : 0;
 }

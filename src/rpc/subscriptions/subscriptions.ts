@@ -1,6 +1,9 @@
 import type { ChainReader } from "../../chain/chain.ts";
+import { createLogMatcher, createLogMatcherInSteps } from "../../logs/logMatcher.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { toHex } from "../../primitives/hex.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
+import { inSlices } from "../../primitives/steps.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";
 import {
@@ -11,6 +14,7 @@ import {
   type RpcMethod,
   required,
 } from "../method.ts";
+import { criteriaOf } from "../parameters/logFilterParameter.ts";
 import {
   decodeSubscription,
   decodeSubscriptionId,
@@ -18,6 +22,8 @@ import {
   SUBSCRIPTION_KINDS,
   SUBSCRIPTION_OPTIONS,
   type SubscriptionKind,
+  type SubscriptionParameters,
+  type WantedEvents,
 } from "../parameters/subscriptionParameters.ts";
 import type { SyncStatus } from "../ports.ts";
 import { pendingDetailJson } from "../results/pendingDetailResult.ts";
@@ -25,6 +31,7 @@ import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
+import { CallerSlice, CallerTime } from "../server/callerTime.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
 import { createFanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
@@ -47,6 +54,8 @@ export interface SubscriptionPorts {
   readonly nextId?: (() => number) | undefined;
   /** Counts addresses and topics of logs; where several threads have subscriptions, together. */
   readonly criteria?: SharedHosts | undefined;
+  /** The thread's time for answers; that of the subscriptions alone if not given. */
+  readonly callerTime?: CallerTime | undefined;
   /** Calls `listener` when pool events were lost, so that their subscribers must be cut. */
   readonly onLost?: ((listener: () => void) => void) | undefined;
 }
@@ -60,6 +69,7 @@ export interface SubscriptionPorts {
  * (headNotifications.ts).
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<object>[] {
+  const { callerTime = new CallerTime() } = ports;
   const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports);
   const sources = createSources(ports, table);
 
@@ -73,10 +83,16 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
       optional("options", asIs, SUBSCRIPTION_OPTIONS),
     ],
     result: { name: "subscription", schema: QUANTITY },
-    run([type, options], { connection, remoteHost }) {
-      const parameters = decodeSubscription(type, options);
-      if (parameters === undefined || connection === undefined) return ERRORS.invalidRequest;
-      return table.add(connection, remoteHost, parameters) ?? TOO_MANY;
+    run([type, options], context) {
+      const { connection, remoteHost } = context;
+      const wanted = decodeSubscription(type, options);
+      if (wanted === undefined || connection === undefined) return ERRORS.invalidRequest;
+      if (!table.hasRoom(connection, remoteHost, wanted)) return TOO_MANY;
+      const slice = new CallerSlice(callerTime, remoteHost);
+      return onceKnown(prepare(wanted, slice), (parameters) =>
+        // Nobody would end a subscription of a connection that closed meanwhile.
+        context.isAbandoned() ? TOO_MANY : (table.add(connection, remoteHost, parameters) ?? TOO_MANY),
+      );
     },
   });
 
@@ -100,6 +116,20 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
 
   return [subscribe, unsubscribe];
 }
+
+/** What it takes to recognize the events: at once if it can be, or else in the caller's turns, since filters may be large. */
+function prepare(
+  wanted: WantedEvents,
+  slice: CallerSlice,
+): SubscriptionParameters | Promise<SubscriptionParameters> {
+  if (wanted.kind !== "logs") return wanted;
+  const { kind, filter } = wanted;
+  if (criteriaOf(filter) <= CRITERIA_AT_ONCE) return { kind, filter, matcher: createLogMatcher(filter) };
+  return inSlices(createLogMatcherInSteps(filter), slice).then((matcher) => ({ kind, filter, matcher }));
+}
+
+/** Prepared in less than a millisecond. */
+const CRITERIA_AT_ONCE = 256;
 
 const TOO_MANY = new RpcError(-32005, "Too many subscriptions");
 

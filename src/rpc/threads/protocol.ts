@@ -2,7 +2,8 @@ import type { SimulationJob, SimulationResult } from "../../execution/simulation
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FoundLogs } from "../../logs/findLogs.ts";
-import type { BlockRange, LogCriteria } from "../../logs/logQuery.ts";
+import type { LogCriteria } from "../../logs/logMatcher.ts";
+import type { BlockRange } from "../../logs/logQuery.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";

@@ -55,7 +55,7 @@ export interface BlockStore {
 
   /** The newest block; undefined before genesis is committed. */
   head(): NamedHeader | undefined;
-  header(number: bigint): NamedHeader | undefined;
+  header(number: bigint): HeaderRecord | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
   /**
    * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
@@ -176,7 +176,7 @@ class CachingBlockStore implements BlockStore {
     return record;
   }
 
-  header(number: bigint): NamedHeader | undefined {
+  header(number: bigint): HeaderRecord | undefined {
     return this.record(number);
   }
 

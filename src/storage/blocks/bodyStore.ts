@@ -1,4 +1,6 @@
 import { asAddress } from "../../primitives/address.ts";
+import { assert } from "../../primitives/assert.ts";
+import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import {
@@ -74,11 +76,32 @@ export function readTransactionsAt(
   count: number,
 ): ReadItems<SentTransaction> {
   const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
-  const pass = (): void => {
+  const read = (): SentTransaction => decodeEntry(reader, number);
+  return readItemsAt({ reader, read, pass: () => passTransaction(reader) }, index, count);
+}
+
+/** Looks up the hashes of a block's transactions in the order of the block, a chunk at a time. */
+export function transactionHashes(database: Database, number: bigint): (index: number) => Hash {
+  let opened: { readonly chunk: number; readonly reader: RecordReader } | undefined;
+  let next = 0;
+  return (index) => {
+    const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
+    if (opened?.chunk !== chunk) {
+      opened = { chunk, reader: readChunk(database, number, chunk) };
+      next = chunk * CHUNK_TRANSACTIONS;
+    }
+    assert(index >= next, "hashes are looked up in the order of the block");
+    const { reader } = opened;
+    for (; next < index; next++) passTransaction(reader);
+    next++;
     reader.skip(SENDER_BYTES);
-    reader.skip(reader.number());
+    return keccak256(reader.sized());
   };
-  return readItemsAt({ reader, read: () => decodeEntry(reader, number), pass }, index, count);
+}
+
+function passTransaction(reader: RecordReader): void {
+  reader.skip(SENDER_BYTES);
+  reader.skip(reader.number());
 }
 
 const SENDER_BYTES = 20;

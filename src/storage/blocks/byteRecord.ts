@@ -69,7 +69,8 @@ const LONGEST_NUMBER_BYTES = 8;
 
 /** Reads what RecordWriter wrote. The record's checksum was valid, so a field that does not fit is a bug. */
 export class RecordReader {
-  private readonly bytes: Uint8Array;
+  /** The whole record. */
+  readonly bytes: Uint8Array;
   private at = 0;
 
   constructor(bytes: Uint8Array) {

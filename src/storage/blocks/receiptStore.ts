@@ -8,7 +8,7 @@ import type { TransactionType } from "../../types/transaction.ts";
 import { SEAL_BYTES, sealEntry, sealRecordInSteps } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
-import { type RecordReader, RecordWriter } from "./byteRecord.ts";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
 import {
   CHUNK_TRANSACTIONS,
   chunkOf,
@@ -88,7 +88,7 @@ export function* readReceiptsInSteps(
   const receipts: Receipt[] = [];
   for (let chunk = 0; chunk < chunksOf(count); chunk++) {
     if (chunk > 0) yield;
-    const reader = yield* openChunkInSteps(database, receiptsKey(number, chunk), () => nameOf(number));
+    const reader = yield* openReceiptsInSteps(database, number, chunk);
     reader.number();
     const inChunk = Math.min(CHUNK_TRANSACTIONS, count - receipts.length);
     for (let at = 0; at < inChunk; at++) {
@@ -169,12 +169,12 @@ function readReceiptFields(reader: RecordReader): Receipt {
 }
 
 /** What is stored in front of a receipt's logs. */
-interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
+export interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
   readonly flags: number;
   readonly logCount: number;
 }
 
-function readReceiptHead(reader: RecordReader): ReceiptHead {
+export function readReceiptHead(reader: RecordReader): ReceiptHead {
   const flags = reader.byte();
   const outcome =
     (flags & HAS_STATE_ROOT) !== 0
@@ -205,14 +205,33 @@ function readLog(reader: RecordReader): Log {
 
 /** Passes over a receipt; returns how many logs it has. */
 function passReceipt(reader: RecordReader): number {
-  const { flags, logCount } = readReceiptHead(reader);
-  for (let log = 0; log < logCount; log++) {
-    reader.skip(20);
-    reader.skip(32 * reader.byte());
-    reader.skip(reader.number());
-  }
+  const head = readReceiptHead(reader);
+  for (let log = 0; log < head.logCount; log++) passLog(reader);
+  passReceiptEnd(reader, head);
+  return head.logCount;
+}
+
+/** Passes over a log. Returns where it begins: with its address, the number of its topics, and these. */
+export function passLog(reader: RecordReader): number {
+  const from = reader.skip(20);
+  reader.skip(32 * reader.byte());
+  reader.skip(reader.number());
+  return from;
+}
+
+/** Passes over what is stored behind the logs. */
+export function passReceiptEnd(reader: RecordReader, { flags }: ReceiptHead): void {
   if ((flags & HAS_REVERT_REASON) !== 0) reader.skip(reader.number());
-  return logCount;
+}
+
+/** The log that begins there, as views of the record. */
+export function logAt(record: Uint8Array, from: number): Log {
+  return readLog(new RecordReader(record.subarray(from)));
+}
+
+/** Opens a chunk of receipts, which begins with the count of logs before it, in steps. */
+export function openReceiptsInSteps(database: Database, number: bigint, chunk: number): Steps<RecordReader> {
+  return openChunkInSteps(database, receiptsKey(number, chunk), () => nameOf(number));
 }
 
 /** A class, because object literals with getters would each have a hidden class of their own. */

@@ -6,9 +6,11 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../../src/primitives/hex.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
+import type { Answering } from "../../../src/rpc/batch.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { type Connection, defineMethod, type RpcMethod } from "../../../src/rpc/method.ts";
 import type { SyncStatus } from "../../../src/rpc/ports.ts";
+import type { Reply } from "../../../src/rpc/reply.ts";
 import { BLOCKS_AT_ONCE, createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { SUBSCRIPTIONS_PER_CONNECTION } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import type { PoolEntry } from "../../../src/txpool/entry.ts";
@@ -115,15 +117,30 @@ function aClient(
     },
     onClose: (listener) => closers.push(listener),
   };
-  const call = (method: string, ...params: readonly unknown[]): unknown => {
+  let isGone = false;
+  const caller = { ...aCaller, connection, isAbandoned: () => isGone };
+  const ask = (method: string, ...params: readonly unknown[]): Answering => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const reply = dispatcher.answerRequest(request, JSON.stringify(request), { ...aCaller, connection });
-    if (reply === undefined || reply instanceof Promise) throw new Error("subscriptions answer at once");
+    return dispatcher.answerRequest(request, JSON.stringify(request), caller);
+  };
+  const resultOf = (reply: Reply | undefined): unknown => {
+    if (reply === undefined) throw new Error("a subscription has an answer");
     const { result, error } = JSON.parse(reply.text) as { result?: unknown; error?: { code: number } };
     return error === undefined ? result : error.code;
   };
+  const call = (method: string, ...params: readonly unknown[]): unknown => {
+    const reply = ask(method, ...params);
+    if (reply instanceof Promise) throw new Error("other than large subscriptions answer at once");
+    return resultOf(reply);
+  };
   return {
     received,
+    /** Subscribes to the logs of so many addresses that it is not answered at once. */
+    async subscribeToMany(address: readonly string[]): Promise<unknown> {
+      const reply = ask("eth_subscribe", "logs", { address });
+      if (!(reply instanceof Promise)) throw new Error("large subscriptions do not answer at once");
+      return resultOf(await reply);
+    },
     /** How many subscriptions the connection was told that it has. */
     held,
     /** Why the node closed the connection. */
@@ -131,9 +148,18 @@ function aClient(
     subscribe: (...params: readonly unknown[]) => call("eth_subscribe", ...params),
     unsubscribe: (...params: readonly unknown[]) => call("eth_unsubscribe", ...params),
     close: () => {
+      isGone = true;
       for (const closer of closers) closer();
     },
   };
+}
+
+/** The most that a filter may have, with this one at the end. */
+function manyAddresses(last: Hex): readonly string[] {
+  return [
+    ...Array.from({ length: 9_999 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, "0")}`),
+    last,
+  ];
 }
 
 function aLog(text: string): Log {
@@ -170,6 +196,33 @@ describe("a request for a subscription", () => {
       "0x2",
       "0x3",
     ]);
+  });
+
+  it("to thousands of addresses is made in the caller's turns, and lets others be answered meanwhile", async () => {
+    const { methods, head } = aSubscribedNode();
+    const client = aClient(methods);
+    const many = client.subscribeToMany(manyAddresses(toHex(aLog("any").address)));
+    expect(client.subscribe("newPendingTransactions")).toBe("0x1");
+    expect(head.listeners).toBe(0);
+    expect(await many).toBe("0x2");
+    expect(head.listeners).toBe(1);
+  });
+
+  it("to thousands of addresses is refused before it is prepared where there is no room for it", async () => {
+    const { methods } = aSubscribedNode();
+    const client = aClient(methods);
+    const addresses = manyAddresses(toHex(aLog("any").address));
+    for (let count = 0; count < 10; count++) await client.subscribeToMany(addresses);
+    expect(client.subscribe("logs", { address: addresses })).toBe(-32005);
+  });
+
+  it("to thousands of addresses is not kept for a connection that has closed meanwhile", async () => {
+    const { methods, head } = aSubscribedNode();
+    const client = aClient(methods);
+    const many = client.subscribeToMany(manyAddresses(toHex(aLog("any").address)));
+    client.close();
+    await many;
+    expect(head.listeners).toBe(0);
   });
 
   it("is refused when the connection has too many", () => {
@@ -328,12 +381,7 @@ describe("notifications", () => {
   it("of a block are prepared in several event-loop slices when there are many addresses", async () => {
     const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
-    const addresses = Array.from(
-      { length: 10_000 },
-      (_, index) => `0x${index.toString(16).padStart(40, "0")}`,
-    );
-    for (let count = 0; count < 4; count++)
-      client.subscribe("logs", { address: [...addresses, toHex(c.address)].slice(-10_000) });
+    for (let count = 0; count < 4; count++) await client.subscribeToMany(manyAddresses(toHex(c.address)));
     // A bloom filter that matches every subscription.
     move([{ ...block, header: { ...block.header, logsBloom: new Uint8Array(256).fill(0xff) } }]);
     expect(client.received).toEqual([]);
