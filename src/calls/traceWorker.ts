@@ -38,5 +38,5 @@ const source: TraceSource = {
 runJobs<TraceJob, TraceResult>({
   prepare: loadInterpreter,
   perform: (job, slice) => runTrace(job, { ...source, slice }),
-  transferred: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
+  transferred: (result) => (result.kind === "traced" ? result.pieces.map(({ buffer }) => buffer) : []),
 });

@@ -1,5 +1,6 @@
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { roughLengthOf } from "../primitives/jsonPieces.ts";
 import { createMutex } from "../primitives/mutex.ts";
 import type { RpcPorts } from "../rpc/ports.ts";
 
@@ -50,13 +51,14 @@ export function createTraceFolder(
     return own.bytes <= limits.bytes - all.bytes && own.files <= limits.files - all.files;
   }
 
-  return (name, lines, remoteHost) =>
+  return (name, pieces, remoteHost) =>
     mutex.runExclusive(async () => {
       await look();
-      if (!hasRoom(lines.length, remoteHost)) return undefined;
+      const bytes = roughLengthOf(pieces);
+      if (!hasRoom(bytes, remoteHost)) return undefined;
       const path = join(folder, name);
-      known.set(name, { bytes: lines.length, remoteHost });
-      await writeFile(path, lines);
+      known.set(name, { bytes, remoteHost });
+      await writeFile(path, pieces);
       return path;
     });
 }

@@ -35,7 +35,7 @@ export interface RpcPorts {
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
   /** Writes a trace file of that name and returns its path; undefined when there is no room for it, or the host has its share. */
-  writeTrace(name: string, lines: Uint8Array, remoteHost: string): Promise<string | undefined>;
+  writeTrace(name: string, pieces: readonly Uint8Array[], remoteHost: string): Promise<string | undefined>;
   /** Searches logs without blocking this thread. */
   readonly findLogs: FindLogs;
   readonly logIndex: RpcLogIndex;

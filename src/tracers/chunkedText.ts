@@ -4,7 +4,8 @@
  * that runs out of heap crashes the whole process.
  */
 export class ChunkedText {
-  private readonly chunks: Buffer[] = [];
+  /** Those of at least CHUNK_LENGTH have a buffer of their own. */
+  private readonly chunks: Uint8Array<ArrayBuffer>[] = [];
   private open = "";
 
   add(text: string): void {
@@ -28,30 +29,65 @@ export class ChunkedText {
   /** Marks a position for `insert`. */
   mark(): number {
     this.close();
-    return this.chunks.push(Buffer.alloc(0)) - 1;
+    return this.chunks.push(NOTHING) - 1;
   }
 
   /** Writes at a mark, once. */
   insert(mark: number, text: string): void {
-    this.chunks[mark] = Buffer.from(text, "latin1");
+    this.chunks[mark] = bytesOf(text);
   }
 
-  /** Returns the whole text in a buffer of its own and empties this one. */
-  takeBytes(): Uint8Array<ArrayBuffer> {
+  /**
+   * Returns the whole text and empties this one. Each piece has a buffer of its own, which can be handed to another thread: joined, a
+   * long text would be in memory twice. Only pieces that are short are joined with their neighbours.
+   */
+  takePieces(): readonly Uint8Array<ArrayBuffer>[] {
     this.close();
-    const bytes = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-    let at = 0;
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let short: Uint8Array<ArrayBuffer>[] = [];
+    let shortLength = 0;
+    const joinShort = (): void => {
+      if (shortLength > 0) pieces.push(joined(short, shortLength));
+      short = [];
+      shortLength = 0;
+    };
     for (const chunk of this.chunks.splice(0)) {
-      bytes.set(chunk, at);
-      at += chunk.length;
+      if (chunk.length >= CHUNK_LENGTH) {
+        joinShort();
+        pieces.push(chunk);
+        continue;
+      }
+      short.push(chunk);
+      shortLength += chunk.length;
+      if (shortLength >= CHUNK_LENGTH) joinShort();
     }
-    return bytes;
+    joinShort();
+    return pieces;
   }
 
   private close(): void {
-    if (this.open !== "") this.chunks.push(Buffer.from(this.open, "latin1"));
+    if (this.open !== "") this.chunks.push(bytesOf(this.open));
     this.open = "";
   }
 }
 
 const CHUNK_LENGTH = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+
+/** A long text in a buffer of its own: what Buffer.from makes cannot be handed over, or shares its buffer with others. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  if (text.length < CHUNK_LENGTH) return Buffer.from(text, "latin1");
+  const bytes = Buffer.from(new ArrayBuffer(text.length));
+  bytes.write(text, "latin1");
+  return bytes;
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

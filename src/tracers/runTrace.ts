@@ -32,7 +32,7 @@ export async function runTrace(job: TraceJob, source: TraceSource): Promise<Trac
   const text = new TraceText(budget);
   try {
     await write(job, source, { text, budget });
-    return { kind: "traced", json: text.bytes() };
+    return { kind: "traced", pieces: text.takePieces() };
   } catch (error) {
     if (error instanceof StateUnavailableError) return { kind: "stateUnavailable" };
     if (error instanceof TraceTooLargeError) return { kind: "tooLarge" };

@@ -88,8 +88,8 @@ export interface TraceFilter {
 }
 
 export type TraceResult =
-  /** `json` is ASCII. */
-  | { readonly kind: "traced"; readonly json: Uint8Array<ArrayBuffer> }
+  /** The JSON in ASCII. Each piece has a buffer of its own, so that it moves from thread to thread without a copy. */
+  | { readonly kind: "traced"; readonly pieces: readonly Uint8Array<ArrayBuffer>[] }
   | { readonly kind: "stateUnavailable" }
   /** The call was refused before its first instruction; `detail` is Besu's text. */
   | { readonly kind: "refused"; readonly detail: string }

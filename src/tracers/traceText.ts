@@ -54,9 +54,9 @@ export class TraceText {
     this.text.insert(mark, text);
   }
 
-  /** The whole text in a buffer of its own. */
-  bytes(): Uint8Array<ArrayBuffer> {
-    return this.text.takeBytes();
+  /** Takes the whole text, in pieces that have a buffer of their own each. */
+  takePieces(): readonly Uint8Array<ArrayBuffer>[] {
+    return this.text.takePieces();
   }
 }
 

@@ -13,6 +13,9 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
+import { joinPieces, roughLengthOf } from "../../src/primitives/jsonPieces.ts";
+import { JsonPieces } from "../../src/rpc/method.ts";
+import { traceAnswer } from "../../src/rpc/results/traceAnswer.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/tracers/traceJob.ts";
@@ -83,7 +86,7 @@ function traceCall(
 
 function jsonOf(result: TraceResult): unknown {
   if (result.kind !== "traced") return result;
-  return JSON.parse(Buffer.from(result.json).toString("latin1"));
+  return JSON.parse(joinPieces(result.pieces));
 }
 
 describe("the trace pool", () => {
@@ -129,6 +132,17 @@ describe("the trace pool", () => {
   it("refuses a trace that exceeds the size limit", async () => {
     expect(await traceCall(ENDLESS, STRUCT_LOGS, 2n ** 62n)).toEqual({ kind: "tooLarge" });
     expect(jsonOf(await traceCall(READER, CALL_TRACER))).toMatchObject({ type: "CALL" });
+  });
+
+  it("hands over a long trace in pieces, which are joined on no thread", async () => {
+    const result = await traceCall(ENDLESS, STRUCT_LOGS);
+    if (result.kind !== "traced") throw new Error(result.kind);
+    const { pieces } = result;
+    expect(roughLengthOf(pieces)).toBeGreaterThan(2 * 1024 * 1024);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(128 * 1024);
+    expect(jsonOf(result)).toMatchObject({ gas: 100_000, failed: true });
+    const answer = traceAnswer(result);
+    expect(answer instanceof JsonPieces && answer.pieces).toBe(pieces);
   });
 
   it("reports that a block is not available", async () => {

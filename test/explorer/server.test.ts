@@ -202,7 +202,7 @@ describe("the explorer's port", () => {
     const json = new Uint8Array(TRACE_BYTES + 2).fill(0x20);
     json.set([0x22, 0x22]);
     const traceOf = async (length: number): Promise<string> => {
-      const run = () => Promise.resolve({ kind: "traced", json: json.subarray(0, length) } as const);
+      const run = () => Promise.resolve({ kind: "traced", pieces: [json.subarray(0, length)] } as const);
       const server = await anExplorer({ tracer: { run } });
       const params = [toHex(TRACED.hash), { tracer: "callTracer" }];
       return (await post(server, "debug_traceTransaction", params)).body;

@@ -14,7 +14,7 @@ function writer(bytes: number, folder = temporaryFolder()) {
   return {
     folder,
     write: async (remoteHost: string): Promise<boolean> =>
-      (await write(`trace-${count++}`, new Uint8Array(bytes), remoteHost)) !== undefined,
+      (await write(`trace-${count++}`, [new Uint8Array(bytes)], remoteHost)) !== undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import { assertNever } from "../../primitives/assert.ts";
-import { viewAsBuffer } from "../../primitives/hex.ts";
+import { joinPieces, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import type { TraceResult } from "../../tracers/traceJob.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";
 import { PRECOMPILE_NOT_MOVABLE } from "../errors/simulationErrors.ts";
@@ -9,9 +9,9 @@ import { JsonPieces, RawJson } from "../method.ts";
 export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcError {
   switch (result.kind) {
     case "traced":
-      return result.json.length < LARGE_BYTES
-        ? new RawJson(viewAsBuffer(result.json).toString("latin1"))
-        : new JsonPieces([result.json]);
+      return roughLengthOf(result.pieces) < LARGE_BYTES
+        ? new RawJson(joinPieces(result.pieces))
+        : new JsonPieces(result.pieces);
     case "stateUnavailable":
       return ERRORS.worldStateUnavailable;
     case "refused":
@@ -33,7 +33,7 @@ export function traceAnswer(result: TraceResult): RawJson | JsonPieces | RpcErro
   }
 }
 
-/** A trace of at least this size is sent as the bytes that the worker thread produced. */
+/** A trace of at least this size is sent as the pieces that the worker thread made. */
 const LARGE_BYTES = 64 * 1024;
 
 /** Not in Besu, which has no limit on the size. */

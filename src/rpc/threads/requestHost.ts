@@ -265,8 +265,9 @@ function buffersOf(numbered: NumberedAnswer): readonly ArrayBuffer[] {
   if ("failed" in numbered) return [];
   const { answer } = numbered;
   if (typeof answer !== "object" || !("kind" in answer)) return [];
-  if (answer.kind === "traced") return [answer.json.buffer];
-  if (answer.kind !== "found" && !(answer.kind === "pieces" && answer.areOwn)) return [];
+  const hasOwnPieces =
+    answer.kind === "traced" || answer.kind === "found" || (answer.kind === "pieces" && answer.areOwn);
+  if (!hasOwnPieces) return [];
   return answer.pieces.flatMap((piece) => {
     if (typeof piece === "string") return [];
     const { buffer } = piece;

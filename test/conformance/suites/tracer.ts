@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { hexToBytes, toHex, viewAsBuffer } from "../../../src/primitives/hex.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { decodeTraceOptions } from "../../../src/rpc/parameters/traceParameters.ts";
 import { runTrace } from "../../../src/tracers/runTrace.ts";
 import type { DebugStyle } from "../../../src/tracers/traceJob.ts";
@@ -161,5 +162,5 @@ async function traceOf({ genesis, context, input }: TracerTest, style: DebugStyl
     },
   );
   if (result.kind !== "traced") throw new Error(JSON.stringify(result));
-  return JSON.parse(viewAsBuffer(result.json).toString("latin1"));
+  return JSON.parse(joinPieces(result.pieces));
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type Block, decodeBlock, encodeBlock } from "../../../src/types/block.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -47,8 +48,8 @@ describe("bad blocks", () => {
       ...node,
       badBlocks: node.chain.badBlocks,
       tracer: tracerOf(node.chain, node.spec),
-      writeTrace: async (name, lines) => {
-        written.push(Buffer.from(lines).toString("latin1"));
+      writeTrace: async (name, pieces) => {
+        written.push(joinPieces(pieces));
         return name;
       },
     });

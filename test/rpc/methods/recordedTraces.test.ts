@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
@@ -81,8 +82,8 @@ describeWithVectors("traces recorded from a live network", () => {
 
     itIfThorough.each(files)("%s", async (file) => {
       const written = new Map<string, string>();
-      const ask = await openNetwork(network, async (name, lines) => {
-        written.set(name, Buffer.from(lines).toString("latin1"));
+      const ask = await openNetwork(network, async (name, pieces) => {
+        written.set(name, joinPieces(pieces));
         return name;
       });
       const blockStart = file.slice("block_".length, "block_".length + 10);

@@ -229,7 +229,7 @@ describe("work that lasts", () => {
   const requester = { remoteHost: "10.0.0.1", client: {}, isAbandoned: () => false };
 
   it("is queued on the main thread for its caller, and what it finds is handed over without a copy", async () => {
-    const json = new Uint8Array(1000).fill(0x31);
+    const traces = [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)];
     const log = new Uint8Array(1000).fill(0x32);
     const shared = new Uint8Array(new ArrayBuffer(8), 0, 4);
     const jobs: unknown[] = [];
@@ -240,7 +240,7 @@ describe("work that lasts", () => {
     const { main } = twoSides({
       simulator: { run: (job) => answer({ kind: "stateUnavailable" }, job) },
       stateQueries: { query: (job) => answer({ kind: "busy" }, job) },
-      tracer: { run: (job, { remoteHost }) => answer({ kind: "traced", json }, job, remoteHost) },
+      tracer: { run: (job, { remoteHost }) => answer({ kind: "traced", pieces: traces }, job, remoteHost) },
       findLogs: (...query) => answer({ kind: "found", pieces: ["1", log, shared] }, ...query.slice(0, 2)),
     });
     const work = createLastingWork(main);
@@ -249,7 +249,10 @@ describe("work that lasts", () => {
     const query = { kind: "accounts", blockNumber: 2n, from: ZERO_HASH, limit: 3 } as const;
     expect(await work.stateQueries.query(query, requester)).toEqual({ kind: "busy" });
     const traced = await work.tracer.run({ kind: "block", blockNumber: 3n }, requester);
-    expect(traced).toEqual({ kind: "traced", json: new Uint8Array(1000).fill(0x31) });
+    expect(traced).toEqual({
+      kind: "traced",
+      pieces: [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)],
+    });
     const criteria = { addresses: [], topics: ["any" as const] };
     const found = await work.findLogs(criteria, { from: 1n, to: 2n }, requester);
     expect(found).toEqual({
@@ -265,7 +268,7 @@ describe("work that lasts", () => {
       { from: 1n, to: 2n },
     ]);
     // Detached here, except for what is part of other memory.
-    expect([json, log, shared].map(({ length }) => length)).toEqual([0, 0, 4]);
+    expect([...traces, log, shared].map(({ length }) => length)).toEqual([0, 0, 0, 4]);
   });
 
   it("is refused when the main thread has too many requests", async () => {

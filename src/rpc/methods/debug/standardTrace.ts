@@ -82,7 +82,7 @@ async function writeFiles(
     );
     if (result.kind !== "traced") return traceAnswer(result);
     const name = `block_${shortName(block.hash)}-${index}-${shortName(hash)}-${clock.nowMs()}`;
-    const path = await writeTrace(name, result.json, context.remoteHost);
+    const path = await writeTrace(name, result.pieces, context.remoteHost);
     if (path === undefined) return NO_ROOM;
     paths.push(path);
   }
