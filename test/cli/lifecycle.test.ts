@@ -6,10 +6,13 @@ import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
 describe("the running program", () => {
-  it("writes its process id to a file, and stops cleanly when Ctrl-C arrives twice, as under npm", async () => {
+  it("writes its process id to a file, logs each warning of its configuration once, and stops cleanly when Ctrl-C arrives twice, as under npm", async () => {
     const folder = temporaryFolder();
     const pidFile = join(folder, "node.pid");
-    const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
+    const node = await startNodeProcess({
+      dataPath: folder,
+      options: [`--pid-path=${pidFile}`, "--kzg-trusted-setup=none.txt"],
+    });
     const written = await until(
       // The file is there before its text is.
       async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") || undefined : undefined),
@@ -20,6 +23,9 @@ describe("the running program", () => {
     node.child.kill("SIGINT");
     expect(await node.exit).toBe(0);
     expect(existsSync(pidFile)).toBe(false);
+    const warning =
+      "--kzg-trusted-setup has no effect in this node: the setup of the main network is built in.";
+    expect(node.output().split(warning)).toHaveLength(2);
   });
 
   it("refuses to start with an unwritable pid file, and says why", async () => {
@@ -48,13 +54,5 @@ describe("the running program", () => {
     expect(await program.exit).toBe(0);
     expect(program.output()).not.toContain('"level":"WARN"');
     expect(program.output()).not.toContain("private keys");
-  });
-
-  it("logs each warning of its configuration once", async () => {
-    const node = await startNodeProcess({ options: ["--kzg-trusted-setup=none.txt"] });
-    await node.stop();
-    const warning =
-      "--kzg-trusted-setup has no effect in this node: the setup of the main network is built in.";
-    expect(node.output().split(warning)).toHaveLength(2);
   });
 });

