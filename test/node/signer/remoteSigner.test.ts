@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { CONNECTIONS_LIMIT, SEARCH_MS } from "../../../src/node/signer/limits.ts";
 import { openSigner, type RemoteValidator } from "../../../src/node/signer/openSigner.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
@@ -23,17 +23,21 @@ const PREIMAGE = new TextEncoder().encode("what is signed");
 const REQUEST = { digest: keccak256(PREIMAGE), preimage: PREIMAGE };
 
 const opened: { close(): void }[] = [];
-const processes: SignerProcess[] = [];
+let shared: SignerProcess | undefined;
 
-afterEach(async () => {
+afterEach(() => {
   for (const one of opened.splice(0)) one.close();
-  for (const one of processes.splice(0)) await one.kill();
 });
 
-async function aProcess(tls?: TlsFiles): Promise<SignerProcess> {
-  const started = await startSignerProcess(KEY.privateKey, tls);
-  processes.push(started);
-  return started;
+afterAll(() => shared?.kill());
+
+/** One process for all tests, which runs and is well: to start another one takes most of a second. */
+async function aProcess(): Promise<SignerProcess> {
+  shared ??= await startSignerProcess(KEY.privateKey);
+  const { exitCode, signalCode } = shared.child;
+  if (exitCode !== null || signalCode !== null) await shared.restart();
+  await shared.setMode({ kind: "sign" });
+  return shared;
 }
 
 async function open(
@@ -202,7 +206,8 @@ describe("at the start, a remote signer", () => {
 
   it("is trusted over TLS by the given certificates only", async () => {
     const tls = aCertificate();
-    const remote = await aProcess(tls);
+    const remote = await startSignerProcess(KEY.privateKey, tls);
+    onTestFinished(() => remote.kill());
     const { validator } = await openWell(remote.url, { caFile: tls.certificate });
     expect(await validator.signer.sign(REQUEST, NEVER)).toEqual(sign(REQUEST.digest, KEY.privateKey));
     const { lines } = await openWell(remote.url);
