@@ -85,8 +85,11 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
       at += length;
       filled += length;
     } else {
-      const length = kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
+      const own = kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
       const offset = kind === 1 ? number + ((tag >> 5) << 8) : number;
+      const continuedUntil = kind === 2 ? endOfContinued(bytes, at) : at;
+      const length = own + lengthOfContinued(bytes, at, continuedUntil);
+      at = continuedUntil;
       if (offset === 0 || offset > filled || filled + length > output.length) return false;
       copyBack(output, filled, offset, length);
       filled += length;
@@ -94,6 +97,34 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
   }
   return filled === output.length;
 }
+
+/**
+ * Where the copies end that have two bytes of offset and the same one as that which ends at `at`. An element copies 64 bytes at
+ * most, so a long run, such as of zeros, is a row of them, and one copy to us.
+ */
+function endOfContinued(bytes: Uint8Array, at: number): number {
+  const low = bytes[at - 2];
+  const high = bytes[at - 1];
+  let end = at;
+  while (
+    end + LONG_COPY_BYTES <= bytes.length &&
+    ((bytes[end] as number) & 3) === 2 &&
+    bytes[end + 1] === low &&
+    bytes[end + 2] === high
+  )
+    end += LONG_COPY_BYTES;
+  return end;
+}
+
+/** What these copies copy together. */
+function lengthOfContinued(bytes: Uint8Array, from: number, until: number): number {
+  let length = 0;
+  for (let at = from; at < until; at += LONG_COPY_BYTES) length += ((bytes[at] as number) >> 2) + 1;
+  return length;
+}
+
+/** Of an element that is a copy with two bytes of offset. */
+const LONG_COPY_BYTES = 3;
 
 /** A bulk copy call costs as much as copying some dozens of bytes one by one, and hostile input is all short pieces. */
 const MIN_BULK_COPY_BYTES = 48;
@@ -107,8 +138,22 @@ function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: nu
 function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
   if (offset >= length && length > MIN_BULK_COPY_BYTES)
     output.copyWithin(at, at - offset, at - offset + length);
+  else if (length >= MIN_REPEATED_BYTES) repeat(output, at, offset, length);
   else for (let index = at; index < at + length; index++) output[index] = output[index - offset] ?? 0;
 }
+
+/** Repeats the last `offset` bytes. Each copy doubles what repeats, so it is a multiple of them until the last one. */
+function repeat(output: Uint8Array, at: number, offset: number, length: number): void {
+  const from = at - offset;
+  for (let copied = 0; copied < length; ) {
+    const piece = Math.min(offset + copied, length - copied);
+    output.copyWithin(at + copied, from, from + piece);
+    copied += piece;
+  }
+}
+
+/** The bulk copies of a shorter run would cost more than its bytes one by one. */
+const MIN_REPEATED_BYTES = 512;
 
 function littleEndian(bytes: Uint8Array, at: number, width: number): number {
   let value = 0;

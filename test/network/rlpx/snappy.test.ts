@@ -14,6 +14,30 @@ describe("snappy", () => {
     expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
   });
 
+  it.each([1, 2, 3, 7, 32, 63, 64, 65, 200, 2000])("restores runs that repeat every %i bytes", (period) => {
+    const lengths = [64, 65, 500, 512, 513, 1000, 4097, 100_001];
+    const runs = lengths.map((length, run) =>
+      Uint8Array.from({ length }, (_, index) => (((index % period) * 31) ^ (run * 7)) & 0xff),
+    );
+    const bytes = Buffer.concat(runs);
+    const back = uncompressSnappy(compressSnappy(bytes), LARGEST);
+    expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
+  });
+
+  it("takes copies of several lengths and one offset for one run, and refuses those that end too late", () => {
+    const lengths = [64, 5, ...Array<number>(20).fill(64), 1, 64];
+    const total = 3 + lengths.reduce((sum, length) => sum + length, 0);
+    const copies = lengths.flatMap((length) => [((length - 1) << 2) | 2, 3, 0]);
+    const elements = [2 << 2, 10, 11, 12, ...copies];
+    const sized = (length: number): Uint8Array =>
+      Uint8Array.of((length & 0x7f) | 0x80, length >> 7, ...elements);
+    const back = uncompressSnappy(sized(total), LARGEST);
+    expect(back).toEqual({ ok: true, value: Uint8Array.from({ length: total }, (_, at) => 10 + (at % 3)) });
+    expect(uncompressSnappy(sized(total - 1), LARGEST).ok).toBe(false);
+    expect(uncompressSnappy(sized(total + 1), LARGEST).ok).toBe(false);
+    expect(uncompressSnappy(sized(total).slice(0, -1), LARGEST).ok).toBe(false);
+  });
+
   it("compresses a long message in steps as at once, and then has the form when it is sent", () => {
     const bytes = Uint8Array.from({ length: 1_000_000 }, (_, index) => (index * index) >> 7);
     const atOnce = compressSnappy(bytes.slice());
