@@ -58,8 +58,22 @@ function words(bytes: number): bigint {
   return BigInt(Math.ceil(bytes / 32));
 }
 
+/** Long data is counted once, because its transaction is checked several times on its way from the caller into a block. */
 function countZeros(data: Uint8Array): number {
+  if (data.length < MIN_REMEMBERED_BYTES) return countedZeros(data);
+  const known = zerosOfLongData.get(data);
+  if (known !== undefined) return known;
+  const zeros = countedZeros(data);
+  zerosOfLongData.set(data, zeros);
+  return zeros;
+}
+
+function countedZeros(data: Uint8Array): number {
   let zeros = 0;
   for (let at = 0; at < data.length; at++) if (data[at] === 0) zeros++;
   return zeros;
 }
+
+/** Kept as long as the data, which nobody changes. */
+const zerosOfLongData = new WeakMap<Uint8Array, number>();
+const MIN_REMEMBERED_BYTES = 4 * 1024;

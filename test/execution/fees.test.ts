@@ -8,6 +8,7 @@ import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
+import { countedBytes } from "../builders/countedBytes.ts";
 import { rlpItems } from "../builders/rlpItems.ts";
 import { account } from "../builders/testAccounts.ts";
 import { describeWithVectors, readVectorBytes } from "../vectors.ts";
@@ -92,6 +93,15 @@ describe("the minimum gas of a transaction", () => {
     const transaction = aTransaction({ data });
     expect(minimumGas(rulesOf("petersburg"), transaction)).toBe(21_000n + 2n * 4n + 68n);
     expect(minimumGas(rulesOf("istanbul"), transaction)).toBe(21_000n + 2n * 4n + 16n);
+  });
+
+  it("reads long data once, however often its transaction is checked", () => {
+    const long = countedBytes(new Uint8Array(10_000).fill(1, 5_000));
+    const transaction = { ...aTransaction({}), data: long.bytes };
+    const gas = 21_000n + 5_000n * 4n + 5_000n * 16n;
+    for (let check = 0; check < 3; check++) expect(minimumGas(rulesOf("istanbul"), transaction)).toBe(gas);
+    expect(minimumGas(rulesOf("prague"), transaction)).toBe(21_000n + 25_000n * 10n);
+    expect(long.reads).toBe(10_000);
   });
 
   it("is higher for a creation from Homestead on, and for each word of init code from Shanghai on", () => {
