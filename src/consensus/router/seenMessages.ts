@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { toKey } from "../../primitives/byteKey.ts";
-import { type Hash, keccak256 } from "../../primitives/hash.ts";
+import { keccak256 } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
 
 /** A bounded set of message keys that drops the oldest first. */
@@ -30,10 +31,14 @@ export function createSeenMessages(limit: number): SeenMessages {
 }
 
 /**
- * Key of a message: the hash of its code and bytes. Besu leaves the code out (ibft2.md#relay-and-buffers), so a peer can
+ * Key of a message: a hash of its code and bytes, which no other node sees. That of a long one is SHA-256, which the processor
+ * computes, since a proposal may have megabytes and comes from every peer. Besu leaves the code out (ibft2.md#relay-and-buffers), so a peer can
  * make it ignore a message by sending the same bytes under another code first.
  */
 export function keyOfMessage(code: number, payload: Uint8Array): string {
-  const hash: Hash = keccak256(concatBytes(Uint8Array.of(code), payload));
-  return toKey(hash);
+  if (payload.length < LONG_BYTES) return toKey(keccak256(concatBytes(Uint8Array.of(code), payload)));
+  return toKey(createHash("sha256").update(Uint8Array.of(code)).update(payload).digest());
 }
+
+/** From here on the processor's hash takes less time, although the call of it takes more. */
+const LONG_BYTES = 4 * 1024;
