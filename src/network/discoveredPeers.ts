@@ -34,6 +34,8 @@ export interface DiscoveredPeers extends DialCandidates {
 
 interface Candidate extends DialTime {
   node: NodeAddress;
+  /** Of its address; undefined for a local one. It is read for all candidates with each dial. */
+  publicSubnet: string | undefined;
   waitMs: number;
   /** Dials in a row that failed. */
   failures: number;
@@ -85,7 +87,7 @@ class FoundNodes implements DiscoveredPeers {
         one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
         continue;
       }
-      if ((subnets.get(publicSubnetOf(one.node)) ?? 0) >= MAX_DISCOVERED_IN_SUBNET) {
+      if ((subnets.get(one.publicSubnet) ?? 0) >= MAX_DISCOVERED_IN_SUBNET) {
         one.dueMs = nowMs + SHORTEST_DISCOVERED_REDIAL_MS;
         continue;
       }
@@ -121,10 +123,9 @@ class FoundNodes implements DiscoveredPeers {
   /** Nodes that are dialed or connected, by public subnet. */
   private takenPerSubnet(): ReadonlyMap<string | undefined, number> {
     const taken = new Map<string | undefined, number>();
-    for (const { node, isWaiting } of this.candidates.values()) {
-      const subnet = isWaiting ? undefined : publicSubnetOf(node);
-      if (subnet !== undefined) taken.set(subnet, (taken.get(subnet) ?? 0) + 1);
-    }
+    for (const { publicSubnet, isWaiting } of this.candidates.values())
+      if (!isWaiting && publicSubnet !== undefined)
+        taken.set(publicSubnet, (taken.get(publicSubnet) ?? 0) + 1);
     return taken;
   }
 
@@ -132,10 +133,12 @@ class FoundNodes implements DiscoveredPeers {
     const known = this.candidates.get(toKey(node.nodeId));
     if (known !== undefined) {
       known.node = node;
+      known.publicSubnet = publicSubnetOf(node);
       return;
     }
     this.candidates.set(toKey(node.nodeId), {
       node,
+      publicSubnet: publicSubnetOf(node),
       isWaiting: true,
       waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
       dueMs: this.parts.clock.nowMs(),
