@@ -217,7 +217,7 @@ describe("ibex snapshot", () => {
 
   it("refuses a file that was changed and given right checksums", async () => {
     for (const { kind, from, until } of partsOf(snapshot)) {
-      for (let seed = 0; seed < casesOf(6); seed++) {
+      for (let seed = 0; seed < casesOf(5); seed++) {
         const random = createHash("sha256").update(`forge ${kind} ${seed}`).digest();
         const at = from + 5 + (random.readUInt32BE(0) % (until - from - 9));
         const forged = Uint8Array.from(snapshot);
