@@ -1,11 +1,37 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { HANG_MS, TEST_HANG_MS } from "./hang.ts";
 
 /** They replace modules of Node.js, so they must be the first that load what uses these: each in a process of its own. */
 const WITH_REPLACED_MODULES = ["test/storage/durableCalls.test.ts"];
 
+/** Of few lines, but of ten seconds and more. */
+const SHORT_BUT_SLOW = [
+  "applications/applications",
+  "cli/lifecycle",
+  "cluster/olderFolders",
+  "conformance/quick",
+  "network/discovery/clockCheck",
+  "node/node",
+  "prometheus/alerts",
+  "simulation/realNetwork",
+].map((name) => `/test/${name}.test.ts`);
+
+/**
+ * Where nothing is known of earlier runs, as in a fresh clone, the files with the most text come first. The slow ones among the
+ * others would be begun last, and the processors would idle while one of them is left.
+ */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const turnOf = ({ moduleId, project }: TestSpecification): number =>
+      project.config.isolate ? 0 : SHORT_BUT_SLOW.some((path) => moduleId.endsWith(path)) ? 1 : 2;
+    return (await super.sort(files)).sort((one, other) => turnOf(one) - turnOf(other));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFirst },
     testTimeout: TEST_HANG_MS,
     hookTimeout: TEST_HANG_MS,
     expect: { poll: { timeout: HANG_MS } },
