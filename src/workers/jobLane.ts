@@ -1,4 +1,3 @@
-import { FairQueue } from "../primitives/fairQueue.ts";
 import type { Requester } from "../primitives/requester.ts";
 import type { TimeDebts } from "../primitives/timeDebts.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type PendingJob,
   WorkerJobError,
 } from "./jobThread.ts";
+import { SlicedQueue } from "./slicedQueue.ts";
 import { failureOfAll } from "./supervisedThread.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
@@ -24,7 +24,7 @@ export interface JobLaneParts<Job, Result> extends JobThreadParts<Result> {
   readonly busy: Result;
   /** The requester was charged. */
   charge(requester: Requester, tookMs: number): void;
-  /** A job used up its time on this lane. */
+  /** A job used up its time on this lane, a long slice where it has slices. */
   exceeded(pending: PendingJob<Job, Result>): void;
   /** Gives up a job whose requester is gone. */
   giveUp(pending: PendingJob<Job, Result>): void;
@@ -34,12 +34,14 @@ export interface JobLaneParts<Job, Result> extends JobThreadParts<Result> {
 export class JobLane<Job, Result> implements JobSource<Job, Result> {
   private readonly parts: JobLaneParts<Job, Result>;
   private readonly threads: readonly JobThread<Job, Result>[];
-  private readonly waiting: FairQueue<PendingJob<Job, Result>>;
+  private readonly waiting: SlicedQueue<PendingJob<Job, Result>>;
+  private readonly hasSlices: boolean;
 
   constructor(settings: JobLaneSettings, parts: JobLaneParts<Job, Result>) {
     this.parts = parts;
     this.threads = Array.from({ length: settings.threads }, () => new JobThread(settings, parts, this));
-    this.waiting = new FairQueue(settings.waitingLimit, parts.debts);
+    this.waiting = new SlicedQueue(settings.waitingLimit, parts.debts);
+    this.hasSlices = settings.slices !== undefined;
   }
 
   start(): void {
@@ -73,12 +75,18 @@ export class JobLane<Job, Result> implements JobSource<Job, Result> {
     this.waiting.served(requester);
   }
 
-  charge(requester: Requester, tookMs: number): void {
-    this.parts.charge(requester, tookMs);
+  charge(pending: PendingJob<Job, Result>, tookMs: number): void {
+    this.waiting.spend(pending, tookMs);
+    this.parts.charge(pending.requester, tookMs);
   }
 
   exceeded(pending: PendingJob<Job, Result>): void {
-    this.parts.exceeded(pending);
+    if (!this.hasSlices || pending.hasLongSlice) {
+      this.parts.exceeded(pending);
+      return;
+    }
+    pending.hasLongSlice = true;
+    this.add(pending);
   }
 
   putBack(jobs: readonly PendingJob<Job, Result>[], served: Requester | undefined): void {
@@ -92,8 +100,13 @@ export class JobLane<Job, Result> implements JobSource<Job, Result> {
       const thread = this.leastBusy();
       const next = thread === undefined ? undefined : this.waiting.take();
       if (thread === undefined || next === undefined) return;
-      if (next.requester.isAbandoned()) this.parts.giveUp(next);
-      else thread.send(next);
+      if (next.requester.isAbandoned()) {
+        this.parts.giveUp(next);
+        continue;
+      }
+      // Nobody waits for its end, and to begin it anew would cost more.
+      if (this.waiting.size === 0 && thread.jobCount === 0) next.hasLongSlice = true;
+      thread.send(next);
     }
   }
 

@@ -3,21 +3,29 @@ import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { SupervisedThread } from "./supervisedThread.ts";
-import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
+import { isLongJob, type JobMessage, type WorkerMessage } from "./workerProtocol.ts";
 
 /** A job whose requester waits for the result. */
 export interface PendingJob<Job, Result> {
   readonly job: Job;
   readonly requester: Requester;
+  /** Whether its next slice is a long one, where jobs have slices. */
+  hasLongSlice: boolean;
   resolve(result: Result): void;
   reject(error: Error): void;
+}
+
+/** Time of a job, milliseconds: at first, and when it is begun anew. */
+export interface Slices {
+  readonly shortMs: number;
+  readonly longMs: number;
 }
 
 export interface JobThreadSettings {
   /** Time limit of a job. */
   readonly timeoutMs: number;
-  /** Time after which the worker gives a job up by itself; absent where a job may take until its time limit. */
-  readonly sliceMs?: number | undefined;
+  /** Times after which the worker gives a job up by itself; absent where a job may take until its time limit. */
+  readonly slices?: Slices | undefined;
   /** Heap of the worker; another one in tests. */
   readonly heapMb?: number;
 }
@@ -36,8 +44,8 @@ export interface JobThreadParts<Result> {
 
 /** The queue that a worker is sent its jobs from. */
 export interface JobSource<Job, Result> {
-  /** A worker worked on a job of the requester for so long. */
-  charge(requester: Requester, tookMs: number): void;
+  /** A worker worked on the job for so long. */
+  charge(pending: PendingJob<Job, Result>, tookMs: number): void;
   /** A job used up its slice, or was terminated at the time limit. */
   exceeded(pending: PendingJob<Job, Result>): void;
   /** Queues jobs again that the worker had not started, those of `served` behind all others. */
@@ -122,7 +130,10 @@ export class JobThread<Job, Result> {
 
   send(pending: PendingJob<Job, Result>): void {
     this.jobs.push(pending);
-    const { sliceMs } = this.settings;
+    // What the first job of a worker needs is not compiled yet.
+    if (!this.isPrepared) pending.hasLongSlice = true;
+    const { slices } = this.settings;
+    const sliceMs = pending.hasLongSlice ? slices?.longMs : slices?.shortMs;
     const message: JobMessage<Job> = { job: pending.job, answersSeen: this.answers, sliceMs };
     this.thread.post(message);
     if (this.jobs.length > 1) return;
@@ -145,9 +156,9 @@ export class JobThread<Job, Result> {
     }
     const done = expectDefined(this.jobs.shift(), "the job that was answered");
     this.answers++;
-    const isLong = message.tookMs >= LONG_JOB_MS;
+    const isLong = isLongJob(message);
     this.wasLastShort = !isLong;
-    this.source.charge(done.requester, message.tookMs);
+    this.source.charge(done, message.tookMs);
     if (isLong) this.source.putBack(this.jobs.splice(0), done.requester);
     if (this.jobs.length === 0) this.thread.setBusy(false);
     this.startFirst();
@@ -200,15 +211,18 @@ export class JobThread<Job, Result> {
   private terminateFirst(tookMs: number): void {
     this.thread.restart();
     const first = this.takeBack();
-    if (first !== undefined) this.source.charge(first.requester, tookMs);
+    if (first !== undefined) this.source.charge(first, tookMs);
     this.source.sendAll();
-    if (first !== undefined) this.source.exceeded(first);
+    if (first === undefined) return;
+    // It would be terminated again.
+    first.hasLongSlice = true;
+    this.source.exceeded(first);
   }
 
   private died(error: Error): void {
     const { logger, name, exhausted, clock } = this.parts;
     const first = this.takeBack();
-    if (first !== undefined) this.source.charge(first.requester, clock.nowMs() - this.startedAtMs);
+    if (first !== undefined) this.source.charge(first, clock.nowMs() - this.startedAtMs);
     this.source.sendAll();
     if (first === undefined) return;
     if (!isOutOfMemory(error)) {

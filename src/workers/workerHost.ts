@@ -2,8 +2,9 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
 import { beginTimeSlice, SliceUsedUp, type TimeSlice } from "../primitives/timeSlice.ts";
 import { threadCpuMs } from "./threadCpuTime.ts";
+import { lowerThreadPriority, OF_ENDLESS_WORK } from "./threadPriority.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
-import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
+import { isLongJob, type JobMessage, type WorkerMessage } from "./workerProtocol.ts";
 
 export interface JobRunner<Job, Result> {
   /** Loads what jobs need. Runs with the first job, before its time limit starts. */
@@ -27,8 +28,11 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
   let answersAtLastLong = 0;
   const send = (message: WorkerMessage<Result>, transferList: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferList]);
+  let isSlow = false;
   const runOne = async ({ job, answersSeen, sliceMs }: JobMessage<Job>): Promise<void> => {
     if (answersSeen < answersAtLastLong) return;
+    if (sliceMs === undefined && !isSlow) lowerThreadPriority(OF_ENDLESS_WORK);
+    isSlow ||= sliceMs === undefined;
     let startedAtMs = performance.now();
     const sliceFactor = isPrepared ? 1 : COLD_SLICE_FACTOR;
     const prepareAndRun = async (): Promise<Result> => {
@@ -53,7 +57,7 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
     );
     const tookMs = performance.now() - startedAtMs;
     answers++;
-    if (tookMs >= LONG_JOB_MS) answersAtLastLong = answers;
+    if (isLongJob({ kind: outcome.kind, tookMs })) answersAtLastLong = answers;
     send({ ...outcome, tookMs }, outcome.kind === "done" ? transferred?.(outcome.result) : []);
   };
   receiveMessages(port, (message: JobMessage<Job>) => void mutex.runExclusive(() => runOne(message)));

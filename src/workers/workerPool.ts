@@ -2,18 +2,19 @@ import { assert } from "../primitives/assert.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { TimeDebts } from "../primitives/timeDebts.ts";
 import { JobLane, type JobLaneSettings } from "./jobLane.ts";
-import { type JobThreadParts, type PendingJob, WorkerJobError } from "./jobThread.ts";
+import { type JobThreadParts, type PendingJob, type Slices, WorkerJobError } from "./jobThread.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
 /**
  * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
- * thread for some seconds, never a block. Each job has a short first slice on the fast lane, and what does not end in it is
- * begun anew on the slow lane, so that what takes 10 ms never waits for what takes seconds.
+ * thread for some seconds, never a block. Each job has a short slice and then a long one on the fast lane, and what does not end in
+ * them is begun anew on the slow lane, so that what takes 10 ms never waits for what takes seconds.
  *
- *     run ──> fast queue ──(a worker has capacity)──> worker, for FIRST_SLICE_MS ──> result
+ *     run ──> fast queue ──(a worker has capacity)──> worker, for a slice of SLICES ──> result
  *                 ^                                      ├── long job ──> its queued jobs go back
+ *                 ├──(short slice used up)───────────────┤
  *                 └──────────────────────────────────────┤
- *             slow queue <──(slice used up)──────────────┘
+ *             slow queue <──(long slice used up)─────────┘
  *                 └──(the worker is idle)──> worker of the slow lane ──> result
  *                                               └── over the limit ──> terminated, restarted
  *
@@ -21,7 +22,7 @@ import type { WorkLoad } from "./workLoad.ts";
  *
  * Invariants: a worker runs one job at a time and has a few more queued while jobs are short; each accepted job gets
  * exactly one result, whatever happens to its worker; a job that fills the heap of its worker affects no other job; at
- * most `waitingLimit` jobs wait on each lane, and beyond that the requester with the most loses its newest one as busy; a job
+ * most `waitingLimit` jobs wait for each kind of slice, and beyond that the requester with the most loses its newest one as busy; a job
  * whose requester is gone is never started; the slow lane has no threads before a job needs it.
  */
 export interface WorkerPool<Job, Result> {
@@ -35,9 +36,9 @@ export interface WorkerPool<Job, Result> {
 }
 
 /** The threads are as many on each lane; the time limit is that of the slow one. */
-export interface WorkerPoolSettings extends Omit<JobLaneSettings, "sliceMs"> {
-  /** Time of a job on the fast lane; another one in tests. */
-  readonly firstSliceMs?: number;
+export interface WorkerPoolSettings extends Omit<JobLaneSettings, "slices"> {
+  /** Times of a job on the fast lane; others in tests. */
+  readonly slices?: Slices;
 }
 
 export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
@@ -47,11 +48,12 @@ export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
 }
 
 /**
- * Time of a job on the fast lane. A short call takes ten milliseconds or two on a quiet machine, and several times that with
- * cold code; the next caller waits so long.
+ * Times of a job on the fast lane. A short call takes a few milliseconds on a quiet machine, and several times that with cold code. Ten
+ * callers who come together, and of whom nothing is known yet, keep the next one waiting for ten short slices. A job that nobody waits
+ * behind has a long one at once.
  */
-const FIRST_SLICE_MS = 50;
-/** A worker that is so many times over the slice, in a step that cannot be given up, is terminated and started again. */
+const SLICES: Slices = { shortMs: 10, longMs: 50 };
+/** A worker that is so many times over the long slice, in a step that cannot be given up, is terminated and started again. */
 const SLICES_TO_TERMINATION = 30;
 
 export function createWorkerPool<Job, Result>(
@@ -73,7 +75,7 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
   constructor(settings: WorkerPoolSettings, parts: WorkerPoolParts<Result>) {
     this.settings = settings;
     this.parts = parts;
-    const { firstSliceMs: sliceMs = FIRST_SLICE_MS } = settings;
+    const { slices = SLICES } = settings;
     this.debts = new TimeDebts(() => parts.clock.nowMs());
     const common = {
       ...parts,
@@ -82,10 +84,13 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
       giveUp: (pending: PendingJob<Job, Result>) => this.giveUp(pending),
     };
     this.fast = new JobLane(
-      { ...settings, sliceMs, timeoutMs: sliceMs * SLICES_TO_TERMINATION },
+      { ...settings, slices, timeoutMs: slices.longMs * SLICES_TO_TERMINATION },
       { ...common, exceeded: (pending) => this.continueSlowly(pending) },
     );
-    this.slow = new JobLane(settings, { ...common, exceeded: (pending) => this.giveUp(pending) });
+    this.slow = new JobLane(
+      { ...settings, slices: undefined },
+      { ...common, exceeded: (pending) => this.giveUp(pending) },
+    );
   }
 
   start(): void {
@@ -94,7 +99,9 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
 
   run(job: Job, requester: Requester): Promise<Result> {
     if (this.isClosed) return Promise.reject(new WorkerJobError(CLOSED));
-    return new Promise((resolve, reject) => this.fast.add({ job, requester, resolve, reject }));
+    return new Promise((resolve, reject) =>
+      this.fast.add({ job, requester, hasLongSlice: false, resolve, reject }),
+    );
   }
 
   get load(): WorkLoad {

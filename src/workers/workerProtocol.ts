@@ -14,12 +14,17 @@ export interface JobMessage<Job> {
  * What a worker sends: "prepared" with its first job, once it has loaded what all jobs need; and one answer for each job
  * that was not withdrawn, in the order of the jobs.
  */
-export type WorkerMessage<Result> =
-  | { readonly kind: "prepared" }
+export type WorkerMessage<Result> = { readonly kind: "prepared" } | WorkerAnswer<Result>;
+
+type WorkerAnswer<Result = unknown> =
   | { readonly kind: "done"; readonly result: Result; readonly tookMs: number }
   /** An internal error, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly message: string; readonly tookMs: number }
   | { readonly kind: "sliceUsedUp"; readonly tookMs: number };
 
-/** From this duration on a job is long: the worker then drops the jobs that were sent to it in advance. */
-export const LONG_JOB_MS = 20;
+/** Whether a job was long: the worker then drops the jobs that were sent to it in advance. One that used up its slice would be. */
+export function isLongJob({ kind, tookMs }: Pick<WorkerAnswer, "kind" | "tookMs">): boolean {
+  return kind === "sliceUsedUp" || tookMs >= LONG_JOB_MS;
+}
+
+const LONG_JOB_MS = 20;

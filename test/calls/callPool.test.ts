@@ -252,11 +252,19 @@ describe("the call pool", () => {
   });
 
   it("begins a call that used up its first slice anew, and answers it", async () => {
-    openPool({ firstSliceMs: 5 });
+    openPool({ slices: { shortMs: 1, longMs: 5 } });
     await call(ADDER, 0n);
     const long = await call(ENDLESS, 0n, { gasLimit: 200_000_000n });
     expect(long).toMatchObject({ kind: "halted", gas: 200_000_000n });
     expect(pool.load.threads).toBe(2);
+  });
+
+  it("begins a call that used up a short slice because others waited anew with a long one, on the same thread", async () => {
+    openPool({ slices: { shortMs: 5, longMs: HANG_MS } });
+    await call(ADDER, 0n);
+    const long = await Promise.all(endlessCalls(3, aClient(), 50_000_000n).results);
+    expect(long.map(({ kind }) => kind)).toEqual(["halted", "halted", "halted"]);
+    expect(pool.load.threads).toBe(1);
   });
 
   it("estimates gas in the middle of endless calls of others", async () => {
@@ -269,7 +277,7 @@ describe("the call pool", () => {
   });
 
   it("keeps the order of a caller's jobs, although jobs sent in advance are withdrawn", async () => {
-    openPool();
+    openPool({ slices: { shortMs: HANG_MS, longMs: HANG_MS } });
     const clients = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n);
     const ended: number[][] = [[], []];
