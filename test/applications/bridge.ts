@@ -13,7 +13,7 @@ import {
 } from "./deployment.ts";
 import { describeApplication } from "./describeApplication.ts";
 import { ALL_BPS, BRIDGE_FEE_BPS, DAY, shareOf } from "./parameters.ts";
-import { nextMinute, resultsOf, simulate } from "./simulatedTime.ts";
+import { laterTime, resultsOf, simulate } from "./simulatedTime.ts";
 
 /** Both pairs there and back, and everything that a proof or a sender may do wrong. */
 export function bridgeTests(deployment: () => Deployment): void {
@@ -322,6 +322,6 @@ export function bridgeTests(deployment: () => Deployment): void {
 
   async function simulateNow(calls: Parameters<typeof simulate>[1][number]["calls"]) {
     const { home } = deployment();
-    return simulate(home, [{ time: await nextMinute(home), calls }]);
+    return simulate(home, [{ time: await laterTime(home), calls }]);
   }
 }

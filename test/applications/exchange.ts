@@ -4,7 +4,7 @@ import { itIfThorough } from "../thorough.ts";
 import { type Call, type Contract, call, eventIn, read } from "./chainClient.ts";
 import type { Deployment } from "./deployment.ts";
 import { describeApplication } from "./describeApplication.ts";
-import { nextMinute, simulate } from "./simulatedTime.ts";
+import { laterTime, simulate } from "./simulatedTime.ts";
 
 const NEVER = maxUint256;
 
@@ -146,9 +146,11 @@ export function exchangeTests(deployment: () => Deployment): void {
       );
       const native = call(router, "swapExactNativeIn", 0n, path, to, NEVER);
       expect(await owner.refusal({ ...native, value: 1n })).toEqual(["NotWrappedNative", [path[0]]]);
-      const poor = actors.holder;
-      expect((await poor.refusal(call(wrapped, "withdraw", 1n)))[0]).toBe("ERC20InsufficientBalance");
-      expect((await poor.refusal(call(bridge, "fund", exchangeToken.address, 1n)))[0]).toBe("UnknownPair");
+      const { holder } = actors;
+      expect((await holder.refusal(call(wrapped, "withdraw", maxUint256)))[0]).toBe(
+        "ERC20InsufficientBalance",
+      );
+      expect((await holder.refusal(call(bridge, "fund", exchangeToken.address, 1n)))[0]).toBe("UnknownPair");
     });
 
     itIfThorough("keeps slippage within the limits of both directions, to the last unit", async () => {
@@ -247,7 +249,7 @@ export function exchangeTests(deployment: () => Deployment): void {
       const swap = (out: bigint): Call =>
         call(nativePool, "swap", isFirst ? out : 0n, isFirst ? 0n : out, trader.address);
       const from = trader.address;
-      const time = await nextMinute(home);
+      const time = await laterTime(home);
       const pay = { ...call(exchangeToken, "transfer", nativePool.address, paid), from };
       const outcomes = await simulate(home, [
         { time, calls: [pay, { ...swap(fair + 1n), from }, { ...swap(fair), from }] },

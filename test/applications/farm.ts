@@ -5,7 +5,7 @@ import { type Contract, call, eventIn, nextBlock, read } from "./chainClient.ts"
 import { type Deployment, EMISSION_PER_SECOND, PLOT_WEIGHTS } from "./deployment.ts";
 import { describeApplication } from "./describeApplication.ts";
 import { DAY } from "./parameters.ts";
-import { resultsOf, type SimulatedCall, simulate } from "./simulatedTime.ts";
+import { laterTime, resultsOf, type SimulatedCall, simulate } from "./simulatedTime.ts";
 
 const SCALE = 10n ** 18n;
 const TOTAL_WEIGHT = PLOT_WEIGHTS[0] + PLOT_WEIGHTS[1];
@@ -86,7 +86,7 @@ export function farmTests(deployment: () => Deployment): void {
       const { farmer, holder } = actors;
       const shares = await balance(farmedPool, farmer.address);
       const part = shares / 4n;
-      const start = (await home.reader.getBlock()).timestamp + 10n;
+      const start = await laterTime(home);
       const by = (from: Hex, functionName: string, ...args: readonly unknown[]): SimulatedCall => ({
         ...call(farm, functionName, ...args),
         from,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { ChainClient } from "./chainClient.ts";
-import { type Outcome, resultsOf, type SimulatedCall, simulate } from "./simulatedTime.ts";
+import { laterTime, type Outcome, resultsOf, type SimulatedCall, simulate } from "./simulatedTime.ts";
 
 /** One call of a random history, some seconds after the one before. */
 export interface Step {
@@ -40,7 +40,7 @@ export async function runHistory(
   steps: readonly Step[],
   observe: readonly SimulatedCall[],
 ): Promise<{ readonly before: Omit<Observed, "outcome">; readonly after: readonly Observed[] }> {
-  let time = (await client.reader.getBlock()).timestamp + 10n;
+  let time = await laterTime(client);
   const first = { time, calls: [...prepare, ...observe] };
   const blocks = steps.map(({ waitSeconds, call }) => {
     time += waitSeconds;

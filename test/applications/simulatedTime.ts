@@ -52,9 +52,9 @@ export async function simulate(
   );
 }
 
-/** A time for blocks on top of the head, also where the head moves on before the node has the request. */
-export async function nextMinute({ reader }: ChainClient): Promise<bigint> {
-  return (await reader.getBlock()).timestamp + 60n;
+/** A time for blocks on top of the head, also where the head moves on for minutes before the node has the request. */
+export async function laterTime({ reader }: ChainClient): Promise<bigint> {
+  return (await reader.getBlock()).timestamp + 3_600n;
 }
 
 /** Results of calls that all have to succeed. */

@@ -14,7 +14,7 @@ import {
   WRAPPED_NATIVE_RATE_BPS,
   YEAR,
 } from "./parameters.ts";
-import { type SimulatedCall, simulate } from "./simulatedTime.ts";
+import { laterTime, type SimulatedCall, simulate } from "./simulatedTime.ts";
 
 /** Rates, lock, tax and claims: with a real clock where the lock is short, with a simulated one where it is 14 days. */
 export function stakingTests(deployment: () => Deployment): void {
@@ -114,7 +114,7 @@ export function stakingTests(deployment: () => Deployment): void {
     it("gives exactly 10 % and 5 % for a year, and holds stakes for 14 days to the second", async () => {
       const { home, owner, contracts } = deployment();
       const from = owner.address;
-      const start = (await home.reader.getBlock()).timestamp + 10n;
+      const start = await laterTime(home);
       const amount = parseEther("100");
       for (const [staking, token, rateBps] of [
         [contracts.nativeStaking, contracts.wrapped, WRAPPED_NATIVE_RATE_BPS],
@@ -158,7 +158,7 @@ export function stakingTests(deployment: () => Deployment): void {
       const { home, owner, actors, contracts } = deployment();
       const { exchangeStaking: staking, exchangeToken } = contracts;
       const from = actors.holder.address;
-      const start = (await home.reader.getBlock()).timestamp + 10n;
+      const start = await laterTime(home);
       const amount = parseEther("100");
       const by = (functionName: string, ...args: readonly unknown[]): SimulatedCall => ({
         ...call(staking, functionName, ...args),
