@@ -7,6 +7,7 @@ import type { Requester } from "../primitives/requester.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
+import { LargeResults } from "./largeResults.ts";
 import { createLogPieces, type LogPieces } from "./logJson.ts";
 import type { LogCriteria } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
@@ -54,11 +55,13 @@ const database = await openLevelDatabase({ path: databasePath, readOnlyThread: t
 
 /** Running searches; false once abandoned. */
 const isWanted = new Map<number, boolean>();
+const largeResults = new LargeResults<number>();
 const turns = new SearchTurns({ nowMs: () => performance.now(), cpuMs: threadCpuMs });
 
 function receive(command: LogSearchCommand): void {
   if (command.kind === "abandon") {
     if (isWanted.has(command.id)) isWanted.set(command.id, false);
+    largeResults.giveUp(command.id);
     return;
   }
   isWanted.set(command.id, true);
@@ -90,13 +93,12 @@ type SearchEnd = { readonly kind: "found" | "tooManyLogs" | "sliceUsedUp" } | un
 
 async function find(command: FindCommand, turning: TurningSearch): Promise<SearchEnd> {
   for (let attempt = 1; ; attempt++) {
-    const permit = createLargeResultPermit();
     try {
-      return await search(command, turning, permit);
+      return await search(command, turning);
     } catch (error) {
       if (!(error instanceof ChainMoved) || attempt === MAX_ATTEMPTS) throw error;
     } finally {
-      permit.release();
+      largeResults.end(command.id);
     }
   }
 }
@@ -107,7 +109,6 @@ const MAX_ATTEMPTS = 3;
 async function search(
   { id, criteria, range, sliceMs = Number.POSITIVE_INFINITY }: FindCommand,
   turning: TurningSearch,
-  permit: LargeResultPermit,
 ): Promise<SearchEnd> {
   const pieces = createLogPieces();
   let isTooLarge = false;
@@ -117,9 +118,9 @@ async function search(
   await scanLogs({ database, bloomFolder }, criteria, range, {
     async take(logs) {
       isTooLarge ||= !pieces.add(logs);
-      if (turning.isQuick || !isLarge()) return;
+      if (turning.isQuick || !isLarge() || isWanted.get(id) !== true) return;
       turns.end(turning);
-      await permit.acquire();
+      await largeResults.begin(id);
       await turns.next(turning);
     },
     isOver: () => isTooLarge || isWanted.get(id) !== true || isSliceUsedUp(),
@@ -167,35 +168,6 @@ function transfer(id: number, bytes: Uint8Array): void {
     "transferred bytes have a buffer of their own",
   );
   port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchMessage, [buffer]);
-}
-
-/** Permit of one search to collect a large result. */
-interface LargeResultPermit {
-  /** Waits until no other search holds the permit. */
-  acquire(): Promise<void>;
-  release(): void;
-}
-
-/** Searches that wait for the permit. */
-const queue: (() => void)[] = [];
-let isHeld = false;
-
-function createLargeResultPermit(): LargeResultPermit {
-  let hasPermit = false;
-  return {
-    async acquire() {
-      if (hasPermit) return;
-      hasPermit = true;
-      if (isHeld) await new Promise<void>((resolve) => queue.push(resolve));
-      isHeld = true;
-    },
-    release() {
-      if (!hasPermit) return;
-      hasPermit = false;
-      isHeld = false;
-      queue.shift()?.();
-    },
-  };
 }
 
 function send(message: LogSearchMessage): void {

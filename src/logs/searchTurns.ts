@@ -15,7 +15,8 @@ export interface TurningSearch {
 /**
  * Turns of the searches that run on this thread, at most one in each cycle of the event loop. Those in their first slice have as
  * much of the thread's time as the slow ones: a step of a slow one may take many times as long. In both lanes that remote host, and
- * then that client, is next which took little time lately (timeDebts.ts).
+ * then that client, is next which took little time lately (timeDebts.ts). Searches that nobody wants any more come first, whoever asked
+ * for them: they end in their turn, and give back what they hold.
  *
  *     next ──> quick queue ──┐ by time
  *                            ├──> the search goes on until it asks again, or ends
@@ -31,6 +32,8 @@ export class SearchTurns {
   private readonly slow: FairQueue<Turn>;
   /** Time that the quick lane had more than the slow one lately, milliseconds. */
   private leadMs = 0;
+  /** Of searches that nobody wants any more. */
+  private readonly unwanted: Turn[] = [];
   private isScheduled = false;
   /** The search whose turn it is. */
   private current: TurningSearch | undefined;
@@ -78,13 +81,18 @@ export class SearchTurns {
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      const [first, second] = this.leadMs > 0 ? [this.slow, this.quick] : [this.quick, this.slow];
-      const turn = first.take() ?? second.take();
+      const turn = this.take();
       if (turn === undefined) return;
       this.current = turn.search;
       this.begunAtMs.set(turn.search, this.cpuMs());
       turn.resume();
     });
+  }
+
+  private take(): Turn | undefined {
+    this.unwanted.push(...this.quick.takeAbandoned(), ...this.slow.takeAbandoned());
+    const [first, second] = this.leadMs > 0 ? [this.slow, this.quick] : [this.quick, this.slow];
+    return this.unwanted.shift() ?? first.take() ?? second.take();
   }
 }
 

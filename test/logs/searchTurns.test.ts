@@ -71,6 +71,23 @@ describe("the turns of searches on one thread", () => {
     const upToLast = order.slice(0, order.lastIndexOf("long") + 1);
     expect(upToLast.filter((name) => name === "short").length).toBeLessThanOrEqual(11);
   });
+
+  it("lets searches end at once that nobody wants any more, however much their callers have used", async () => {
+    const { turns, work, order } = thread();
+    const [wanted, unwanted] = [search("10.0.0.1", false), search("10.0.0.2", false)];
+    await turns.next(unwanted);
+    work("used much", 10_000);
+    const left = { ...unwanted, requester: { ...unwanted.requester, isAbandoned: () => true } };
+    turns.end(unwanted);
+    const ends = [wanted, search("10.0.0.3", true), left].map((one) =>
+      turns.next(one).then(() => {
+        work(one.requester.remoteHost, 1);
+        turns.end(one);
+      }),
+    );
+    await Promise.all(ends);
+    expect(order).toEqual(["used much", "10.0.0.2", "10.0.0.3", "10.0.0.1"]);
+  });
 });
 
 /** A thread whose processor time passes only in `work`. */
