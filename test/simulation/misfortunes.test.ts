@@ -14,6 +14,8 @@ import type { Setting } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
 const SEEDS = Number(process.env["IBEX_MISFORTUNES"] ?? 10);
+/** The ten from here on have every misfortune and a time when all had to forget, in half of the time that the very first take. */
+const FIRST_SEED = 20;
 
 const LONGEST_MS = 10 * 60_000;
 
@@ -22,7 +24,7 @@ describe("a network whose validators lose their votes, or get old ones back", ()
     "never forks, and goes on as soon as a quorum may speak",
     async () => {
       const totals = { lost: 0, old: 0, wiped: 0, cut: 0, restored: 0, silences: 0, forgotten: 0 };
-      for (let seed = 1; seed <= SEEDS; seed++) {
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
         const { violation, figures } = await runMisfortunes(drawMisfortunes(seed));
         expect([seed, violation]).toEqual([seed, undefined]);
         for (const [kind, times] of Object.entries(figures.suffered)) totals[kind as Misfortune] += times;
@@ -40,7 +42,7 @@ describe("a network whose validators lose their votes, or get old ones back", ()
     "never contradicts itself after the end of its chain is lost, even where it does not wait for that: its record binds it",
     async () => {
       let cuts = 0;
-      for (let seed = 1; seed <= SEEDS / 5; seed++) {
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS / 5; seed++) {
         const parts = { sabotage: WAITS_FOR_NO_END };
         const { violation, figures } = await runMisfortunes(drawMisfortunes(seed), ["cut"], parts);
         expect([seed, violation]).toEqual([seed, undefined]);
@@ -54,7 +56,7 @@ describe("a network whose validators lose their votes, or get old ones back", ()
   it(
     "never contradicts itself by lost votes, however wrong the clocks are",
     async () => {
-      for (let seed = 1; seed <= SEEDS / 5; seed++) {
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS / 5; seed++) {
         const { violation } = await runMisfortunes(withWrongClocks(drawMisfortunes(seed)), ["lost", "old"]);
         expect([seed, violation]).toEqual([seed, undefined]);
       }
@@ -79,7 +81,9 @@ describe("the simulator catches validators that", () => {
     (sharpen === withRestarts ? itIfThorough : it)(
       name,
       async () => {
-        const settings = Array.from({ length: seeds }, (_, index) => sharpen(drawMisfortunes(index + 1)));
+        const settings = Array.from({ length: seeds }, (_, index) =>
+          sharpen(drawMisfortunes(FIRST_SEED + index)),
+        );
         expect(await isCaughtInOneOf(settings, sabotage, kinds)).toBe(true);
       },
       LONGEST_MS,
