@@ -27,6 +27,9 @@ const MAY_READ =
   spawnSync(process.execPath, ["-e", "fs.accessSync(process.argv[1])", PROGRAM], { ...OTHER_USER, cwd: "/" })
     .status === 0;
 
+/** For nodes that show something on their main thread: the others take most of the time of a start. */
+const MAIN_THREAD_ALONE = ["--explorer-enabled=false", "--rpc-threads=0"];
+
 describe("a folder without permission ends the start with 2 and says what to do", () => {
   it.skipIf(!MAY_READ).each<[what: string, forbid: (folder: string) => void, message: RegExp]>([
     [
@@ -65,11 +68,13 @@ describe("a folder without permission ends the start with 2 and says what to do"
 
 describe("a node", () => {
   it("warns of a key that others may read, and of a Besu database in its folder, which it does not touch", async () => {
-    const { program } = await started({}, (folder) => {
+    const prepare = (folder: string): void => {
       writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
       mkdirSync(join(folder, "database"));
       writeFileSync(join(folder, "database", "IDENTITY"), "rocksdb");
-    });
+    };
+    const { program } = await started({}, prepare, MAIN_THREAD_ALONE);
+    await untilLoaded(program);
     program.child.kill();
     expect(await program.exit).toBe(0);
     expect(program.output()).toMatch(/other users of this host may read the node's private key: chmod 600/);
@@ -88,8 +93,9 @@ describe("a node", () => {
     const { program, folder } = await started(
       { runtimeOptions: ["--import", throwingOn("SIGUSR2")] },
       undefined,
-      [`--pid-path=${pidFile}`],
+      [`--pid-path=${pidFile}`, ...MAIN_THREAD_ALONE],
     );
+    await untilLoaded(program);
     await until(async () => (existsSync(pidFile) ? true : undefined), "a pid file");
     expect(existsSync(join(folder, "besu.ports"))).toBe(true);
     program.child.kill("SIGUSR2");
@@ -196,9 +202,12 @@ describe("a clock that is set", () => {
       ["ahead", 3600],
     ] as const),
   )("%s by an hour is logged, and does not reach block timestamps", async (direction, seconds) => {
-    const { program, url } = await started({
-      runtimeOptions: ["--import", settingTheClockOn("SIGUSR2", seconds)],
-    });
+    const clock = settingTheClockOn("SIGUSR2", seconds);
+    const { program, url } = await started(
+      { runtimeOptions: ["--import", clock] },
+      undefined,
+      MAIN_THREAD_ALONE,
+    );
     await expectNewBlock(url);
     program.child.kill("SIGUSR2");
     await until(
