@@ -102,6 +102,9 @@ export function killRunning(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
+/** Signals that no test sends. */
+const FAULTS: readonly NodeJS.Signals[] = ["SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV", "SIGTRAP"];
+
 /** Runs the program with these arguments, without waiting for anything. */
 export function runProgram(
   options: readonly string[],
@@ -120,7 +123,14 @@ export function runProgram(
       output += chunk.toString("utf8");
     });
   }
-  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  const exit = new Promise<number | null>((resolve) => {
+    child.once("close", (code, signal) => {
+      // A test sees no more than a missing code; a program that ended by a fault says why.
+      if (signal !== null && FAULTS.includes(signal))
+        console.error(`ended by ${signal}:\n${output.slice(-4000)}`);
+      resolve(code);
+    });
+  });
   running.add(child);
   child.once("close", () => running.delete(child));
   return { child, exit, output: () => output };
