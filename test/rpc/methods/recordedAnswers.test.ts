@@ -133,15 +133,17 @@ describeWithVectors("answers recorded from a live network", () => {
         });
         const context = { node, network, cases, exceptions };
         const blocks = recordedBlocks(folder);
+        const casesAt = new Map<number, RecordedCase[]>();
+        for (const recorded of cases)
+          for (const head of headsOf(recorded, network, blocks.length - 1))
+            casesAt.set(head, [...(casesAt.get(head) ?? []), recorded]);
         for (const { header, transactions, ommers } of blocks) {
           if (header.number > 0n) {
             const imported = await node.chain.importBlock({ header, transactions, ommers });
             if (!imported.ok) throw new Error(imported.error.message);
           }
-          for (const recorded of cases) {
-            if (!headsOf(recorded, network, blocks.length - 1).includes(Number(header.number))) continue;
+          for (const recorded of casesAt.get(Number(header.number)) ?? [])
             pairs.get(recorded.request.method)?.push(await replay(recorded, context));
-          }
         }
       });
 
