@@ -18,6 +18,7 @@ import {
 } from "viem";
 import { until } from "../cluster/nodeProcess.ts";
 import type { CompiledContract } from "../contracts/compile.ts";
+import { HANG_MS } from "../hang.ts";
 import type { Usage } from "./usage.ts";
 
 /** A chain as an application sees it: viem over HTTP and WebSocket. */
@@ -84,18 +85,22 @@ export function createChainClient(
     chain,
     reader: createPublicClient({
       chain,
-      transport: http(undefined, { batch: true }),
+      transport: http(undefined, { batch: true, timeout: HANG_MS }),
       pollingInterval: POLLING_MS,
       cacheTime: 0,
     }),
-    watcher: createPublicClient({ chain, transport: webSocket() }),
+    watcher: createPublicClient({ chain, transport: webSocket(undefined, { timeout: HANG_MS }) }),
     usage,
   };
 }
 
 export async function createActor(client: ChainClient, account: Account): Promise<Actor> {
   const { reader, chain, usage } = client;
-  const wallet = createWalletClient({ chain, account, transport: http(undefined, { batch: true }) });
+  const wallet = createWalletClient({
+    chain,
+    account,
+    transport: http(undefined, { batch: true, timeout: HANG_MS }),
+  });
   const { address } = account;
   const creations: Promise<void>[] = [];
   let nextNonce = await reader.getTransactionCount({ address });

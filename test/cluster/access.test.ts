@@ -9,6 +9,7 @@ import { createPublicClient, http } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
+import { HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
   freePort,
@@ -187,9 +188,13 @@ describe.each([0, 2])("a node with log-ins, and %i threads for callers", (thread
 
   it("is called by viem", async () => {
     const headers = { Authorization: `Bearer ${await tokenOf(node, "reader")}` };
-    const client = createPublicClient({ transport: http(node.httpUrl, { fetchOptions: { headers } }) });
+    const client = createPublicClient({
+      transport: http(node.httpUrl, { fetchOptions: { headers }, timeout: HANG_MS }),
+    });
     expect(await client.getBlockNumber()).toBeTypeOf("bigint");
-    const anonymous = createPublicClient({ transport: http(node.httpUrl, { retryCount: 0 }) });
+    const anonymous = createPublicClient({
+      transport: http(node.httpUrl, { retryCount: 0, timeout: HANG_MS }),
+    });
     await expect(anonymous.getBlockNumber()).rejects.toThrow("Unauthorized");
   });
 

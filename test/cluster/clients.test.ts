@@ -30,6 +30,7 @@ import {
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
+import { HANG_MS } from "../hang.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -56,9 +57,13 @@ describe("viem", () => {
       rpcUrls: { default: { http: [node.httpUrl], webSocket: [node.wsUrl] } },
     });
     return {
-      reader: createPublicClient({ chain, transport: http(), pollingInterval: 100 }),
-      watcher: createPublicClient({ chain, transport: webSocket() }),
-      wallet: createWalletClient({ chain, account, transport: http() }),
+      reader: createPublicClient({
+        chain,
+        transport: http(undefined, { timeout: HANG_MS }),
+        pollingInterval: 100,
+      }),
+      watcher: createPublicClient({ chain, transport: webSocket(undefined, { timeout: HANG_MS }) }),
+      wallet: createWalletClient({ chain, account, transport: http(undefined, { timeout: HANG_MS }) }),
     };
   }
 

@@ -2,6 +2,7 @@ import { createPublicClient, createWalletClient, defineChain, http, toFunctionSe
 import { mnemonicToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
+import { HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { startNodeProcess } from "./nodeProcess.ts";
 import { OwnTime } from "./ownTime.ts";
@@ -18,8 +19,12 @@ itIfThorough(
       nativeCurrency: { name: "E", symbol: "E", decimals: 18 },
       rpcUrls: { default: { http: [node.httpUrl] } },
     });
-    const wallet = createWalletClient({ chain, account, transport: http() });
-    const reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 });
+    const wallet = createWalletClient({ chain, account, transport: http(undefined, { timeout: HANG_MS }) });
+    const reader = createPublicClient({
+      chain,
+      transport: http(undefined, { timeout: HANG_MS }),
+      pollingInterval: 100,
+    });
     const receipt = await reader.waitForTransactionReceipt({
       hash: await wallet.deployContract({ ...ledger, args: [1n] }),
     });

@@ -85,8 +85,12 @@ async function expectMined(url: string): Promise<void> {
     nativeCurrency: { name: "ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   });
-  const wallet = createWalletClient({ account: sender, chain, transport: http() });
-  const reader = createPublicClient({ chain, transport: http() });
+  const wallet = createWalletClient({
+    account: sender,
+    chain,
+    transport: http(undefined, { timeout: HANG_MS }),
+  });
+  const reader = createPublicClient({ chain, transport: http(undefined, { timeout: HANG_MS }) });
   const suggested = await wallet.sendTransaction({ to: sender.address, value: 1n });
   const cheapest = await wallet.sendTransaction({
     to: sender.address,

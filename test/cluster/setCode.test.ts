@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { createPublicClient, createWalletClient, defineChain, type Hex, http } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HANG_MS } from "../hang.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 /** Set-code transactions (EIP-7702) on a Prague chain, from clients that use the node's gas estimate. */
@@ -29,8 +30,12 @@ function clientsOf(index: number) {
   const account = at(index);
   return {
     account,
-    reader: createPublicClient({ chain, transport: http(), pollingInterval: 100 }),
-    wallet: createWalletClient({ chain, account, transport: http() }),
+    reader: createPublicClient({
+      chain,
+      transport: http(undefined, { timeout: HANG_MS }),
+      pollingInterval: 100,
+    }),
+    wallet: createWalletClient({ chain, account, transport: http(undefined, { timeout: HANG_MS }) }),
   };
 }
 

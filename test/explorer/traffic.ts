@@ -3,6 +3,7 @@ import { mnemonicToAccount } from "viem/accounts";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import type { NodeProcess } from "../cluster/nodeProcess.ts";
 import { type CompiledContract, compileSource } from "../contracts/compile.ts";
+import { HANG_MS } from "../hang.ts";
 
 /** Text that a page must show as text: markup that runs, and marks that turn the direction of writing. */
 export const HOSTILE_NAME = "<img src=x onerror=globalThis.hacked=1>\u202e<script>hacked=1</script>";
@@ -66,7 +67,7 @@ export function openDevWallet({ httpUrl }: Pick<NodeProcess, "httpUrl">) {
     rpcUrls: { default: { http: [httpUrl] } },
   });
   const account = mnemonicToAccount(DEV_MNEMONIC);
-  const options = { chain, transport: http(), pollingInterval: 100 };
+  const options = { chain, transport: http(undefined, { timeout: HANG_MS }), pollingInterval: 100 };
   const wallet = createWalletClient({ account, ...options });
   const reader = createPublicClient(options);
   const mined = (hash: Hex) => reader.waitForTransactionReceipt({ hash });

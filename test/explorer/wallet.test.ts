@@ -4,6 +4,7 @@ import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { killRunning } from "../cluster/nodeProcess.ts";
+import { HANG_MS } from "../hang.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {
   CAN_BROWSE,
@@ -49,7 +50,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("a contract in the explorer", () => {
     const watched = await openPage();
     const { page } = watched;
     const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 2 });
-    const wallet = createWalletClient({ account, transport: http(node.httpUrl) });
+    const wallet = createWalletClient({ account, transport: http(node.httpUrl, { timeout: HANG_MS }) });
     await page.exposeFunction("testAccount", () => account.address);
     await page.exposeFunction("testSend", ({ to, data, value }: { to: Hex; data: Hex; value: Hex }) =>
       wallet.sendTransaction({ to, data, value: BigInt(value), chain: null }),

@@ -23,9 +23,9 @@ import { someOf } from "../../thorough.ts";
 import { anHttpServer, ask } from "./servers.ts";
 
 const EMPTY_BLOCKS = 40;
-const FULL_BLOCKS = 100;
+const FULL_BLOCKS = 60;
 const [ONE, OTHER] = [keccak256(Buffer.from("one")), keccak256(Buffer.from("other"))];
-const LOGS: readonly Log[] = Array.from({ length: 1_000 }, (_, index) => ({
+const LOGS: readonly Log[] = Array.from({ length: 25_000 }, (_, index) => ({
   address: account(index % 2).address,
   topics: [index % 2 === 0 ? ONE : OTHER],
   data: new Uint8Array(4),
