@@ -33,9 +33,4 @@ export const OF_LONG_WORK = 5;
  * instead of 29 to 43 ms, and blocks under the heaviest calls stayed as they were.
  */
 export const OF_CALLERS = 2;
-/**
- * Added to that of long work where a job may take its whole time: on a contended core half of what jobs in a slice have, whose callers
- * wait for milliseconds.
- */
-export const OF_ENDLESS_WORK = 3;
 const MAX_NICENESS = 19;

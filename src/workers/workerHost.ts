@@ -2,7 +2,6 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
 import { beginTimeSlice, SliceUsedUp, type TimeSlice } from "../primitives/timeSlice.ts";
 import { threadCpuMs } from "./threadCpuTime.ts";
-import { lowerThreadPriority, OF_ENDLESS_WORK } from "./threadPriority.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 import { isLongJob, type JobMessage, type WorkerMessage } from "./workerProtocol.ts";
 
@@ -28,11 +27,8 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
   let answersAtLastLong = 0;
   const send = (message: WorkerMessage<Result>, transferList: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferList]);
-  let isSlow = false;
   const runOne = async ({ job, answersSeen, sliceMs }: JobMessage<Job>): Promise<void> => {
     if (answersSeen < answersAtLastLong) return;
-    if (sliceMs === undefined && !isSlow) lowerThreadPriority(OF_ENDLESS_WORK);
-    isSlow ||= sliceMs === undefined;
     let startedAtMs = performance.now();
     const sliceFactor = isPrepared ? 1 : COLD_SLICE_FACTOR;
     const prepareAndRun = async (): Promise<Result> => {
