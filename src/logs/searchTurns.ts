@@ -15,8 +15,8 @@ export interface TurningSearch {
 /**
  * Turns of the searches that run on this thread, at most one in each cycle of the event loop. Those in their first slice have as
  * much of the thread's time as the slow ones: a step of a slow one may take many times as long. In both lanes that remote host, and
- * then that client, is next which took little time lately (timeDebts.ts). Searches that nobody wants any more come first, whoever asked
- * for them: they end in their turn, and give back what they hold.
+ * then that client, is next which took little time lately (timeDebts.ts). Searches that nobody wants any more come first,
+ * whatever their clients used: they end in their turn, and give back what they hold.
  *
  *     next ──> quick queue ──┐ by time
  *                            ├──> the search goes on until it asks again, or ends
