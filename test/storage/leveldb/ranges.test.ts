@@ -10,6 +10,7 @@ const ENTRIES = 900;
 const VALUE_BYTES = 690;
 /** So many that what the process takes besides, up to ten megabytes, is little. */
 const RANGES = 400;
+const ROUNDS = 5;
 /** Of each, for what a closed iterator has besides; what it fetched last would be twice as much and more. */
 const REMAINING_BYTES = 60_000;
 
@@ -47,9 +48,14 @@ describe("a range of the database on disk", () => {
         if (++read === wanted) break;
     };
     for (let count = 0; count < 20; count++) await readSome();
-    const before = nativeBytes();
-    for (let count = 0; count < RANGES; count++) await readSome();
-    expect(nativeBytes() - before).toBeLessThan(RANGES * REMAINING_BYTES);
+    const growths: number[] = [];
+    // What ranges leave grows in each round; what else this process does, in some.
+    while (growths.length < ROUNDS && !growths.some((growth) => growth < RANGES * REMAINING_BYTES)) {
+      const before = nativeBytes();
+      for (let count = 0; count < RANGES; count++) await readSome();
+      growths.push(nativeBytes() - before);
+    }
+    expect(Math.min(...growths)).toBeLessThan(RANGES * REMAINING_BYTES);
   });
 });
 
