@@ -87,6 +87,11 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  return joinBytes(parts);
+}
+
+/** As concatBytes, for any number of parts. The whole has a buffer of its own. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += part.length;
   const whole = new Uint8Array(length);

@@ -1,3 +1,5 @@
+import { joinBytes } from "../primitives/hex.ts";
+
 /**
  * A JSON text of ASCII characters that may become long, and part of another one. Finished chunks are kept as bytes outside
  * of the JavaScript heap: strings joined from many small ones take several times their length there, and a worker thread
@@ -47,7 +49,7 @@ export class ChunkedText {
     let short: Uint8Array<ArrayBuffer>[] = [];
     let shortLength = 0;
     const joinShort = (): void => {
-      if (shortLength > 0) pieces.push(joined(short, shortLength));
+      if (shortLength > 0) pieces.push(joinBytes(short));
       short = [];
       shortLength = 0;
     };
@@ -79,15 +81,5 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   if (text.length < CHUNK_LENGTH) return Buffer.from(text, "latin1");
   const bytes = Buffer.from(new ArrayBuffer(text.length));
   bytes.write(text, "latin1");
-  return bytes;
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
   return bytes;
 }

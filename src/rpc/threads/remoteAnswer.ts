@@ -19,9 +19,7 @@ export function toRemote(
     return { kind: "error", code, message, data };
   }
   if (answer instanceof RawJson) return { kind: "raw", text: answer.text };
-  if (answer instanceof JsonPieces) {
-    return { kind: "pieces", pieces: answer.pieces, areOwn: false };
-  }
+  if (answer instanceof JsonPieces) return { kind: "pieces", pieces: answer.pieces, areOwn: false };
   return { kind: "value", value: answer };
 }
 
