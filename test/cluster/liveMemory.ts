@@ -20,12 +20,13 @@ export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
   const url = await until(async () => /ws:\/\/127\S+/.exec(output())?.[0], "the debugger's address");
   const socket = new WebSocket(url);
   await once(socket, "open");
-  const main: Target = { send: (message) => socket.send(message), socket };
+  const main: Target = { send: (message) => socket.send(message), socket, ended: new Set() };
   const threads = await threadsOf(main);
   let usedSize = 0;
   for (const target of [main, ...threads]) {
     await ask(target, "HeapProfiler.collectGarbage");
-    usedSize += ((await ask(target, "Runtime.getHeapUsage")) as { usedSize: number }).usedSize;
+    const usage = (await ask(target, "Runtime.getHeapUsage")) as { usedSize: number } | undefined;
+    usedSize += usage?.usedSize ?? 0;
   }
   socket.terminate();
   return { heapMb: usedSize / 2 ** 20, residentMb: residentMbOf(node) };
@@ -35,23 +36,25 @@ export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
 interface Target {
   readonly socket: WebSocket;
   readonly session?: string;
+  /** Sessions of threads that have ended: an index that is built, the database that is verified. They answer no more. */
+  readonly ended: Set<string>;
   send(message: string): void;
 }
 
 /** The other threads, as the debugger names them when it is told to attach to them. */
 async function threadsOf(main: Target): Promise<readonly Target[]> {
-  const { socket } = main;
-  const sessions: string[] = [];
-  const onMessage = (data: Buffer): void => {
+  const { socket, ended } = main;
+  const sessions = new Set<string>();
+  socket.on("message", (data: Buffer) => {
     const { method, params } = JSON.parse(data.toString("utf8")) as Notice;
-    if (method === "NodeWorker.attachedToWorker") sessions.push(params?.sessionId ?? "");
-  };
-  socket.on("message", onMessage);
+    if (method === "NodeWorker.attachedToWorker") sessions.add(params?.sessionId ?? "");
+    if (method === "NodeWorker.detachedFromWorker") ended.add(params?.sessionId ?? "");
+  });
   await ask(main, "NodeWorker.enable", { waitForDebuggerOnStart: false });
-  socket.off("message", onMessage);
-  return sessions.map((session) => ({
+  return [...sessions].map((session) => ({
     socket,
     session,
+    ended,
     send: (message) =>
       socket.send(
         JSON.stringify({
@@ -80,11 +83,24 @@ export function residentMbOf({ child }: NodeProcess): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
+/** The answer, or undefined from a thread that has ended, also while it is asked. */
 function ask(target: Target, method: string, params: object = {}): Promise<unknown> {
-  const { socket, session } = target;
+  const { socket, session, ended } = target;
   const id = ++lastId;
   return new Promise((resolve, reject) => {
+    const settle = (value: unknown): void => {
+      socket.off("message", onMessage);
+      socket.off("error", reject);
+      socket.off("close", onClose);
+      resolve(value);
+    };
+    const onClose = (): void => reject(new Error(`the debugger closed the connection before ${method}`));
     const onMessage = (data: Buffer): void => {
+      // The listener of threadsOf has heard of this message before.
+      if (session !== undefined && ended.has(session)) {
+        settle(undefined);
+        return;
+      }
       const notice = JSON.parse(data.toString("utf8")) as Notice;
       const { method: told, params: details } = notice;
       const isThreads = told === "NodeWorker.receivedMessageFromWorker" && details?.sessionId === session;
@@ -94,13 +110,11 @@ function ask(target: Target, method: string, params: object = {}): Promise<unkno
           : isThreads
             ? (JSON.parse(details?.message ?? "{}") as Notice)
             : undefined;
-      if (answer?.id !== id) return;
-      socket.off("message", onMessage);
-      socket.off("error", reject);
-      resolve(answer.result);
+      if (answer?.id === id) settle(answer.result);
     };
     socket.on("message", onMessage);
     socket.on("error", reject);
+    socket.on("close", onClose);
     target.send(JSON.stringify({ id, method, params }));
   });
 }

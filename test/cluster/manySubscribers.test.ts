@@ -36,10 +36,14 @@ async function subscribe(
   onHead: (number: string) => void,
 ): Promise<Subscriber> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
-  await once(socket, "open");
+  const closed = once(socket, "close").then(([code]) => {
+    throw new Error(`the node closed a subscriber's connection with ${code}`);
+  });
+  closed.catch(() => undefined);
+  await Promise.race([once(socket, "open"), closed]);
   for (const params of [["newHeads"], ["logs", { address }]]) {
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params }));
-    await once(socket, "message");
+    await Promise.race([once(socket, "message"), closed]);
   }
   const received: string[] = [];
   socket.on("message", (data: Buffer) => {
