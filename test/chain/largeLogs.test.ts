@@ -94,14 +94,14 @@ async function mine(chain: Chain, { supply, waiting }: ReturnType<typeof aSupply
 beforeAll(loadInterpreter);
 
 describe("the logs of our blocks", () => {
-  it("a transaction with more than 16 MiB of them is dropped with a reason, and blocks go on", async () => {
+  it("a transaction with more than 8 MiB of them is dropped with a reason, and blocks go on", async () => {
     const { logger, lines } = loggedLines();
     const chain = await open({ logger });
     const pool = aSupply([aLog(0, 64 * MIB), aLog(1, TRANSACTION_LOG_BYTES), aLog(2, 1)]);
     expect(await mine(chain, pool)).toBe(1);
     expect(pool.waiting.size).toBe(0);
     const reason =
-      "its logs cost more than 16 MiB, the most that a block of this node takes of one transaction";
+      "its logs cost more than 8 MiB, the most that a block of this node takes of one transaction";
     expect(pool.dropped).toEqual([reason, reason]);
     const warnings = lines.filter(({ level }) => level === "WARN").map(({ message }) => message);
     expect(new Set(warnings)).toEqual(
@@ -110,17 +110,17 @@ describe("the logs of our blocks", () => {
     expect(await mine(chain, pool)).toBe(0);
   });
 
-  it("several transactions of 10 MiB are spread over blocks, in spite of the gas that is left", async () => {
+  it("several transactions of 7 MiB are spread over blocks, in spite of the gas that is left", async () => {
     const chain = await open();
-    const pool = aSupply(Array.from({ length: 5 }, (_, sender) => aLog(sender, 10 * MIB)));
+    const pool = aSupply(Array.from({ length: 7 }, (_, sender) => aLog(sender, 7 * MIB)));
     const mined: number[] = [];
     for (let block = 0; block < 12 && pool.waiting.size > 0; block++) {
       const count = await mine(chain, pool);
       mined.push(count);
-      expect(count * 10 * MIB).toBeLessThanOrEqual(BLOCK_LOG_BYTES);
+      expect(count * 7 * MIB).toBeLessThanOrEqual(BLOCK_LOG_BYTES);
     }
     expect(pool.dropped).toEqual([]);
-    expect(mined.reduce((sum, count) => sum + count, 0)).toBe(5);
+    expect(mined.reduce((sum, count) => sum + count, 0)).toBe(7);
     expect(mined.length).toBeGreaterThan(1);
   });
 

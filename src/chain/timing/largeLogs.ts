@@ -140,8 +140,11 @@ interface LeftOut {
   readonly untilMs: number;
 }
 
-/** What the logs of one transaction, and of one block of this node, may cost. */
-export const TRANSACTION_LOG_BYTES = 16 * 1024 * 1024;
+/**
+ * What the logs of one transaction, and of one block of this node, may cost. The first is also how much later than usual a block
+ * may be: a transaction that has waited for long enough is taken whatever the time.
+ */
+export const TRANSACTION_LOG_BYTES = 8 * 1024 * 1024;
 export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;
 /** What every transaction may log that is executed at all: it takes less than a millisecond. */
 const HARMLESS_BYTES = 64 * 1024;
@@ -158,4 +161,4 @@ const LEFT_OUT_LIMIT = 1_024;
 const REMEMBERED_MS = 600_000;
 
 const TOO_MANY_LOGS =
-  "its logs cost more than 16 MiB, the most that a block of this node takes of one transaction";
+  "its logs cost more than 8 MiB, the most that a block of this node takes of one transaction";

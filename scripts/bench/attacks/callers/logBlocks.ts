@@ -5,10 +5,10 @@ import { type AttackedNode, type CallerAttack, untilOver } from "./callerAttack.
 
 const MIB = 1024 ** 2;
 /** One more is above what a block takes of one transaction. */
-const LOGS = 15;
-const GAS = 140_000_000n;
+const LOGS = 7;
+const GAS = 70_000_000n;
 
-/** Ten senders fill blocks with transactions of 15 MiB of logs. */
+/** Ten senders fill blocks with transactions of 7 MiB of logs. */
 export const logBlocks: CallerAttack = {
   name: "blocks full of logs",
   prepare: async (node) => async (isOver) => {

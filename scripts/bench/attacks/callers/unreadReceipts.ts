@@ -6,15 +6,15 @@ import { accounts, signDraft } from "../../workload.ts";
 import { type AttackedNode, type CallerAttack, connectFrom, httpRequest } from "./callerAttack.ts";
 
 /** One more is above what a block takes of one transaction. */
-const LOGS = 15;
+const LOGS = 7;
 const LOG_BYTES = 1024 ** 2;
-const GAS = 140_000_000n;
+const GAS = 70_000_000n;
 const SOCKETS = 6;
-const PIPELINED = 8;
+const PIPELINED = 16;
 
-/** Six connections ask eight times each for a receipt of 32 MB, and read nothing; those that are cut come again. */
+/** Six connections ask sixteen times each for a receipt of 15 MB, as text,, and read nothing; those that are cut come again. */
 export const unreadReceipts: CallerAttack = {
-  name: "unread receipts of 15 MB of logs",
+  name: "unread receipts of 7 MB of logs",
   options: ["--rpc-http-api=ETH"],
   async prepare(node) {
     const request = httpRequest("eth_getTransactionReceipt", [await emitLogs(node)]).repeat(PIPELINED);
