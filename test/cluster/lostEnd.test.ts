@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import type { Hex } from "../../src/primitives/hex.ts";
 import { TEST_HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
-import { type NodeProcess, until } from "./nodeProcess.ts";
+import { freePort, type NodeProcess, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
 interface Named {
@@ -26,14 +26,17 @@ describe("a validator whose database has lost its last block", () => {
         cutLastBlock(damaged.dataPath);
 
         for (const start of ["the first", "one after a kill"]) {
-          const waiting = await network.start(damaged);
+          const port = await freePort();
+          const waiting = await network.start(damaged, [], ["--metrics-enabled", `--metrics-port=${port}`]);
+          expect(await isPausedForLostEnd(port), start).toBe("1");
           expect(waiting.output(), start).toContain("this validator neither proposes nor votes");
           expect(await heightOf(damaged), start).toBeLessThan(Number(lost.number));
           expect(keptLogs(damaged), start).toHaveLength(1);
           await waiting.kill();
         }
 
-        const again = await network.start(damaged);
+        const port = await freePort();
+        const again = await network.start(damaged, [], ["--metrics-enabled", `--metrics-port=${port}`]);
         await network.start(other);
         await reaches(damaged, Number(lost.number) + 3);
         await reaches(other, Number(lost.number) + 3);
@@ -41,6 +44,7 @@ describe("a validator whose database has lost its last block", () => {
         expect(await blockAt(other, lost.number)).toEqual(lost);
         expect(again.output()).toContain("a peer has the lost blocks, with the seals of a quorum");
         expect(keptLogs(damaged)).toEqual([]);
+        expect(await isPausedForLostEnd(port)).toBe("0");
         // A second start finds nothing missing.
         expect(await again.stop()).toBe(0);
         const sound = await network.start(damaged);
@@ -109,6 +113,12 @@ async function proposes({ node, key }: Member): Promise<boolean> {
 async function blockAt({ node }: Member, tag: string): Promise<Named> {
   const { number, hash } = await (node as NodeProcess).rpc<Named>("eth_getBlockByNumber", [tag, false]);
   return { number, hash };
+}
+
+/** The gauge that says whether the node neither proposes nor votes for this reason. */
+async function isPausedForLostEnd(metricsPort: number): Promise<string | undefined> {
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return /paused\{reason="lostEnd"\} (\d)/.exec(metrics)?.[1];
 }
 
 async function heightOf({ node }: Member): Promise<number> {
