@@ -11,8 +11,9 @@ import {
 import { isOfOtherRelease } from "./unknownOptions.ts";
 
 /**
- * Reads options from a TOML file (options.md#toml). A key is an option's name or alias; table names are ignored. Values
- * may be arrays or one text with commas; numbers and booleans may be quoted. `path` names the file in messages.
+ * Reads options from a TOML file (options.md#toml). A key is an option's name or alias; table names are ignored. A
+ * key in two tables is refused unless the values agree: in Besu the order of a hash set decides. Values may be arrays or one
+ * text with commas; numbers and booleans may be quoted. `path` names the file in messages.
  */
 export function readToml(text: string, path: string): SourceReading {
   let document: TomlTable;
@@ -22,7 +23,9 @@ export function readToml(text: string, path: string): SourceReading {
     if (!(error instanceof TomlError)) throw error;
     return onlyProblem(syntaxProblem(error, text, path));
   }
-  const entries = flatten(document);
+  const entries = flatten(document, false).sort(
+    (one, other) => Number(one.isInTable) - Number(other.isInTable),
+  );
   if (entries.length === 0) {
     return onlyProblem(`Unable to read TOML configuration file ${path}: nothing is set in it`);
   }
@@ -36,7 +39,7 @@ export function readToml(text: string, path: string): SourceReading {
     .map(({ key }) => `${key} has no effect in a file; it is given ${describeSource(sourceOf(key))}.`);
   const raw: RawOption[] = [];
   for (const name of OPTION_NAMES) {
-    // The name has precedence over its aliases; among equals the first in the file wins.
+    // The name has precedence over its aliases, and what is outside of tables over what is in them.
     const assignments = spellingsOf(name).flatMap((spelling) =>
       entries.filter(({ key }) => key === spelling),
     );
@@ -48,14 +51,18 @@ export function readToml(text: string, path: string): SourceReading {
     const value = textOf(first.value, mayBeList);
     if (value.ok) raw.push({ name, text: value.text, source });
     else problems.push(wrongKindProblem(name, value.kind, source));
-    if (others.some((other) => other.key === first.key)) {
-      problems.push(`${first.key} is given twice in ${path}`);
-    }
-    const contradicting = others.find((other) => !isSame(textOf(other.value, mayBeList), value));
-    if (contradicting !== undefined && contradicting.key !== first.key) {
-      warnings.push(
-        `${first.key} counts, given ${describeSource(source)}; ${contradicting.key} says otherwise and is ignored.`,
-      );
+    for (const other of others) {
+      if (isSame(textOf(other.value, mayBeList), value)) continue;
+      if (other.key !== first.key)
+        warnings.push(
+          `${first.key} counts, given ${describeSource(source)}; ${other.key} says otherwise and is ignored.`,
+        );
+      else if (first.isInTable)
+        problems.push(`${first.key} is given twice in ${path}, in two tables with different values`);
+      else
+        warnings.push(
+          `${first.key} is given twice in ${path}: the value outside of tables counts, the other one is ignored.`,
+        );
     }
   }
   const unknown = entries
@@ -64,7 +71,7 @@ export function readToml(text: string, path: string): SourceReading {
       const read = textOf(value, true);
       return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };
     });
-  return { raw: raw, unknown: unknown, problems, warnings };
+  return { raw, unknown, problems, warnings: [...new Set(warnings)] };
 }
 
 function isSame(a: Reading, b: Reading): boolean {
@@ -74,11 +81,12 @@ function isSame(a: Reading, b: Reading): boolean {
 interface Entry {
   readonly key: string;
   readonly value: TomlValue;
+  readonly isInTable: boolean;
 }
 
-function flatten(table: TomlTable): Entry[] {
+function flatten(table: TomlTable, isInTable: boolean): Entry[] {
   return Object.entries(table).flatMap(([key, value]) =>
-    isTable(value) ? flatten(value) : [{ key, value }],
+    isTable(value) ? flatten(value, true) : [{ key, value, isInTable }],
   );
 }
 

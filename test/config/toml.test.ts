@@ -133,9 +133,23 @@ describe("an invalid TOML file is refused", () => {
       "identity=1979-05-27",
       "Invalid value for option '--identity': a date is given as identity in node.toml, line 1; accepted: a name",
     ],
-    ["[a]\nidentity=1\n[b]\nidentity=2", "identity is given twice in node.toml"],
+    [
+      "[a]\nidentity=1\n[b]\nidentity=2",
+      "identity is given twice in node.toml, in two tables with different values",
+    ],
   ])("%j", (toml, problem) => {
     expect(problems(toml)).toEqual([problem]);
+  });
+
+  it("may give a key in two tables alike, and once outside of tables, which counts", () => {
+    const alike = readToml('[a]\nidentity="x"\n[b]\nidentity="x"', "node.toml");
+    expect([alike.raw.map(({ text }) => text), alike.problems, alike.warnings]).toEqual([["x"], [], []]);
+    const outside = readToml('a.identity="x"\nidentity="y"\n[b]\nidentity="x"', "node.toml");
+    expect([outside.raw.map(({ text }) => text), outside.problems, outside.warnings]).toEqual([
+      ["y"],
+      [],
+      ["identity is given twice in node.toml: the value outside of tables counts, the other one is ignored."],
+    ]);
   });
 
   it("may have keys that mean nothing in it, as in Besu, and is told so", () => {
