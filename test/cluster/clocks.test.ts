@@ -6,13 +6,16 @@ import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { shiftedClock } from "./shiftedClock.ts";
 import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
+/** More than a busy machine delays a proposal, which is no longer in the future then. */
+const SHIFT_MS = 10_000;
+
 /**
- * All validators accept half a second (ibft2.md#header-rules, rule 4). A validator whose clock is two seconds ahead loses
+ * All validators accept half a second (ibft2.md#header-rules, rule 4). A validator whose clock is further ahead loses
  * each of its rounds: it proposes as soon as the last block is there, with a timestamp in the others' future, so they
  * refuse that block and agree on another in round 1. It still seals the blocks of others, so the chain goes on.
  */
 itIfThorough(
-  "clocks half a second apart cost no round; one two seconds ahead loses its proposals, and is named by all",
+  "clocks half a second apart cost no round; one ten seconds ahead loses its proposals, and is named by all",
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
     onTestFinished(network.stopAll);
@@ -36,20 +39,20 @@ itIfThorough(
     for (const node of nodes) expect(clockWarnings(node)).toEqual([]);
 
     await last.node?.stop();
-    const shifted = await network.start(last, shiftedClock(2_000));
+    const shifted = await network.start(last, shiftedClock(SHIFT_MS));
     const shiftedAt = await heightOf(observer);
     for (const { node } of right) {
       await until(async () => warningOf(node as NodeProcess, `the clock of ${address}`), "a warning");
       expect(warningOf(node as NodeProcess, `the clock of ${address}`)).toMatch(
         new RegExp(
-          `^the clock of ${address} is at least (1\\.[5-9]|2\\.0) s ahead of this machine's: its proposals are refused while their timestamps are in the future`,
+          `^the clock of ${address} is at least \\d+\\.\\d s ahead of this machine's: its proposals are refused while their timestamps are in the future`,
         ),
       );
     }
     const own = "this machine's clock is";
     await until(async () => warningOf(shifted, own), "a warning of the one that differs");
     expect(warningOf(shifted, own)).toMatch(
-      /^the proposals of [23] of the 3 other validators arrive at least 2\.\d s after their timestamps: this machine's clock is 2\.\d s ahead of theirs, or/,
+      /^the proposals of [23] of the 3 other validators arrive at least \d+\.\d s after their timestamps: this machine's clock is \d+\.\d s ahead of theirs, or/,
     );
     const blocks = await agreedBlocks(observer, shiftedAt + 1, await heightOf(observer));
     expect(surprises(blocks, [address])).toEqual([]);
@@ -59,21 +62,21 @@ itIfThorough(
 );
 
 /** It refuses the others' proposals as too early; they go on without it, except when it is the proposer. */
-itIfThorough("one two seconds behind loses its proposals, follows late, and reports it itself", async () => {
+itIfThorough("one ten seconds behind loses its proposals, follows late, and reports it itself", async () => {
   const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
   onTestFinished(network.stopAll);
   const [last, ...right] = [...network.members].reverse() as [Member, ...Member[]];
   const address = toHex(last.key.address);
   const nodes = await Promise.all(right.map((member) => network.start(member)));
   const [observer] = nodes as [NodeProcess];
-  const late = await network.start(last, shiftedClock(-2_000));
+  const late = await network.start(last, shiftedClock(-SHIFT_MS));
   await reach(nodes, 2);
   const startHeight = await heightOf(observer);
   const own = "this machine's clock is";
   await until(async () => warningOf(late, own), "a warning of the one that differs");
   // Delays on a busy host reduce the difference that the proposals prove.
   expect(warningOf(late, own)).toMatch(
-    /^this machine's clock is at least (1\.\d|2\.0) s behind the clocks of [23] of the 3 other validators/,
+    /^this machine's clock is at least \d+\.\d s behind the clocks of [23] of the 3 other validators/,
   );
   await reach([late], startHeight + 8);
   const blocks = await agreedBlocks(observer, startHeight, startHeight + 8);
