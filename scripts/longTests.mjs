@@ -74,6 +74,7 @@ const SUITES = [
   "test/cluster/permissions",
   "test/cluster/manyCallers",
   "test/cluster/manySubscribers",
+  "test/cluster/replacedKey",
   "test/cluster/reread",
   "test/cluster/restart",
   "test/cluster/restoreRounds",
