@@ -22,12 +22,25 @@ export type SubscriptionTo<Kind extends SubscriptionKind> = Subscription & {
   readonly parameters: Extract<SubscriptionParameters, { readonly kind: Kind }>;
 };
 
+/** Room for one subscription. */
+interface Place {
+  readonly connection: Connection;
+  readonly remoteHost: string;
+  /** Addresses and topics. */
+  readonly criteria: number;
+}
+
 /** The subscriptions of all connections; closing a connection removes its subscriptions. */
 export interface SubscriptionTable {
-  /** Whether the events could be added now. */
-  hasRoom(connection: Connection, remoteHost: string, wanted: WantedEvents): boolean;
-  /** Returns the new id, from one counter for the whole node; undefined when there are too many. */
-  add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined;
+  /**
+   * Takes a place for these events before they are prepared, which takes long where they have many criteria; undefined when there
+   * are too many. It is either used or left.
+   */
+  reserve(connection: Connection, remoteHost: string, wanted: WantedEvents): Place | undefined;
+  /** Uses the place. Returns the new id, from one counter for the whole node. */
+  add(place: Place, parameters: SubscriptionParameters): string;
+  /** Gives the place back. */
+  leave(place: Place): void;
   find(id: string): Subscription | undefined;
   remove(subscription: Subscription): void;
   /** The subscriptions of one kind in the order of their ids. */
@@ -80,6 +93,8 @@ class CountedSubscriptions implements SubscriptionTable {
     syncing: new Map(),
   };
   private readonly byConnection = new Map<Connection, Set<Subscription>>();
+  /** Places that are neither used nor left. */
+  private readonly reserved = new Map<Connection, number>();
   private readonly criteria: HostShares;
 
   constructor(
@@ -100,18 +115,24 @@ class CountedSubscriptions implements SubscriptionTable {
     this.criteria = new HostShares(CRITERIA_LIMIT, criteria);
   }
 
-  hasRoom(connection: Connection, remoteHost: string, wanted: WantedEvents): boolean {
+  reserve(connection: Connection, remoteHost: string, wanted: WantedEvents): Place | undefined {
+    const reserved = this.reserved.get(connection) ?? 0;
     const held = this.byConnection.get(connection)?.size ?? 0;
-    const size = sizeOf(wanted);
-    if (held >= SUBSCRIPTIONS_PER_CONNECTION || !this.criteria.take(remoteHost, size)) return false;
-    this.criteria.giveBack(remoteHost, size);
-    return true;
+    if (held + reserved >= SUBSCRIPTIONS_PER_CONNECTION) return undefined;
+    const criteria = sizeOf(wanted);
+    if (!this.criteria.take(remoteHost, criteria)) return undefined;
+    this.reserved.set(connection, reserved + 1);
+    return { connection, remoteHost, criteria };
   }
 
-  add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined {
+  leave({ connection, remoteHost, criteria }: Place): void {
+    this.endReservation(connection);
+    this.criteria.giveBack(remoteHost, criteria);
+  }
+
+  add({ connection, remoteHost }: Place, parameters: SubscriptionParameters): string {
+    this.endReservation(connection);
     const own = this.byConnection.get(connection) ?? this.startConnection(connection);
-    if (own.size >= SUBSCRIPTIONS_PER_CONNECTION) return undefined;
-    if (!this.criteria.take(remoteHost, sizeOf(parameters))) return undefined;
     const subscription = { id: toQuantity(this.nextId()), connection, remoteHost, parameters };
     this.byId.set(subscription.id, subscription);
     // The map has the kind of the parameters.
@@ -151,6 +172,12 @@ class CountedSubscriptions implements SubscriptionTable {
     for (const each of this.byConnection)
       if (busiest === undefined || each[1].size > busiest[1].size) busiest = each;
     return busiest?.[0];
+  }
+
+  private endReservation(connection: Connection): void {
+    const others = (this.reserved.get(connection) ?? 0) - 1;
+    if (others > 0) this.reserved.set(connection, others);
+    else this.reserved.delete(connection);
   }
 
   private startConnection(connection: Connection): Set<Subscription> {

@@ -87,12 +87,15 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
       const { connection, remoteHost } = context;
       const wanted = decodeSubscription(type, options);
       if (wanted === undefined || connection === undefined) return ERRORS.invalidRequest;
-      if (!table.hasRoom(connection, remoteHost, wanted)) return TOO_MANY;
+      const place = table.reserve(connection, remoteHost, wanted);
+      if (place === undefined) return TOO_MANY;
       const slice = new CallerSlice(callerTime, remoteHost);
-      return onceKnown(prepare(wanted, slice), (parameters) =>
+      return onceKnown(prepare(wanted, slice), (parameters) => {
+        if (!context.isAbandoned()) return table.add(place, parameters);
         // Nobody would end a subscription of a connection that closed meanwhile.
-        context.isAbandoned() ? TOO_MANY : (table.add(connection, remoteHost, parameters) ?? TOO_MANY),
-      );
+        table.leave(place);
+        return TOO_MANY;
+      });
     },
   });
 

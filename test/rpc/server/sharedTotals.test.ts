@@ -146,8 +146,12 @@ it("criteria of subscriptions on all threads are bounded together, and a host le
   const connection = { onClose: () => undefined, subscribed: () => undefined } as unknown as Connection;
   const addresses = Array.from({ length: 10_000 }, () => asAddress(new Uint8Array(20)));
   const filter = { addresses, topics: [] };
-  const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[2];
-  const add = (index: number, host: string) => tables[index % 2]?.add(connection, host, logs);
+  const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[1];
+  const add = (index: number, host: string) => {
+    const table = tables[index % 2];
+    const place = table?.reserve(connection, host, logs);
+    return place && table?.add(place, logs);
+  };
   const added = Array.from({ length: 25 }, (_, index) => add(index, "192.0.2.1"));
   expect(added.filter((id) => id !== undefined)).toHaveLength(10);
   expect([add(0, "192.0.2.2"), add(1, "192.0.2.2")]).not.toContain(undefined);

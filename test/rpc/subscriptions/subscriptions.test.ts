@@ -212,8 +212,23 @@ describe("a request for a subscription", () => {
     const { methods } = aSubscribedNode();
     const client = aClient(methods);
     const addresses = manyAddresses(toHex(aLog("any").address));
-    for (let count = 0; count < 10; count++) await client.subscribeToMany(addresses);
+    // Those that are prepared now have theirs.
+    const others = Array.from({ length: 10 }, () => client.subscribeToMany(addresses));
     expect(client.subscribe("logs", { address: addresses })).toBe(-32005);
+    expect(new Set(await Promise.all(others)).size).toBe(10);
+    expect(client.subscribe("logs", { address: addresses })).toBe(-32005);
+  });
+
+  it("to thousands of addresses leaves its room to others where the connection closes meanwhile", async () => {
+    const { methods } = aSubscribedNode();
+    const addresses = manyAddresses(toHex(aLog("any").address));
+    const [closing, client] = [aClient(methods), aClient(methods)];
+    const many = Array.from({ length: 10 }, () => closing.subscribeToMany(addresses));
+    closing.close();
+    expect(client.subscribe("logs", { address: addresses })).toBe(-32005);
+    await Promise.all(many);
+    for (let count = 1; count <= 10; count++)
+      expect(await client.subscribeToMany(addresses)).toBe(toQuantity(count));
   });
 
   it("to thousands of addresses is not kept for a connection that has closed meanwhile", async () => {
