@@ -36,10 +36,11 @@ export interface WorkerThread {
 }
 
 /**
- * A thread that has not loaded its code after so long hangs, and is terminated nevertheless, milliseconds. Most take less than 500. On a
- * busy machine 2,000 were too few: bufferutil's native code aborts the process when its loading is interrupted.
+ * A thread that has not loaded its code after so long hangs, and is terminated nevertheless, milliseconds. Most take less than 500. On
+ * a busy machine ten seconds were too few: Node.js 26 aborts the process when the loading is interrupted, as bufferutil's native
+ * code does.
  */
-const LOADING_LIMIT_MS = 10_000;
+const LOADING_LIMIT_MS = 60_000;
 
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
 export function startWorkerThread<Message>(
