@@ -28,7 +28,11 @@ describe("a validator whose database has lost its last block", () => {
         for (const start of ["the first", "one after a kill"]) {
           const port = await freePort();
           const waiting = await network.start(damaged, [], ["--metrics-enabled", `--metrics-port=${port}`]);
-          expect(await isPausedForLostEnd(port), start).toBe("1");
+          // It answers before it begins to take part.
+          await until(
+            async () => ((await isPausedForLostEnd(port)) === "1" ? true : undefined),
+            `the wait of ${start}`,
+          );
           expect(waiting.output(), start).toContain("this validator neither proposes nor votes");
           expect(await heightOf(damaged), start).toBeLessThan(Number(lost.number));
           expect(keptLogs(damaged), start).toHaveLength(1);
@@ -44,7 +48,10 @@ describe("a validator whose database has lost its last block", () => {
         expect(await blockAt(other, lost.number)).toEqual(lost);
         expect(again.output()).toContain("a peer has the lost blocks, with the seals of a quorum");
         expect(keptLogs(damaged)).toEqual([]);
-        expect(await isPausedForLostEnd(port)).toBe("0");
+        await until(
+          async () => ((await isPausedForLostEnd(port)) === "0" ? true : undefined),
+          "the end of the wait",
+        );
         // A second start finds nothing missing.
         expect(await again.stop()).toBe(0);
         const sound = await network.start(damaged);

@@ -35,7 +35,7 @@ describe("a validator's key that is replaced", () => {
       const added = await network.start(newcomer);
       const observer = second.node as NodeProcess;
       await reach([added], await heightOf(observer));
-      expect((await added.rpc<{ mode: string }>("ibft_status")).mode).toBe("following");
+      await untilFollowing(added);
 
       await vote([old, second, third], address, true);
       await untilValidators(observer, 5, (all) => all.includes(address));
@@ -56,7 +56,7 @@ describe("a validator's key that is replaced", () => {
       await reach([added, observer], stoppedAt + 5);
       const again = await network.start(old);
       await reach([again], stoppedAt + 10);
-      expect((await again.rpc<{ mode: string }>("ibft_status")).mode).toBe("following");
+      await untilFollowing(again);
       const validators = await again.rpc<readonly Hex[]>("ibft_getValidatorsByBlockNumber", ["latest"]);
       expect(validators).toHaveLength(4);
       expect(validators).toContain(address);
@@ -69,6 +69,13 @@ describe("a validator's key that is replaced", () => {
 async function vote(members: readonly Member[], address: Hex, isIn: boolean): Promise<void> {
   for (const { node } of members)
     expect(await node?.rpc("ibft_proposeValidatorVote", [address, isIn])).toBe(true);
+}
+
+async function untilFollowing(node: NodeProcess): Promise<void> {
+  await until(async () => {
+    const { mode } = await node.rpc<{ readonly mode: string }>("ibft_status");
+    return mode === "following" ? true : undefined;
+  }, "a node that follows");
 }
 
 async function untilValidators(
