@@ -14,7 +14,7 @@ import { COUNTER, contractIn, LOGGER } from "./contracts.ts";
 import { longestPauseMs, watchingPauses } from "./loopPauses.ts";
 import { type NodeProcess, pause, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
-const LOGS = 30_000;
+const LOGS = 28_000;
 const COUNT = 150_000;
 /** Limit on a busy host. On an idle one pauses are 25 ms at most; a trace sent as one text took 480 ms. */
 const PAUSE_LIMIT_MS = 300;

@@ -4,8 +4,8 @@ import { accounts, signDraft } from "../../workload.ts";
 import { type AttackedNode, type CallerAttack, httpRequest, keepAsking } from "./callerAttack.ts";
 
 const CALLERS = 10;
-const BLOCKS = 8;
-const LOGS_A_BLOCK = 20_000;
+const BLOCKS = 16;
+const LOGS_A_BLOCK = 10_000;
 const ONE = pad("0x01");
 const OTHER = pad("0x02");
 
