@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import WebSocket from "ws";
 import { HANG_MS } from "../hang.ts";
@@ -112,7 +113,8 @@ function heldBy({ totals, hosts }: Counters, threads: number): Readonly<Record<s
 export class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   private readonly port: number;
-  /** Connections that broke. */
+  private socket: Socket | undefined;
+  /** Connections that broke, also between two requests. */
   broken = 0;
 
   constructor(port: number) {
@@ -121,7 +123,7 @@ export class Client {
 
   /** The result; asks again when the connection breaks. */
   async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-    for (;;) {
+    for (let failures = 0; failures <= 50; failures++) {
       const text = await this.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })).catch(
         () => undefined,
       );
@@ -130,9 +132,8 @@ export class Client {
         if (answer.error !== undefined) throw new RpcFailure(answer.error);
         return answer.result as T;
       }
-      this.broken++;
-      if (this.broken > 50) throw new Error("the port is closed");
     }
+    throw new Error("the port is closed");
   }
 
   close(): void {
@@ -152,9 +153,18 @@ export class Client {
           incoming.on("error", reject);
         },
       );
+      outgoing.on("socket", (socket) => this.watch(socket));
       outgoing.on("error", reject);
       outgoing.on("timeout", () => outgoing.destroy(new Error("no answer")));
       outgoing.end(body);
+    });
+  }
+
+  private watch(socket: Socket): void {
+    if (socket === this.socket) return;
+    this.socket = socket;
+    socket.once("close", () => {
+      this.broken++;
     });
   }
 }
