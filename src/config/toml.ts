@@ -39,7 +39,7 @@ export function readToml(text: string, path: string): SourceReading {
     .map(({ key }) => `${key} has no effect in a file; it is given ${describeSource(sourceOf(key))}.`);
   const raw: RawOption[] = [];
   for (const name of OPTION_NAMES) {
-    // The name has precedence over its aliases, and what is outside of tables over what is in them.
+    // The name has precedence over its aliases; of equals, what is outside of tables has it.
     const assignments = spellingsOf(name).flatMap((spelling) =>
       entries.filter(({ key }) => key === spelling),
     );
@@ -51,11 +51,11 @@ export function readToml(text: string, path: string): SourceReading {
     const value = textOf(first.value, mayBeList);
     if (value.ok) raw.push({ name, text: value.text, source });
     else problems.push(wrongKindProblem(name, value.kind, source));
-    for (const other of others) {
-      if (isSame(textOf(other.value, mayBeList), value)) continue;
-      if (other.key !== first.key)
+    const contradicting = others.filter((other) => !isSame(textOf(other.value, mayBeList), value));
+    for (const key of new Set(contradicting.map((other) => other.key))) {
+      if (key !== first.key)
         warnings.push(
-          `${first.key} counts, given ${describeSource(source)}; ${other.key} says otherwise and is ignored.`,
+          `${first.key} counts, given ${describeSource(source)}; ${key} says otherwise and is ignored.`,
         );
       else if (first.isInTable)
         problems.push(`${first.key} is given twice in ${path}, in two tables with different values`);
@@ -71,7 +71,7 @@ export function readToml(text: string, path: string): SourceReading {
       const read = textOf(value, true);
       return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };
     });
-  return { raw, unknown, problems, warnings: [...new Set(warnings)] };
+  return { raw, unknown, problems, warnings };
 }
 
 function isSame(a: Reading, b: Reading): boolean {

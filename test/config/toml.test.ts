@@ -137,6 +137,10 @@ describe("an invalid TOML file is refused", () => {
       "[a]\nidentity=1\n[b]\nidentity=2",
       "identity is given twice in node.toml, in two tables with different values",
     ],
+    [
+      "[a]\nidentity=1\n[b]\nidentity=2\n[c]\nidentity=3",
+      "identity is given twice in node.toml, in two tables with different values",
+    ],
   ])("%j", (toml, problem) => {
     expect(problems(toml)).toEqual([problem]);
   });
