@@ -141,8 +141,8 @@ interface LeftOut {
 }
 
 /**
- * What the logs of one transaction, and of one block of this node, may cost. The first is also how much later than usual a block
- * may be: a transaction that has waited for long enough is taken whatever the time.
+ * What the logs of one transaction, and of one block of this node, may cost. The first also bounds how late a block may be, since a
+ * transaction that has waited for some blocks is taken whatever the time.
  */
 export const TRANSACTION_LOG_BYTES = 8 * 1024 * 1024;
 export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;

@@ -12,7 +12,7 @@ const GAS = 70_000_000n;
 const SOCKETS = 6;
 const PIPELINED = 16;
 
-/** Six connections ask sixteen times each for a receipt of 15 MB, as text,, and read nothing; those that are cut come again. */
+/** Six connections ask sixteen times each for a receipt of 15 MB, as text, and read nothing; those that are cut come again. */
 export const unreadReceipts: CallerAttack = {
   name: "unread receipts of 7 MB of logs",
   options: ["--rpc-http-api=ETH"],
