@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault } from "../storage/diskErrors.ts";
 
 /** A file that holds the process id while the node runs, for health checks and start scripts. */
@@ -15,7 +16,7 @@ export function writePidFile(
 ): Result<PidFile, "unusablePidFile" | "diskFailure"> {
   if (path === undefined) return ok({ remove: () => undefined });
   try {
-    writeFileSync(path, `${processId}`);
+    writeWhole(path, `${processId}`);
   } catch (error) {
     const reason = messageOf(error);
     return err({

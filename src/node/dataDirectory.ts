@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
 /** Paths in the node's data folder. Of Besu's files there, the key is read, and database/ is not touched. */
@@ -64,7 +65,7 @@ export function writePortsFile(
   const file = join(path, PORTS_FILE);
   const lines = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
   try {
-    writeFileSync(file, `${lines.join("\n")}\n`);
+    writeWhole(file, `${lines.join("\n")}\n`);
     return ok(undefined);
   } catch (error) {
     return refuse(`The list of ports ${file} cannot be written`, error);

@@ -14,8 +14,7 @@ describe("the running program", () => {
       options: [`--pid-path=${pidFile}`, "--kzg-trusted-setup=none.txt"],
     });
     const written = await until(
-      // The file is there before its text is.
-      async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") || undefined : undefined),
+      async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
       "a pid file",
     );
     expect(written).toBe(`${node.child.pid}`);
