@@ -1,16 +1,15 @@
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect } from "vitest";
-import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { afterAll, expect } from "vitest";
+import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { ibexHere } from "../cli/program.ts";
-import { TEST_HANG_MS } from "../hang.ts";
-import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
+import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, hashesOf, heightOf, reach } from "./chainReading.ts";
-import { type NodeProcess, pause, until } from "./nodeProcess.ts";
+import { type NodeProcess, pause, temporaryFolder, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 /** How long the chain stalls, with two of four validators; round 0 lasts one second. */
@@ -18,23 +17,22 @@ const OUTAGE_MS = 25_000;
 /** Round of the next block when all restart at once. In the outage they came to the fifth; a round lasts twice as long as the one before. */
 const LAST_ROUND = 5;
 
-/** Each for one test. They stall at the same time, because they only wait. */
-let ofAll: ValidatorNetwork;
-let ofEach: ValidatorNetwork;
+/** One network for each test. They stall at the same time, because they only wait; the test that comes first waits for both. */
+let stalled: Promise<readonly [ofAll: ValidatorNetwork, ofEach: ValidatorNetwork]> | undefined;
 
-beforeAll(async () => {
-  if (!IS_THOROUGH) return;
-  [ofAll, ofEach] = await Promise.all([aStalledNetwork([0, 2]), aStalledNetwork([0, 1])]);
-}, OUTAGE_MS + TEST_HANG_MS);
+function stalledNetworks() {
+  stalled ??= Promise.all([aStalledNetwork([0, 2]), aStalledNetwork([0, 1])]);
+  return stalled;
+}
 
 afterAll(async () => {
-  await Promise.all([ofAll, ofEach].map((network) => network?.stopAll()));
+  for (const network of (await stalled) ?? []) await network.stopAll();
 });
 
 itIfThorough(
   "four stalled validators that restart at once, two of them without their votes like Besu, agree again soon",
   async () => {
-    const network = ofAll;
+    const [network] = await stalledNetworks();
     await network.stopAll();
     for (const member of network.members.slice(2)) await forgetLikeBesu(member);
     const backAtMs = Date.now();
@@ -51,7 +49,7 @@ itIfThorough(
 itIfThorough(
   "'ibex validator forget-votes' lets stalled validators start in round 0, one after another",
   async () => {
-    const network = ofEach;
+    const [, network] = await stalledNetworks();
     const [first, second, third, fourth] = network.members as [Member, Member, Member, Member];
     const known = (await Promise.all([third, fourth].map(headOf))).join();
     for (const [member, other] of [
@@ -88,14 +86,53 @@ async function roundOf(node: NodeProcess): Promise<number> {
   return Number(await until(round, "a round"));
 }
 
-/** A network that produced blocks and then stalled with only the given validators running. */
+/**
+ * A network that produced blocks and then stalled with only the given validators running, between two blocks: in the middle of one, those
+ * left may hold a block that is prepared, or that a stopped one lacks.
+ */
 async function aStalledNetwork(running: readonly number[]): Promise<ValidatorNetwork> {
   const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
-  await reach(await network.startAll(), 3);
   const { members } = network;
-  for (const [index, { node }] of members.entries()) if (!running.includes(index)) await node?.kill();
+  const stopped = members.filter((_, index) => !running.includes(index));
+  const left = running.flatMap((index) => members[index] ?? []);
+  await network.startAll();
+  for (let height = 3; ; height += 3) {
+    await reach(nodesOf(members), height);
+    await Promise.all(stopped.map(({ node }) => node?.kill()));
+    await Promise.all(nodesOf(left).map(leaveRound0));
+    if (await isBetweenBlocks(left, stopped)) break;
+    await Promise.all(stopped.map((member) => network.start(member)));
+  }
   await pause(OUTAGE_MS);
   return network;
+}
+
+/** Waits until no block of the height can be made any more. */
+const leaveRound0 = (node: NodeProcess): Promise<true> =>
+  until(async () => ((await roundOf(node)) > 0 ? true : undefined), "a later round");
+
+const nodesOf = (members: readonly Member[]): readonly NodeProcess[] =>
+  members.flatMap(({ node }) => node ?? []);
+
+async function isBetweenBlocks(left: readonly Member[], stopped: readonly Member[]): Promise<boolean> {
+  const heights = await Promise.all(nodesOf(left).map(heightOf));
+  const heads = await Promise.all(stopped.map(headOf));
+  const prepared = await Promise.all(left.map(hasPrepared));
+  const [height] = heights;
+  return (
+    heights.every((each) => each === height) &&
+    heads.every((head) => head.includes(`=${height}:`)) &&
+    !prepared.some(Boolean)
+  );
+}
+
+async function hasPrepared({ dataPath }: Member): Promise<boolean> {
+  const copy = join(temporaryFolder(), "votes.log");
+  copyFileSync(join(dataPath, "votes.log"), copy);
+  const log = await openVoteLog(copy);
+  const record = decodeLastSigned(expectDefined(log.read(), "a vote"));
+  await log.close();
+  return record.ok && record.value.prepared !== undefined;
 }
 
 /** Besu keeps no votes, and votes at once at the height that its votes of before belong to. */
