@@ -11,7 +11,6 @@ import { runConfined } from "./confinedProgram.ts";
 import {
   freePort,
   PROGRAM,
-  pause,
   type RunningProgram,
   rpc,
   startNodeProcess,
@@ -240,8 +239,9 @@ describe("open files that run out while the node runs", () => {
       const connection = new Agent({ keepAlive: true, maxSockets: 1 });
       const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
         askBy(connection, port, requests);
-      await ask([{ method: "eth_chainId", params: [] }]);
       await untilLoaded(program);
+      // An idle connection is closed after some seconds, and the node can accept no other one once its files have run out.
+      await ask([{ method: "eth_chainId", params: [] }]);
       program.child.kill("SIGUSR2");
       const answered: { transactionHash: Hex }[] = [];
       let isOver = false;
@@ -262,16 +262,16 @@ describe("open files that run out while the node runs", () => {
           () => [],
         );
         const last = toHex(large.at(-1)?.hash ?? new Uint8Array());
-        while (!isOver) {
-          const [receipt] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(() => [
-            null,
-          ]);
-          if (receipt !== null && receipt !== undefined) {
-            answered.push(receipt as { transactionHash: Hex });
-            break;
-          }
-          await pause(50);
-        }
+        const receipt = await until(async () => {
+          if (isOver) return "over";
+          const [found] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(
+            () => [],
+          );
+          return (found as { transactionHash: Hex } | null | undefined) ?? undefined;
+        }, "a receipt or the end of the node").catch((error: unknown) => {
+          throw new Error(`${String(error)}:\n${program.output().slice(-4000)}`);
+        });
+        if (receipt !== "over") answered.push(receipt);
       }
       program.child.kill();
       const exitCode = await program.exit;
