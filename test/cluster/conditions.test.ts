@@ -4,6 +4,7 @@ import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { assert } from "../../src/primitives/assert.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { itIfThorough, someOf } from "../thorough.ts";
@@ -240,18 +241,27 @@ describe("open files that run out while the node runs", () => {
       const ask = (requests: readonly { method: string; params: readonly unknown[] }[]) =>
         askBy(connection, port, requests);
       await untilLoaded(program);
-      // An idle connection is closed after some seconds, and the node can accept no other one once its files have run out.
-      await ask([{ method: "eth_chainId", params: [] }]);
-      program.child.kill("SIGUSR2");
-      const answered: { transactionHash: Hex }[] = [];
       let isOver = false;
       void program.exit.then(() => {
         isOver = true;
       });
+      // Where the connection is lost, there will be no other one: the node can accept none any more.
+      const receiptOf = (hash: Hex): Promise<Receipt | "noAnswer"> =>
+        until(async () => {
+          if (isOver) return "noAnswer";
+          return ask([{ method: "eth_getTransactionReceipt", params: [hash] }]).then(
+            ([receipt]) => (receipt as Receipt | null | undefined) ?? undefined,
+            () => "noAnswer",
+          );
+        }, "a receipt, or the end of node or connection");
+      const small = aTransaction({ nonce: 0n, gasPrice: 1n, gasLimit: 1_000_000n });
+      await ask([{ method: "eth_sendRawTransaction", params: [toHex(small.raw)] }]);
+      const answered = [await receiptOf(toHex(small.hash))];
+      program.child.kill("SIGUSR2");
       for (let batch = 0; batch < 16 && !isOver; batch++) {
         const large = Array.from({ length: LARGE_BATCH }, (_, index) =>
           aTransaction({
-            nonce: BigInt(batch * LARGE_BATCH + index),
+            nonce: BigInt(1 + batch * LARGE_BATCH + index),
             gasPrice: 1n,
             gasLimit: 1_000_000n,
             data: new Uint8Array(100_000),
@@ -262,16 +272,9 @@ describe("open files that run out while the node runs", () => {
           () => [],
         );
         const last = toHex(large.at(-1)?.hash ?? new Uint8Array());
-        const receipt = await until(async () => {
-          if (isOver) return "over";
-          const [found] = await ask([{ method: "eth_getTransactionReceipt", params: [last] }]).catch(
-            () => [],
-          );
-          return (found as { transactionHash: Hex } | null | undefined) ?? undefined;
-        }, "a receipt or the end of the node").catch((error: unknown) => {
-          throw new Error(`${String(error)}:\n${program.output().slice(-4000)}`);
-        });
-        if (receipt !== "over") answered.push(receipt);
+        const receipt = await receiptOf(last);
+        if (receipt === "noAnswer") break;
+        answered.push(receipt);
       }
       program.child.kill();
       const exitCode = await program.exit;
@@ -280,9 +283,10 @@ describe("open files that run out while the node runs", () => {
         expect(program.output()).toContain("Too few open files are allowed: raise the limit");
       connection.destroy();
       const again = await startNodeProcess({ dataPath: folder });
-      expect(answered.length).toBeGreaterThan(0);
-      for (const receipt of answered)
+      for (const receipt of answered) {
+        assert(receipt !== "noAnswer", "the first transaction was sent before the files ran out");
         expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
+      }
       expect(await again.stop()).toBe(0);
     },
   );
@@ -290,12 +294,19 @@ describe("open files that run out while the node runs", () => {
 
 const LARGE_BATCH = 20;
 
+interface Receipt {
+  readonly transactionHash: Hex;
+}
+
 /** Code that opens files up to the limit of the process when it gets the signal. */
 function takingAllFilesOn(signal: string): string {
   return `data:text/javascript,import{openSync}from"node:fs";process.on("${signal}",()=>{try{for(;;)openSync("/dev/null")}catch{}})`;
 }
 
-/** Sends a batch over a connection that is already open; returns the results. */
+/** Agents with a connection. A further one would wait for ever where the node cannot accept it. */
+const connected = new WeakSet<Agent>();
+
+/** Sends a batch over the only connection that the agent ever opens; returns the results. */
 function askBy(
   agent: Agent,
   port: number,
@@ -316,6 +327,10 @@ function askBy(
       });
     });
     sent.on("error", reject);
+    sent.once("socket", () => {
+      if (connected.has(agent) && !sent.reusedSocket) sent.destroy(new Error("the connection was lost"));
+      connected.add(agent);
+    });
     sent.end(body);
   });
 }
