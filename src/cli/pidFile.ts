@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { writeWhole } from "../primitives/wholeFile.ts";
@@ -25,5 +25,14 @@ export function writePidFile(
       message: `The file ${path} named by --pid-path cannot be written: ${reason}`,
     });
   }
-  return ok({ remove: () => rmSync(path, { force: true }) });
+  return ok({ remove: () => removeFile(path) });
+}
+
+/** Empties a file that lies in a folder that this user may not write. */
+function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    writeFileSync(path, "");
+  }
 }

@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { assert } from "../../src/primitives/assert.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { itIfThorough, someOf } from "../thorough.ts";
@@ -67,6 +66,26 @@ describe("a folder without permission ends the start with 2 and says what to do"
 });
 
 describe("a node", () => {
+  it.skipIf(!MAY_READ)(
+    "writes its process id to a file in a folder that it may not write, and empties it (skipped where another user may not read the program)",
+    async () => {
+      const folder = temporaryFolder();
+      const pidFile = join(folder, "node.pid");
+      writeFileSync(pidFile, "");
+      chmodSync(pidFile, 0o666);
+      chmodSync(folder, 0o755);
+      const { program } = await started(OTHER_USER, (data) => chmodSync(data, 0o777), [
+        `--pid-path=${pidFile}`,
+        ...MAIN_THREAD_ALONE,
+      ]);
+      await untilLoaded(program);
+      expect(readFileSync(pidFile, "utf8")).toBe(`${program.child.pid}`);
+      program.child.kill();
+      expect(await program.exit).toBe(0);
+      expect(readFileSync(pidFile, "utf8")).toBe("");
+    },
+  );
+
   it("warns of a key that others may read, and of a Besu database in its folder, which it does not touch", async () => {
     const prepare = (folder: string): void => {
       writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
@@ -254,20 +273,20 @@ describe("open files that run out while the node runs", () => {
             () => "noAnswer",
           );
         }, "a receipt, or the end of node or connection");
-      const small = aTransaction({ nonce: 0n, gasPrice: 1n, gasLimit: 1_000_000n });
-      await ask([{ method: "eth_sendRawTransaction", params: [toHex(small.raw)] }]);
-      const answered = [await receiptOf(toHex(small.hash))];
+      // Opens the connection.
+      await ask([{ method: "eth_chainId", params: [] }]);
       program.child.kill("SIGUSR2");
+      const answered: Receipt[] = [];
       for (let batch = 0; batch < 16 && !isOver; batch++) {
         const large = Array.from({ length: LARGE_BATCH }, (_, index) =>
           aTransaction({
-            nonce: BigInt(1 + batch * LARGE_BATCH + index),
+            nonce: BigInt(batch * LARGE_BATCH + index),
             gasPrice: 1n,
             gasLimit: 1_000_000n,
             data: new Uint8Array(100_000),
           }),
         );
-        // Fails once the node has ended, which is one of the two ends that this loop waits for.
+        // Fails once node or connection has ended, which receiptOf finds, too.
         await ask(large.map(({ raw }) => ({ method: "eth_sendRawTransaction", params: [toHex(raw)] }))).catch(
           () => [],
         );
@@ -283,10 +302,9 @@ describe("open files that run out while the node runs", () => {
         expect(program.output()).toContain("Too few open files are allowed: raise the limit");
       connection.destroy();
       const again = await startNodeProcess({ dataPath: folder });
-      for (const receipt of answered) {
-        assert(receipt !== "noAnswer", "the first transaction was sent before the files ran out");
+      expect(answered.length).toBeGreaterThan(0);
+      for (const receipt of answered)
         expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
-      }
       expect(await again.stop()).toBe(0);
     },
   );

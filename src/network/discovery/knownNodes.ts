@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Clock } from "../../primitives/clock.ts";
 import { parseHex, toHex } from "../../primitives/hex.ts";
+import { writeWhole } from "../../primitives/wholeFile.ts";
 import type { NodeContact } from "./packets.ts";
 
 /**
@@ -40,8 +41,7 @@ export function openKnownNodesFile(path: string): KnownNodesFile {
         ...endpoint,
       }));
       try {
-        writeFileSync(`${path}.new`, `${JSON.stringify(items, undefined, 1)}\n`);
-        renameSync(`${path}.new`, path);
+        writeWhole(path, `${JSON.stringify(items, undefined, 1)}\n`);
         return true;
       } catch {
         return false;
