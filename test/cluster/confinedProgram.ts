@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { PROGRAM, type RunningProgram } from "./nodeProcess.ts";
+import { PROGRAM, type RunningProgram, watched } from "./nodeProcess.ts";
 
 export interface Confinement {
   /** A shell command that runs first, such as `ulimit -n 128`. */
@@ -28,12 +28,5 @@ export function runConfined(options: readonly string[], confinement: Confinement
     ],
     { stdio: ["ignore", "pipe", "pipe"], ...(uid !== undefined && { uid }) },
   );
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString("utf8");
-    });
-  }
-  const exit = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
-  return { child, exit, output: () => output };
+  return watched(child);
 }

@@ -157,7 +157,7 @@ function forget({ genesisFile }: ValidatorNetwork, { dataPath }: Member, args: r
 }
 
 async function expectOneChain({ members }: ValidatorNetwork): Promise<void> {
-  const nodes = members.flatMap(({ node }) => node ?? []);
+  const nodes = nodesOf(members);
   const height = Math.min(...(await Promise.all(nodes.map(heightOf))));
   const [one, ...others] = await Promise.all(nodes.map((node) => hashesOf(node, 1, height)));
   for (const other of others) expect(other).toEqual(one);

@@ -117,6 +117,11 @@ export function runProgram(
     env: { ...process.env, NO_COLOR: "1" },
     ...(cwd !== undefined && { cwd }),
   });
+  return watched(child);
+}
+
+/** Gathers what a program prints, until its end, before which a failed test may leave it to killRunning. */
+export function watched(child: ChildProcess): RunningProgram {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk: Buffer) => {
