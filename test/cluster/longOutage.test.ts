@@ -17,16 +17,28 @@ const OUTAGE_MS = 25_000;
 /** Round of the next block when all restart at once. In the outage they came to the fifth; a round lasts twice as long as the one before. */
 const LAST_ROUND = 5;
 
+const networks: ValidatorNetwork[] = [];
+
 /** One network for each test. They stall at the same time, because they only wait; the test that comes first waits for both. */
 let stalled: Promise<readonly [ofAll: ValidatorNetwork, ofEach: ValidatorNetwork]> | undefined;
 
 function stalledNetworks() {
-  stalled ??= Promise.all([aStalledNetwork([0, 2]), aStalledNetwork([0, 1])]);
+  stalled ??= bothOf([aStalledNetwork([0, 2]), aStalledNetwork([0, 1])]);
   return stalled;
 }
 
+/** Waits for both before it throws, so that no network goes on behind a failed test. */
+async function bothOf(
+  made: [Promise<ValidatorNetwork>, Promise<ValidatorNetwork>],
+): Promise<[ofAll: ValidatorNetwork, ofEach: ValidatorNetwork]> {
+  await Promise.allSettled(made);
+  return Promise.all(made);
+}
+
 afterAll(async () => {
-  for (const network of (await stalled) ?? []) await network.stopAll();
+  // One of them may have failed, while the other one goes on.
+  await stalled?.catch(() => undefined);
+  for (const network of networks) await network.stopAll();
 });
 
 itIfThorough(
@@ -92,6 +104,7 @@ async function roundOf(node: NodeProcess): Promise<number> {
  */
 async function aStalledNetwork(running: readonly number[]): Promise<ValidatorNetwork> {
   const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
+  networks.push(network);
   const { members } = network;
   const stopped = members.filter((_, index) => !running.includes(index));
   const left = running.flatMap((index) => members[index] ?? []);

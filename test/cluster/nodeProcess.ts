@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { HANG_MS } from "../hang.ts";
@@ -101,6 +101,7 @@ const running = new Set<ChildProcess>();
 export function killRunning(): void {
   for (const child of running) child.kill("SIGKILL");
 }
+process.once("exit", killRunning);
 
 /** Signals that no test sends. */
 const FAULTS: readonly NodeJS.Signals[] = ["SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV", "SIGTRAP"];
@@ -212,26 +213,47 @@ export function temporaryFolder(): string {
 }
 
 /**
- * A free port: another one each time, outside of the system's range for connections, so that it is not taken before the
- * program listens on it.
+ * A free port: another one each time, outside of the system's range for connections, from a range that is this process's alone
+ * until it ends. So nobody takes it before the program listens on it, or while a program that will have it again is stopped.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST_PORT + (portsTried++ % PORTS);
-    if (await isFree(port)) return port;
+    const port = portsLeft.pop();
+    if (port === undefined) await reserveRange();
+    else if (await isFree(port)) return port;
   }
 }
 
 const FIRST_PORT = 10_000;
 const PORTS = 10_000;
-/** Starts at another port in each process of the same run. */
-let portsTried = process.pid * 1009;
+/** A process listens on the first port of each of its ranges, which tells others, those of another run included. */
+const RANGE_PORTS = 50;
+const portsLeft: number[] = [];
+/** Processes that start together begin to look at ranges that are far from one another. */
+let rangesTried = process.pid * 37;
 
-function isFree(port: number): Promise<boolean> {
+async function reserveRange(): Promise<void> {
+  const first = FIRST_PORT + ((rangesTried++ * RANGE_PORTS) % PORTS);
+  const mark = await listen(first);
+  // It is held until this process ends, and does not keep it alive.
+  mark?.unref();
+  if (mark !== undefined)
+    portsLeft.push(...Array.from({ length: RANGE_PORTS - 1 }, (_, index) => first + RANGE_PORTS - 1 - index));
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listen(port);
+  if (server === undefined) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+/** Undefined where somebody else listens. */
+function listen(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
+    server.on("error", () => resolve(undefined));
+    server.listen(port, () => resolve(server));
   });
 }
 
