@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token swap stake reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory overload] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
  * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
@@ -23,6 +23,7 @@ import { measureLogs } from "./logs.ts";
 import { measureMemory } from "./memory/memory.ts";
 import { measureMesh } from "./mesh.ts";
 import { measureMixed } from "./mixed.ts";
+import { measureOverload } from "./overload.ts";
 import { measurePropagation } from "./propagation.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
@@ -65,6 +66,7 @@ const PARTS = [
   "threads",
   "subscribers",
   "memory",
+  "overload",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -110,6 +112,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "threads",
   "subscribers",
   "memory",
+  "overload",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -150,6 +153,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   },
   threads: () => measureThreads(Math.min(seconds, 3)),
   subscribers: measureSubscribers,
+  overload: () => measureOverload(seconds),
   memory: () =>
     measureMemory({
       minutes: Number(options.minutes),
