@@ -1,6 +1,6 @@
 /**
  * `npm run make-chain -- --to=FOLDER [--blocks=50000] [--transactions=500000] [--validators=4] [--reward=0] [--seed=1]
- * [--even]`: makes a chain on a virtual clock (test/builders/madeChain.ts), in the data folder FOLDER/data, which a node with
+ * [--even] [--most=1500]`: makes a chain on a virtual clock (test/builders/madeChain.ts), in the data folder FOLDER/data, which a node with
  * the genesis file beside it can serve or go on with.
  */
 import { parseArgs } from "node:util";
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     reward: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
     even: { type: "boolean", default: false },
+    most: { type: "string", default: "1500" },
   },
 });
 if (values.to === undefined) {
@@ -31,6 +32,7 @@ const made = await makeChain({
   reward: BigInt(values.reward),
   seed: Number(values.seed),
   spread: values.even ? "even" : "varied",
+  mostOfBlock: Number(values.most),
   onProgress: (number) => console.log(`block ${number}, ${seconds()}`),
 });
 console.log(`${values.blocks} blocks, ${made.transactions} transactions, head ${made.head}, ${seconds()}`);

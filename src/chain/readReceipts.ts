@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { equalBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import type { ChainReader } from "./chain.ts";
+import { isStored } from "./isStored.ts";
 
 /**
  * Reads the receipts of a block, so that `block.receipts` has them at hand, and lets other work of the thread run in between: they can
@@ -13,12 +13,10 @@ export async function readReceipts(
 ): Promise<boolean> {
   const steps = block.receiptsInSteps?.();
   if (steps === undefined) return true;
-  const { number } = block.header;
   for (let step = 1; steps.next().done !== true; step++) {
     if (step % STEPS_PER_SLICE !== 0) continue;
     await yieldToEventLoop();
-    const stored = chain.headerByNumber(number);
-    if (stored === undefined || !equalBytes(stored.hash, block.hash)) return false;
+    if (!isStored(chain, block)) return false;
   }
   return true;
 }

@@ -63,6 +63,31 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   bodyInSteps?(): Steps<Uint8Array>;
   /** The receipts, likewise. */
   receiptsInSteps?(): Steps<readonly Receipt[]>;
+  /** How many transactions there are, without a read of them; absent when the block is in memory. */
+  readonly transactionCount?: number;
+  /** What hashesOf gives, without decoding a transaction; absent when the block is in memory. */
+  readHashes?(): Iterable<readonly Hash[]>;
+  /**
+   * Counts memory of something that is kept for as long as this object, such as its text, into that of the block in its cache.
+   * Absent when the block is in memory, which counts more than that for each transaction.
+   */
+  addHeldBytes?(bytes: number): void;
+}
+
+/** How many transactions a block has; those of one on the disk are not read. */
+export function transactionCountOf(block: Pick<StoredBlock, "transactions" | "transactionCount">): number {
+  return block.transactionCount ?? block.transactions.length;
+}
+
+/**
+ * The hashes of a block's transactions, in order, in groups that take a fraction of a millisecond. Those of a block on the disk
+ * are read as they are asked for, which fails when the block is removed meanwhile.
+ */
+export function* hashesOf(
+  block: Pick<StoredBlock, "transactions" | "readHashes">,
+): Generator<readonly Hash[], void> {
+  if (block.readHashes !== undefined) yield* block.readHashes();
+  else yield block.transactions.map(({ hash }) => hash);
 }
 
 /** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */

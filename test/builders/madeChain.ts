@@ -32,6 +32,8 @@ export interface MadeChainSettings {
   readonly seed: number;
   /** How the transactions are spread: as on a real network, or evenly. */
   readonly spread: "varied" | "even";
+  /** Transactions of a block at most; 1,500 unless given. */
+  readonly mostOfBlock?: number | undefined;
   readonly onProgress?: (number: number) => void;
 }
 
@@ -116,18 +118,18 @@ function genesisOf({ reward }: MadeChainSettings, validators: readonly TestAccou
 
 /** Transactions of a block. Varied: most blocks have none or a few, some are full. */
 function countOf(
-  { blocks, transactions, spread }: MadeChainSettings,
+  { blocks, transactions, spread, mostOfBlock = MOST_TRANSACTIONS_OF_BLOCK }: MadeChainSettings,
   number: number,
   sent: number,
   random: Random,
 ): number {
   const left = Math.max(0, transactions - sent);
   const share = Math.ceil(left / (blocks - number + 1));
-  if (spread === "even" || number === blocks) return Math.min(left, share, MOST_TRANSACTIONS_OF_BLOCK);
+  if (spread === "even" || number === blocks) return Math.min(left, share, mostOfBlock);
   const draw = random.below(100);
   if (draw < 50) return 0;
   if (draw < 90) return Math.min(left, random.below(5));
-  return Math.min(left, 10 * share, MOST_TRANSACTIONS_OF_BLOCK);
+  return Math.min(left, 10 * share, mostOfBlock);
 }
 
 interface Sender {

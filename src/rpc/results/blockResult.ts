@@ -1,8 +1,13 @@
+import type { ChainReader } from "../../chain/chain.ts";
+import { isStored } from "../../chain/isStored.ts";
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import { joinBytes } from "../../primitives/hex.ts";
+import { roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
-import type { StoredBlock } from "../../types/block.ts";
+import { hashesOf, type StoredBlock, transactionCountOf } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import { JsonStream, RawJson } from "../method.ts";
+import { JsonPieces, JsonStream, RawJson } from "../method.ts";
 import { writeMinedTransactions } from "./transactionResult.ts";
 
 /** Whether a block shows its transactions by hash or in full. */
@@ -10,29 +15,65 @@ export type BlockDetail = "hashes" | "transactions";
 
 /**
  * The block object (json-rpc.md#block) as JSON text: members in Besu's order, those without a value left out. Most
- * requests are for the newest blocks, so the text is cached for as long as the chain keeps the block in memory.
+ * requests are for the newest blocks, so the text is kept for as long as the chain keeps the block in memory.
  */
 export function blockJson(block: StoredBlock, detail: BlockDetail): string {
-  const texts = cachedTexts.get(block) ?? new Map<BlockDetail, string>();
+  const texts = keptTexts.get(block) ?? new Map<BlockDetail, string>();
   const known = texts.get(detail);
   if (known !== undefined) return known;
   const text = jsonText((writer) => writeAtOnce(writeBlock(writer, block, detail)));
-  cachedTexts.set(block, texts.set(detail, text));
+  keptTexts.set(block, texts.set(detail, text));
+  block.addHeldBytes?.(text.length);
   return text;
 }
 
-/** The block object as an answer; made as it is read when it is large, which costs no memory for its text. */
-export function blockAnswer(block: StoredBlock, detail: BlockDetail): RawJson | JsonStream {
-  if (detail === "hashes" || !isLarge(block)) return new RawJson(blockJson(block, detail));
+const keptTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
+
+/**
+ * The block object as an answer; null when the block is removed from the chain before its text is made. That of many hashes is
+ * kept as blockJson's, in bytes. A large one with transactions in full is made as it is read, which costs no memory for its text.
+ */
+export function blockAnswer(
+  block: StoredBlock,
+  detail: BlockDetail,
+  chain: Pick<ChainReader, "headerByNumber">,
+): RawJson | JsonStream | JsonPieces | Promise<JsonPieces | null> {
+  if (detail === "hashes" && transactionCountOf(block) >= MANY_HASHES)
+    return keptPieces.get(block) ?? piecesOfHashes(block, chain);
+  if (detail === "hashes" || !isLarge(block)) return new RawJson(blockJson(block, detail), "ascii");
   return new JsonStream(
     block.size,
     jsonPieces((writer) => writeBlock(writer, block, detail)),
   );
 }
 
-/** Whether writing the block takes more than some milliseconds. */
-function isLarge({ size, transactions }: StoredBlock): boolean {
-  return size >= LARGE_BYTES || transactions.length >= MANY_TRANSACTIONS;
+const keptPieces = new WeakMap<StoredBlock, JsonPieces>();
+
+async function piecesOfHashes(
+  block: StoredBlock,
+  chain: Pick<ChainReader, "headerByNumber">,
+): Promise<JsonPieces | null> {
+  const pieces: Uint8Array[] = [];
+  const slice = new EventLoopSlice();
+  for (const piece of jsonPieces((writer) => writeBlock(writer, block, "hashes"), HASHES_PIECE_BYTES)) {
+    pieces.push(piece);
+    if (!slice.isOver) continue;
+    await slice.yield();
+    if (!isStored(chain, block)) return null;
+  }
+  const answer = new JsonPieces([joinBytes(pieces)]);
+  keptPieces.set(block, answer);
+  block.addHeldBytes?.(roughLengthOf(answer.pieces));
+  return answer;
+}
+
+/** Hashing and writing so many takes about a millisecond. */
+const MANY_HASHES = 2_048;
+const HASHES_PIECE_BYTES = 128 * 1024;
+
+/** Whether writing the block in full takes more than some milliseconds. */
+function isLarge(block: StoredBlock): boolean {
+  return block.size >= LARGE_BYTES || transactionCountOf(block) >= MANY_TRANSACTIONS;
 }
 
 const LARGE_BYTES = 1024 * 1024;
@@ -60,8 +101,6 @@ export function blockWithoutTransactionsJson(
   });
 }
 
-const cachedTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
-
 function* writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): Generator<void, void> {
   writer.beginObject();
   writeHeader(writer, block);
@@ -69,10 +108,17 @@ function* writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail
   writer.endList();
   writer.beginList("transactions");
   if (detail === "transactions") yield* writeMinedTransactions(writer, block);
-  else for (const { hash } of block.transactions) writer.dataItem(hash);
+  else yield* writeHashes(writer, block);
   writer.endList();
   writeLaterMembers(writer, block.header, block.withdrawals);
   writer.endObject();
+}
+
+function* writeHashes(writer: JsonWriter, block: StoredBlock): Generator<void, void> {
+  for (const hashes of hashesOf(block)) {
+    for (const hash of hashes) writer.dataItem(hash);
+    yield;
+  }
 }
 
 function writeHeader(

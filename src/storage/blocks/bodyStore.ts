@@ -68,6 +68,23 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
+/** The hashes of all transactions of a block that has `count` of them, undecoded, a chunk at a time. */
+export function* readHashes(
+  database: Database,
+  number: bigint,
+  count: number,
+): Generator<readonly Hash[], void> {
+  for (let first = 0; first < count; first += CHUNK_TRANSACTIONS) {
+    const reader = readChunk(database, number, first / CHUNK_TRANSACTIONS);
+    const hashes: Hash[] = [];
+    for (let left = Math.min(CHUNK_TRANSACTIONS, count - first); left > 0; left--) {
+      reader.skip(SENDER_BYTES);
+      hashes.push(keccak256(reader.sized()));
+    }
+    yield hashes;
+  }
+}
+
 /** Transaction `index` of a block that has `count` of them, with its neighbours unless they are large. */
 export function readTransactionsAt(
   database: Database,

@@ -1,11 +1,12 @@
 import { expectDefined } from "../../primitives/assert.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import { encodeRawBodyInSteps, type StoredBlock } from "../../types/block.ts";
 import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../types/memory.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
-import { readRawTransactionsInSteps, readTransactions, readTransactionsAt } from "./bodyStore.ts";
+import { readHashes, readRawTransactionsInSteps, readTransactions, readTransactionsAt } from "./bodyStore.ts";
 import { CHUNK_TRANSACTIONS, type ReadItems } from "./chunks.ts";
 import type { HeaderRecord } from "./headerStore.ts";
 import { type PlacedReceipt, readReceipts, readReceiptsAt, readReceiptsInSteps } from "./receiptStore.ts";
@@ -129,6 +130,20 @@ class BlockOnDisk implements StoredBlock {
     if (this.#receipts !== undefined) return this.#receipts;
     const read = yield* readReceiptsInSteps(this.#database, this.header.number, this.#transactionCount);
     return this.#receipts ?? this.#keepReceipts(read);
+  }
+
+  get transactionCount(): number {
+    return this.#transactionCount;
+  }
+
+  *readHashes(): Generator<readonly Hash[], void> {
+    if (this.#transactions !== undefined) yield this.#transactions.map(({ hash }) => hash);
+    else yield* readHashes(this.#database, this.header.number, this.#transactionCount);
+  }
+
+  addHeldBytes(bytes: number): void {
+    this.#wholeBytes += bytes;
+    this.#onRead();
   }
 
   transactionAt(index: number): SentTransaction {

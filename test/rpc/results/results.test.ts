@@ -62,7 +62,7 @@ describe("large parts of an answer", () => {
 
   it("are made in pieces of bytes, however few they are", () => {
     const receipt = piecesOf(receiptAnswer(placedIn(block, 0), 0n));
-    const shown = piecesOf(blockAnswer(block, "transactions"));
+    const shown = piecesOf(blockAnswer(block, "transactions", { headerByNumber: () => block }));
     const transaction = piecesOf(transactionAnswer(placedIn(block, 0)));
     for (const pieces of [receipt, shown, transaction, piecesOf(dataAnswer(data))])
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(512 * 1024);

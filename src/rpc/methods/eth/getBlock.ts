@@ -1,6 +1,7 @@
+import type { ChainReader } from "../../../chain/chain.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
+import { type Answer, defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeBoolean, decodeHash } from "../../parameters/parameters.ts";
 import { blockAnswer } from "../../results/blockResult.ts";
@@ -18,7 +19,7 @@ export const ethGetBlockByNumber = defineMethod({
   ports: ["chain"],
   run([choice, isVerbose], { backend }) {
     const block = findBlock(backend.chain, choice);
-    return block instanceof RpcError ? block : show(block, isVerbose);
+    return block instanceof RpcError ? block : show(backend.chain, block, isVerbose);
   },
 });
 
@@ -30,10 +31,14 @@ export const ethGetBlockByHash = defineMethod({
   result: RESULT,
   ports: ["chain"],
   run([hash, isVerbose], { backend }) {
-    return show(backend.chain.blockByHash(hash), isVerbose);
+    return show(backend.chain, backend.chain.blockByHash(hash), isVerbose);
   },
 });
 
-function show(block: StoredBlock | undefined, isVerbose: boolean): RawJson | JsonStream | null {
-  return block === undefined ? null : blockAnswer(block, isVerbose ? "transactions" : "hashes");
+function show(
+  chain: ChainReader,
+  block: StoredBlock | undefined,
+  isVerbose: boolean,
+): Answer | Promise<Answer> {
+  return block === undefined ? null : blockAnswer(block, isVerbose ? "transactions" : "hashes", chain);
 }

@@ -1,4 +1,5 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
+import { transactionCountOf } from "../../../types/block.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
@@ -17,7 +18,7 @@ export const ethGetBlockTransactionCountByNumber = defineMethod({
   run([choice], { backend: { chain } }) {
     const number = numberOf(chain, choice);
     const block = number < 0n ? undefined : chain.blockByNumber(number);
-    return block === undefined ? null : toQuantity(block.transactions.length);
+    return block === undefined ? null : toQuantity(transactionCountOf(block));
   },
 });
 
@@ -30,6 +31,6 @@ export const ethGetBlockTransactionCountByHash = defineMethod({
   ports: ["chain"],
   run([hash], { backend: { chain } }) {
     const block = chain.blockByHash(hash);
-    return block === undefined ? null : toQuantity(block.transactions.length);
+    return block === undefined ? null : toQuantity(transactionCountOf(block));
   },
 });
