@@ -21,6 +21,27 @@ export function keccak256(bytes: Uint8Array): Hash {
   return digestOfState();
 }
 
+/**
+ * The keccak-256 of parts of `bytes`, 32 bytes each, one behind the other. The part at index i reaches from bounds[2 * i] to before
+ * bounds[2 * i + 1]. No object is made for a part: thousands of hashes would leave much garbage.
+ */
+export function keccak256OfParts(bytes: Uint8Array, bounds: readonly number[]): Uint8Array {
+  const digests = new Uint8Array(16 * bounds.length);
+  const fits = bytes.length <= INPUT_BYTES;
+  if (fits) input.set(bytes);
+  for (let at = 0; at < bounds.length; at += 2) {
+    const from = bounds[at] as number;
+    const until = bounds[at + 1] as number;
+    if (fits) {
+      keccak.keccak(WORD_AT, INPUT_AT + from, until - from);
+      digests.set(stateDigest, 16 * at);
+    } else {
+      digests.set(keccak256(bytes.subarray(from, until)), 16 * at);
+    }
+  }
+  return digests;
+}
+
 /** A keccak-256 that continues absorbing after a digest, such as the two of an RLPx connection. */
 export interface RunningKeccak {
   update(bytes: Uint8Array): void;

@@ -104,6 +104,16 @@ export class JsonWriter {
     this.data("", bytes);
   }
 
+  /** Data items of a list, of `size` bytes each, which lie one behind the other. */
+  dataItems(bytes: Uint8Array, size: number): void {
+    for (let from = 0; from < bytes.length; from += size) {
+      this.#start("", 2 * size);
+      this.#ascii('"0x');
+      this.#pairs(bytes, from, from + size);
+      this.#bytes[this.#length++] = QUOTE;
+    }
+  }
+
   /** A quantity member: hex without leading zeros. */
   quantity(name: string, value: bigint | number): void {
     // Converting a bigint takes longer.
@@ -172,13 +182,17 @@ export class JsonWriter {
       this.#length += this.#bytes.write(viewAsBuffer(data).toString("hex"), this.#length, "latin1");
       return;
     }
+    this.#pairs(data, 0, data.length);
+  }
+
+  #pairs(data: Uint8Array, from: number, until: number): void {
     const view = this.#view;
-    const even = data.length & ~1;
     let at = this.#length;
-    for (let index = 0; index < even; index += 2, at += 4)
+    let index = from;
+    for (; index + 1 < until; index += 2, at += 4)
       view.setUint32(at, (pairAt(data, index) << 16) | pairAt(data, index + 1));
-    if (even < data.length) {
-      view.setUint16(at, pairAt(data, even));
+    if (index < until) {
+      view.setUint16(at, pairAt(data, index));
       at += 2;
     }
     this.#length = at;

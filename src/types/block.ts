@@ -1,4 +1,5 @@
 import { type Hash, keccak256 } from "../primitives/hash.ts";
+import { joinBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import {
   encodeRlp,
@@ -66,7 +67,9 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   /** How many transactions there are, without a read of them; absent when the block is in memory. */
   readonly transactionCount?: number;
   /** What hashesOf gives, without decoding a transaction; absent when the block is in memory. */
-  readHashes?(): Iterable<readonly Hash[]>;
+  readHashes?(): Iterable<Uint8Array>;
+  /** What transactionAt gives, without decoding the others; absent when the block is in memory. */
+  readTransaction?(index: number): SentTransaction | undefined;
   /**
    * Counts memory of something that is kept for as long as this object, such as its text, into that of the block in its cache.
    * Absent when the block is in memory, which counts more than that for each transaction.
@@ -79,15 +82,23 @@ export function transactionCountOf(block: Pick<StoredBlock, "transactions" | "tr
   return block.transactionCount ?? block.transactions.length;
 }
 
+/** The transaction at an index of its block, undefined beyond the last; the others of a block on the disk are not decoded. */
+export function transactionAt(
+  block: Pick<StoredBlock, "transactions" | "readTransaction">,
+  index: number,
+): SentTransaction | undefined {
+  return block.readTransaction === undefined ? block.transactions[index] : block.readTransaction(index);
+}
+
 /**
- * The hashes of a block's transactions, in order, in groups that take a fraction of a millisecond. Those of a block on the disk
+ * The hashes of a block's transactions, in order and one behind the other, in pieces that take a fraction of a millisecond. Those of a block on the disk
  * are read as they are asked for, which fails when the block is removed meanwhile.
  */
 export function* hashesOf(
   block: Pick<StoredBlock, "transactions" | "readHashes">,
-): Generator<readonly Hash[], void> {
+): Generator<Uint8Array, void> {
   if (block.readHashes !== undefined) yield* block.readHashes();
-  else yield block.transactions.map(({ hash }) => hash);
+  else yield joinBytes(block.transactions.map(({ hash }) => hash));
 }
 
 /** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */

@@ -114,9 +114,11 @@ function* writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail
   writer.endObject();
 }
 
+const HASH_BYTES = 32;
+
 function* writeHashes(writer: JsonWriter, block: StoredBlock): Generator<void, void> {
   for (const hashes of hashesOf(block)) {
-    for (const hash of hashes) writer.dataItem(hash);
+    writer.dataItems(hashes, HASH_BYTES);
     yield;
   }
 }

@@ -3,7 +3,7 @@ import { toHex } from "../../primitives/hex.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { recoverPublicKey } from "../../primitives/secp256k1.ts";
-import type { StoredBlock } from "../../types/block.ts";
+import { type StoredBlock, transactionAt } from "../../types/block.ts";
 import {
   effectiveGasPrice,
   feeCap,
@@ -25,7 +25,7 @@ export function minedTransactionJson(
   index: number,
   inputBytes?: number,
 ): string | undefined {
-  const transaction = block.transactions[index];
+  const transaction = transactionAt(block, index);
   return transaction && locatedTransactionJson({ block, transaction, index }, inputBytes);
 }
 

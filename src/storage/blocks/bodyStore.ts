@@ -1,6 +1,6 @@
 import { asAddress } from "../../primitives/address.ts";
 import { assert } from "../../primitives/assert.ts";
-import { type Hash, keccak256 } from "../../primitives/hash.ts";
+import { type Hash, keccak256, keccak256OfParts } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import {
@@ -13,7 +13,7 @@ import { damaged, sealEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { bodyKey } from "../keys.ts";
 import { type RecordReader, RecordWriter } from "./byteRecord.ts";
-import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, openChunk, type ReadItems, readItemsAt } from "./chunks.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, OpenedChunk, openChunk } from "./chunks.ts";
 
 /**
  * The transactions of a block, in chunks, each as its sender and its canonical encoding, so that reading recovers no signature.
@@ -68,33 +68,30 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
-/** The hashes of all transactions of a block that has `count` of them, undecoded, a chunk at a time. */
-export function* readHashes(
-  database: Database,
-  number: bigint,
-  count: number,
-): Generator<readonly Hash[], void> {
+/** The hashes of all transactions of a block that has `count` of them, undecoded: those of a chunk at a time, one behind the other. */
+export function* readHashes(database: Database, number: bigint, count: number): Generator<Uint8Array, void> {
   for (let first = 0; first < count; first += CHUNK_TRANSACTIONS) {
     const reader = readChunk(database, number, first / CHUNK_TRANSACTIONS);
-    const hashes: Hash[] = [];
+    const bounds: number[] = [];
     for (let left = Math.min(CHUNK_TRANSACTIONS, count - first); left > 0; left--) {
       reader.skip(SENDER_BYTES);
-      hashes.push(keccak256(reader.sized()));
+      const length = reader.number();
+      bounds.push(reader.skip(length), reader.position);
     }
-    yield hashes;
+    yield keccak256OfParts(reader.bytes, bounds);
   }
 }
 
-/** Transaction `index` of a block that has `count` of them, with its neighbours unless they are large. */
-export function readTransactionsAt(
+/** Opens a chunk of a block's transactions for lookups. */
+export function openTransactions(
   database: Database,
   number: bigint,
-  index: number,
-  count: number,
-): ReadItems<SentTransaction> {
-  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
-  const read = (): SentTransaction => decodeEntry(reader, number);
-  return readItemsAt({ reader, read, pass: () => passTransaction(reader) }, index, count);
+  chunk: number,
+): OpenedChunk<SentTransaction> {
+  return new OpenedChunk(readChunk(database, number, chunk), {
+    read: (reader) => decodeEntry(reader, number),
+    pass: passTransaction,
+  });
 }
 
 /** Looks up the hashes of a block's transactions in the order of the block, a chunk at a time. */

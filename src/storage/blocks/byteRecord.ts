@@ -77,9 +77,14 @@ export class RecordReader {
     this.bytes = bytes;
   }
 
-  /** Bytes of the whole record. */
-  get length(): number {
-    return this.bytes.length;
+  /** Where the next field begins. */
+  get position(): number {
+    return this.at;
+  }
+
+  /** Goes on at a position that the reader had before. */
+  goTo(position: number): void {
+    this.at = position;
   }
 
   byte(): number {

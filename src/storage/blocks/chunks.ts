@@ -36,37 +36,52 @@ export function* openChunkInSteps(
   return new RecordReader(yield* openEntryInSteps(key, sealed, what));
 }
 
-/** What a lookup of one transaction or receipt reads: all of its chunk, or the one alone where the chunk is large. */
-export interface ReadItems<T> {
-  readonly items: readonly T[];
-  /** Index in the block of the first of them. */
-  readonly from: number;
-  /** Bytes of the chunk, of which the items are views. */
-  readonly chunkBytes: number;
-}
+/**
+ * An opened chunk, from which single transactions or receipts are looked up. Each is decoded when it is asked for, and kept: a
+ * caller who asks for one of the 128 does not pay for the others, nor for the chunk again when the next one is asked for.
+ */
+export class OpenedChunk<T> {
+  readonly #reader: RecordReader;
+  readonly #items: ChunkItems<T>;
+  /** Where the items begin, of those up to the last one that was asked for, and where the next one does. */
+  readonly #starts: number[];
+  readonly #decoded: (T | undefined)[] = [];
 
-/** How a chunk's items are read one after another; `pass` goes past one without decoding it. */
-export interface ChunkItems<T> {
-  readonly reader: Pick<RecordReader, "length">;
-  read(): T;
-  pass(): void;
-}
-
-/** Item `index` of a block that has `count` of them, from its chunk, with its neighbours unless they are large. */
-export function readItemsAt<T>(
-  { reader, read, pass }: ChunkItems<T>,
-  index: number,
-  count: number,
-): ReadItems<T> {
-  const start = index - (index % CHUNK_TRANSACTIONS);
-  const chunkBytes = reader.length;
-  if (chunkBytes <= SMALL_CHUNK_BYTES) {
-    const length = Math.min(CHUNK_TRANSACTIONS, count - start);
-    return { items: Array.from({ length }, read), from: start, chunkBytes };
+  /** `reader` is where the first item begins. */
+  constructor(reader: RecordReader, items: ChunkItems<T>) {
+    this.#reader = reader;
+    this.#items = items;
+    this.#starts = [reader.position];
   }
-  for (let before = start; before < index; before++) pass();
-  return { items: [read()], from: index, chunkBytes };
+
+  /** Bytes of the chunk, of which the items are views. */
+  get bytes(): number {
+    return this.#reader.bytes.length;
+  }
+
+  /** The item at this index of the chunk if it was asked for before. */
+  known(index: number): T | undefined {
+    return this.#decoded[index];
+  }
+
+  /** The item at this index of the chunk, which has more items than that. */
+  read(index: number): T {
+    const reader = this.#reader;
+    const starts = this.#starts;
+    for (let next = starts.length; next <= index; next++) {
+      reader.goTo(starts[next - 1] as number);
+      this.#items.pass(reader, next - 1);
+      starts.push(reader.position);
+    }
+    reader.goTo(starts[index] as number);
+    const item = this.#items.read(reader, index);
+    this.#decoded[index] = item;
+    return item;
+  }
 }
 
-/** Bytes of a chunk that is decoded as a whole for one of its items; token transfers take 25 KB. */
-const SMALL_CHUNK_BYTES = 64 * 1024;
+/** How the items of a chunk are read. `pass` goes past one without decoding it, and is called for each once, in their order. */
+export interface ChunkItems<T> {
+  read(reader: RecordReader, index: number): T;
+  pass(reader: RecordReader, index: number): void;
+}

@@ -1,4 +1,5 @@
 import { asAddress } from "../../primitives/address.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { STEP_BYTES, StepMeter, type Steps } from "../../primitives/steps.ts";
 import { bloomOfLogs, bloomOfLogsInSteps, EMPTY_BLOOM, STEP_LOGS } from "../../types/bloom.ts";
@@ -9,15 +10,7 @@ import { SEAL_BYTES, sealEntry, sealRecordInSteps } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
-import {
-  CHUNK_TRANSACTIONS,
-  chunkOf,
-  chunksOf,
-  openChunk,
-  openChunkInSteps,
-  type ReadItems,
-  readItemsAt,
-} from "./chunks.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, OpenedChunk, openChunk, openChunkInSteps } from "./chunks.ts";
 
 /**
  * The receipts of a block, in chunks like its transactions. Blooms are not stored: a bloom has 256 bytes and is derived
@@ -112,24 +105,18 @@ export interface PlacedReceipt {
   readonly firstLogIndex: number;
 }
 
-/** Receipt `index` of a block that has `count` of them, with its neighbours unless they are large. */
-export function readReceiptsAt(
-  database: Database,
-  number: bigint,
-  index: number,
-  count: number,
-): ReadItems<PlacedReceipt> {
-  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
-  let firstLogIndex = reader.number();
-  const read = (): PlacedReceipt => {
-    const placed = { receipt: readReceiptFields(reader), firstLogIndex };
-    firstLogIndex += placed.receipt.logs.length;
-    return placed;
-  };
-  const pass = (): void => {
-    firstLogIndex += passReceipt(reader);
-  };
-  return readItemsAt({ reader, read, pass }, index, count);
+/** Opens a chunk of a block's receipts for lookups. */
+export function openReceipts(database: Database, number: bigint, chunk: number): OpenedChunk<PlacedReceipt> {
+  const reader = readChunk(database, number, chunk);
+  /** Index within the block of the first log of each receipt that was passed, and of the next one. */
+  const firstLogs = [reader.number()];
+  const firstLogOf = (index: number): number => expectDefined(firstLogs[index], "the logs before a receipt");
+  return new OpenedChunk(reader, {
+    read: (_, index) => ({ receipt: readReceiptFields(reader), firstLogIndex: firstLogOf(index) }),
+    pass(_, index) {
+      firstLogs.push(firstLogOf(index) + passReceipt(reader));
+    },
+  });
 }
 
 /** Flags in a receipt's first byte, beside its type. */
@@ -205,10 +192,14 @@ function readLog(reader: RecordReader): Log {
 
 /** Passes over a receipt; returns how many logs it has. */
 function passReceipt(reader: RecordReader): number {
-  const head = readReceiptHead(reader);
-  for (let log = 0; log < head.logCount; log++) passLog(reader);
-  passReceiptEnd(reader, head);
-  return head.logCount;
+  const flags = reader.byte();
+  if ((flags & HAS_STATE_ROOT) !== 0) reader.skip(32);
+  reader.number();
+  reader.number();
+  const logCount = reader.number();
+  for (let log = 0; log < logCount; log++) passLog(reader);
+  passReceiptEnd(reader, { flags });
+  return logCount;
 }
 
 /** Passes over a log. Returns where it begins: with its address, the number of its topics, and these. */
@@ -220,7 +211,7 @@ export function passLog(reader: RecordReader): number {
 }
 
 /** Passes over what is stored behind the logs. */
-export function passReceiptEnd(reader: RecordReader, { flags }: ReceiptHead): void {
+export function passReceiptEnd(reader: RecordReader, { flags }: Pick<ReceiptHead, "flags">): void {
   if ((flags & HAS_REVERT_REASON) !== 0) reader.skip(reader.number());
 }
 

@@ -1,19 +1,19 @@
 import { expectDefined } from "../../primitives/assert.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import { joinBytes } from "../../primitives/hex.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import { encodeRawBodyInSteps, type StoredBlock } from "../../types/block.ts";
 import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../types/memory.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
-import { readHashes, readRawTransactionsInSteps, readTransactions, readTransactionsAt } from "./bodyStore.ts";
-import { CHUNK_TRANSACTIONS, type ReadItems } from "./chunks.ts";
+import { openTransactions, readHashes, readRawTransactionsInSteps, readTransactions } from "./bodyStore.ts";
+import { CHUNK_TRANSACTIONS, type OpenedChunk } from "./chunks.ts";
 import type { HeaderRecord } from "./headerStore.ts";
-import { type PlacedReceipt, readReceipts, readReceiptsAt, readReceiptsInSteps } from "./receiptStore.ts";
+import { openReceipts, type PlacedReceipt, readReceipts, readReceiptsInSteps } from "./receiptStore.ts";
 
 /**
  * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions,
- * and all its receipts, on first access, and keeps them. A lookup of a single one reads its chunk.
+ * and all its receipts, on first access, and keeps them. A lookup of a single one reads its chunk and decodes it alone.
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
@@ -88,15 +88,14 @@ class BlockOnDisk implements StoredBlock {
     this.#onRead = onRead;
     this.#wholeBytes = memoryOfBlock({ ...record, transactions: [] });
     const { number } = record.header;
-    const count = record.transactionCount;
     this.#transactionsFound = new FoundItems(
-      (index) => readTransactionsAt(database, number, index, count),
-      memoryOfTransactions,
+      (chunk) => openTransactions(database, number, chunk),
+      (transaction) => memoryOfTransactions([transaction]),
       onRead,
     );
     this.#receiptsFound = new FoundItems(
-      (index) => readReceiptsAt(database, number, index, count),
-      (placed) => memoryOfReceipts(placed.map(({ receipt }) => receipt)),
+      (chunk) => openReceipts(database, number, chunk),
+      ({ receipt }) => memoryOfReceipts([receipt]),
       onRead,
     );
   }
@@ -136,8 +135,8 @@ class BlockOnDisk implements StoredBlock {
     return this.#transactionCount;
   }
 
-  *readHashes(): Generator<readonly Hash[], void> {
-    if (this.#transactions !== undefined) yield this.#transactions.map(({ hash }) => hash);
+  *readHashes(): Generator<Uint8Array, void> {
+    if (this.#transactions !== undefined) yield joinBytes(this.#transactions.map(({ hash }) => hash));
     else yield* readHashes(this.#database, this.header.number, this.#transactionCount);
   }
 
@@ -146,6 +145,11 @@ class BlockOnDisk implements StoredBlock {
     this.#onRead();
   }
 
+  readTransaction(index: number): SentTransaction | undefined {
+    return index < this.#transactionCount ? this.transactionAt(index) : undefined;
+  }
+
+  /** For an index below the count. */
   transactionAt(index: number): SentTransaction {
     return this.#transactions?.[index] ?? this.#transactionsFound.at(index);
   }
@@ -172,22 +176,17 @@ class BlockOnDisk implements StoredBlock {
   }
 }
 
-/** What lookups have read of a block: whole chunks, and single items of large ones. */
+/** What lookups have read of a block: the chunks that they opened, and single items of these. */
 class FoundItems<T> {
-  readonly #readAt: (index: number) => ReadItems<T>;
-  readonly #memoryOf: (items: readonly T[]) => number;
+  readonly #open: (chunk: number) => OpenedChunk<T>;
+  readonly #memoryOf: (item: T) => number;
   readonly #onRead: () => void;
-  /** By the index of the first item. */
-  readonly #items = new Map<number, readonly T[]>();
+  readonly #chunks = new Map<number, OpenedChunk<T>>();
   #bytes = 0;
 
   /** `onRead` is called whenever there is more. */
-  constructor(
-    readAt: (index: number) => ReadItems<T>,
-    memoryOf: (items: readonly T[]) => number,
-    onRead: () => void,
-  ) {
-    this.#readAt = readAt;
+  constructor(open: (chunk: number) => OpenedChunk<T>, memoryOf: (item: T) => number, onRead: () => void) {
+    this.#open = open;
     this.#memoryOf = memoryOf;
     this.#onRead = onRead;
   }
@@ -198,21 +197,29 @@ class FoundItems<T> {
 
   at(index: number): T {
     const inChunk = index % CHUNK_TRANSACTIONS;
-    const known = this.#items.get(index - inChunk)?.[inChunk] ?? this.#items.get(index)?.[0];
-    return known ?? this.#read(index);
+    const chunk = this.#chunkAt((index - inChunk) / CHUNK_TRANSACTIONS);
+    return chunk.known(inChunk) ?? this.#read(chunk, inChunk);
   }
 
   clear(): void {
-    this.#items.clear();
+    this.#chunks.clear();
     this.#bytes = 0;
   }
 
-  #read(index: number): T {
-    const { items, from, chunkBytes } = this.#readAt(index);
-    this.#items.set(from, items);
-    this.#bytes += this.#memoryOf(items) + chunkBytes;
+  #chunkAt(at: number): OpenedChunk<T> {
+    const known = this.#chunks.get(at);
+    if (known !== undefined) return known;
+    const chunk = this.#open(at);
+    this.#chunks.set(at, chunk);
+    this.#bytes += chunk.bytes;
+    return chunk;
+  }
+
+  #read(chunk: OpenedChunk<T>, index: number): T {
+    const item = chunk.read(index);
+    this.#bytes += this.#memoryOf(item);
     this.#onRead();
-    return expectDefined(items[index - from], "a transaction or receipt of the block");
+    return item;
   }
 }
 

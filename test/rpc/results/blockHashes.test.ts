@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../../src/primitives/assert.ts";
+import { joinBytes } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type Answer, JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { blockAnswer, blockJson } from "../../../src/rpc/results/blockResult.ts";
@@ -76,7 +77,9 @@ describe("a block with hashes, read from the disk", () => {
           expect(textOf(await blockAnswer(read(), "hashes", chainOf(store)))).toBe(expected);
           const decoded = read();
           expect(decoded.transactions.length).toBe(count);
-          expect([...hashesOf(decoded)].flat()).toEqual(block.transactions.map(({ hash }) => hash));
+          expect(joinBytes([...hashesOf(decoded)])).toEqual(
+            joinBytes(block.transactions.map(({ hash }) => hash)),
+          );
           expect(transactionCountOf(decoded)).toBe(count);
         },
       ),

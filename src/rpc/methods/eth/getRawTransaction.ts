@@ -1,4 +1,4 @@
-import type { StoredBlock } from "../../../types/block.ts";
+import { type StoredBlock, transactionAt } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, type JsonStream, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
@@ -54,6 +54,6 @@ export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
 });
 
 function show(block: StoredBlock | undefined, index: number): string | JsonStream {
-  const transaction = block?.transactions[index];
+  const transaction = block && transactionAt(block, index);
   return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
 }

@@ -1,4 +1,4 @@
-import type { StoredBlock } from "../../../types/block.ts";
+import { type StoredBlock, transactionAt } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
@@ -35,7 +35,7 @@ export const ethGetTransactionByBlockHashAndIndex = defineMethod({
 });
 
 function show(block: StoredBlock | undefined, index: number): RawJson | JsonStream | null {
-  const transaction = block?.transactions[index];
+  const transaction = block && transactionAt(block, index);
   return block === undefined || transaction === undefined
     ? null
     : transactionAnswer({ block, transaction, index });

@@ -1,5 +1,6 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
+import { transactionAt } from "../../../types/block.ts";
 import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE } from "../../parameters/explorerParameters.ts";
@@ -23,7 +24,7 @@ export const explorerGetTransactionsOf = defineMethod({
     const items: Json[] = [];
     for await (const { block, places } of indexedBlocks(chain, found.found))
       for (const { position } of places) {
-        const transaction = block.transactions[position];
+        const transaction = transactionAt(block, position);
         if (transaction === undefined) continue;
         items.push({
           blockNumber: toQuantity(block.header.number),

@@ -3,7 +3,7 @@ import type { Subject } from "../../../accounts/layout.ts";
 import { type TokenTransfer, tokenTransferOf } from "../../../accounts/tokenTransfers.ts";
 import { concatBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
-import type { StoredBlock } from "../../../types/block.ts";
+import { type StoredBlock, transactionAt } from "../../../types/block.ts";
 import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
@@ -67,7 +67,7 @@ export function transferAt(block: StoredBlock, place: FoundPlace): TokenTransfer
 function transferJson(block: StoredBlock, place: FoundPlace): readonly Json[] {
   const transfer = transferAt(block, place);
   const index = transactionIndexOf(place);
-  const transaction = block.transactions[index];
+  const transaction = transactionAt(block, index);
   if (transfer === undefined || transaction === undefined) return [];
   const { token, standard, from, to, operator, amounts, isCut } = transfer;
   const { number, timestamp } = block.header;

@@ -3,6 +3,7 @@ import type { ChainReader } from "../../../chain/chain.ts";
 import { hasNoCode } from "../../../execution/emptyAccounts.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import { transactionAt } from "../../../types/block.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeOtterscanNumber } from "../../parameters/explorerParameters.ts";
@@ -40,7 +41,8 @@ export const otsGetContractCreator = defineMethod({
     if (account === undefined || hasNoCode(account)) return null;
     const newest = await accounts.read(chain, (view) => newestPlace(view, "creation", contract));
     if (newest === undefined) return null;
-    const transaction = chain.blockByNumber(BigInt(newest.block))?.transactions[newest.position];
+    const block = chain.blockByNumber(BigInt(newest.block));
+    const transaction = block && transactionAt(block, newest.position);
     return transaction === undefined
       ? null
       : { hash: toHex(transaction.hash), creator: toHex(creatorOf(newest)) };
