@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token swap stake reads mixed hostile start execution validators logs attacks worst
+ * `npm run bench [-- transfers burst validatorBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
  * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory overload] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
  * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
@@ -18,6 +18,7 @@ import { type Contender, startAnvil, startIbex, startIbexAsValidator } from "./c
 import { measureDisk } from "./disk.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureFootprint } from "./footprint.ts";
+import { measureFullBlocks } from "./fullBlocks.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
 import { measureMemory } from "./memory/memory.ts";
@@ -45,6 +46,7 @@ const PARTS = [
   "swap",
   "stake",
   "reads",
+  "fullBlocks",
   "mixed",
   "hostile",
   "start",
@@ -85,6 +87,7 @@ const { values: options, positionals: asked } = parseArgs({
     minutes: { type: "string", default: "40" },
     machine: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
+    chain: { type: "string" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -96,6 +99,7 @@ const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Run only by name: the chain for log queries alone takes minutes to write, and attacks take long. */
 const ON_REQUEST: ReadonlySet<Part> = new Set([
+  "fullBlocks",
   "logs",
   "attacks",
   "worst",
@@ -129,6 +133,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   swap: () => throughput("swap"),
   stake: () => throughput("stake"),
   reads,
+  fullBlocks: () => measureFullBlocks(Math.min(seconds, 10), options.chain),
   mixed,
   hostile,
   start,
