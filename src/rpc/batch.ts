@@ -27,7 +27,7 @@ export type WritePiece = (piece: JsonPiece) => void | Promise<void>;
 export const BATCH_PIECE_LENGTH = 256 * 1024;
 
 /** Answers the requests of a batch in order, as the text of a list: pieces go to `write`, the rest is returned. */
-export async function answerBatch(batch: Batch, write: WritePiece): Promise<string> {
+export async function answerBatch(batch: Batch, write: WritePiece): Promise<JsonPiece> {
   const { requests, inFlight, slice } = batch;
   const replies = new RepliesInOrder(batch);
   const list = new ListText(write);
@@ -95,9 +95,9 @@ class ListText {
   }
 
   /** The rest of the list. */
-  end(): string {
+  end(): JsonPiece {
     this.keep("]");
-    return this.texts.join("");
+    return this.take();
   }
 
   private keep(text: string): void {
@@ -119,14 +119,21 @@ class ListText {
   }
 
   private async flush(): Promise<void> {
+    await this.write(this.take());
+  }
+
+  private take(): JsonPiece {
     const { texts, length, isAscii } = this;
     this.texts = [];
     this.length = 0;
     this.isAscii = true;
     // As text its length in bytes would be counted and each character encoded; joined first, it would be copied twice.
-    await this.write(isAscii ? bytesOf(texts, length) : texts.join(""));
+    return isAscii && length >= BYTES_FROM ? bytesOf(texts, length) : texts.join("");
   }
 }
+
+/** A shorter text is sent together with its header. */
+const BYTES_FROM = 8 * 1024;
 
 /** The bytes of ASCII texts, `length` in all. */
 function bytesOf(texts: readonly string[], length: number): Buffer {

@@ -1,4 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
+import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { type Answering, answerBatch, type WritePiece } from "./batch.ts";
 import { type Caller, createEndpoint, type Endpoint, EndpointContext } from "./endpoint.ts";
 import { ERRORS } from "./errors/errors.ts";
@@ -37,7 +38,7 @@ export interface Dispatcher {
     caller: Caller,
     write: WritePiece,
     onInFlight?: (length: number) => void,
-  ): Promise<string>;
+  ): Promise<JsonPiece>;
 }
 
 /** Answers calls that a thread has read from a message and does not answer itself (threads/callHost.ts). */

@@ -9,7 +9,14 @@ import { answerReply, type Reply } from "../../src/rpc/reply.ts";
 /** A bit more than half a piece, so that each second one is sent. */
 const LONG = BATCH_PIECE_LENGTH / 2;
 
-async function sent(replies: readonly Reply[]): Promise<{ pieces: readonly JsonPiece[]; text: string }> {
+interface Sent {
+  readonly pieces: readonly JsonPiece[];
+  /** What is returned in the end. */
+  readonly rest: JsonPiece;
+  readonly text: string;
+}
+
+async function sent(replies: readonly Reply[]): Promise<Sent> {
   const pieces: JsonPiece[] = [];
   const inFlight = new InFlightReplies(() => undefined);
   const batch = {
@@ -22,7 +29,7 @@ async function sent(replies: readonly Reply[]): Promise<{ pieces: readonly JsonP
   };
   const rest = await answerBatch(batch, (piece) => void pieces.push(piece));
   const bytes = [...pieces, rest].map((piece) => Buffer.from(piece as string));
-  return { pieces, text: Buffer.concat(bytes).toString("utf8") };
+  return { pieces, rest, text: Buffer.concat(bytes).toString("utf8") };
 }
 
 describe("the answer to a long batch", () => {
@@ -41,6 +48,21 @@ describe("the answer to a long batch", () => {
       const textOf = ({ text, pieces }: Reply) => (pieces === undefined ? text : [...pieces].join(""));
       expect(mixed.text).toBe(`[${[ascii, other, ascii, ascii, other, other].map(textOf).join(",")}]`);
       expect(mixed.pieces.some((piece) => typeof piece === "string")).toBe(true);
+    }
+  });
+
+  it("is in bytes also where it is one piece, unless it is short", async () => {
+    const ascii = answerReply("1", new RawJson(`"${"x".repeat(1_000)}"`, "ascii"));
+    const other = answerReply("1", "é");
+    for (const [replies, kind] of [
+      [Array(20).fill(ascii), "object"],
+      [[ascii, ascii], "string"],
+      [[...Array(20).fill(ascii), other], "string"],
+    ] as const) {
+      const { rest, text, pieces } = await sent(replies);
+      expect(pieces).toEqual([]);
+      expect(typeof rest).toBe(kind);
+      expect(text).toBe(`[${replies.map((reply) => reply.text).join(",")}]`);
     }
   });
 });

@@ -68,7 +68,7 @@ export class HttpAnswers {
     else this.respondSoon(response, statusOf(reply), this.isPretty ? prettyJson(reply.text) : reply.text);
   }
 
-  private respondSoon(response: ServerResponse, status: number, json: string): void {
+  private respondSoon(response: ServerResponse, status: number, json: JsonPiece): void {
     atEndOfCycle(() => {
       if (response.writableEnded) return;
       try {
@@ -125,7 +125,7 @@ export class HttpAnswers {
   async respondBatch(
     response: ServerResponse,
     caller: AnsweredCaller,
-    produce: (write: WritePiece, onInFlight: (length: number) => void) => Promise<string>,
+    produce: (write: WritePiece, onInFlight: (length: number) => void) => Promise<JsonPiece>,
   ): Promise<void> {
     const { inFlight } = this;
     const hold = (length: number): void => {

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
+import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 
 /**
  * Responses of the HTTP server, with exactly the headers that Besu sends (json-rpc-errors.md#routes) and two differences:
  * Content-Length is given where Besu sends chunks, and Node's keep-alive hint is present, because Ibex closes idle
  * connections and clients must know when.
  */
-export function respondJson(response: ServerResponse, status: number, json: string): void {
+export function respondJson(response: ServerResponse, status: number, json: JsonPiece): void {
   response.writeHead(status, {
     "Content-Type": "application/json",
     Vary: "origin",

@@ -276,7 +276,7 @@ class WebSocketConnection implements ServedConnection {
     };
     const answering = this.parts.dispatcher.answerBatch(requests, json, caller, write);
     const rest = await answering.finally(() => output.make(-length));
-    if (pieces.length === 0) output.write(rest);
+    if (pieces.length === 0 && typeof rest === "string") output.write(rest);
     else output.writePieces([...pieces, rest]);
   }
 
