@@ -7,7 +7,7 @@ import { createRpcClient } from "./httpClient.ts";
 import { openHttpRequester } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
 
-/** A chain of blocks with so many transactions each; those of a thread's cache hold some of them decoded, by no means all. */
+/** The made chain: without its first block, which deploys a contract, more than a thread keeps decoded. */
 const BLOCKS = 12;
 const TRANSACTIONS_OF_BLOCK = 10_000;
 const BATCH = 100;

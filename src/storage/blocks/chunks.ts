@@ -54,9 +54,9 @@ export class OpenedChunk<T> {
     this.#starts = [reader.position];
   }
 
-  /** Bytes of the chunk, of which the items are views. */
+  /** Memory of the chunk, of which the items are views, without that of decoded ones. */
   get bytes(): number {
-    return this.#reader.bytes.length;
+    return this.#reader.bytes.length + OPENED_BYTES;
   }
 
   /** The item at this index of the chunk if it was asked for before. */
@@ -79,6 +79,9 @@ export class OpenedChunk<T> {
     return item;
   }
 }
+
+/** About what the places of 128 items take in memory. */
+const OPENED_BYTES = 4096;
 
 /** How the items of a chunk are read. `pass` goes past one without decoding it, and is called for each once, in their order. */
 export interface ChunkItems<T> {
