@@ -248,7 +248,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Undefined where somebody else listens. */
+/** Undefined where another program listens. */
 function listen(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
