@@ -59,7 +59,8 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
     for await (const damage of findDamagedEntries(tally.database)) report.add(damage);
     progress.begin(`Checking ${blocks} blocks`, blocks);
     for await (const damage of findDamagedBlocks(database, () => progress.advance(1))) report.add(damage);
-    for (const damage of findBlocksWithoutState(database)) report.add(damage);
+    progress.begin(`Checking that ${blocks} blocks have their states`, blocks);
+    for (const damage of findBlocksWithoutState(database, () => progress.advance(1))) report.add(damage);
     await checkStates(database, { blocks, tally }, { report, progress });
   } finally {
     await database.close();

@@ -34,6 +34,7 @@ const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
 const CODE_CACHE_BYTES = 1024 * 1024;
 /** Damages that a check lists. */
 const DAMAGE_LIMIT = 100;
+/** Pages, leaves, flat entries and blocks between two calls of `onProgress`. */
 const PROGRESS_ENTRIES = 10_000;
 
 /**
@@ -102,6 +103,7 @@ class Checker {
       // The state of an imported snapshot has an older version (stateLoader.ts), and all its nodes are new.
       if (root !== undefined && (root.version === number || number === first)) await this.checkNewNodes(root);
       this.blocks++;
+      await this.step();
     }
     return root;
   }

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createStateHistory } from "../../src/state/stateHistory.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
+import { encodeStateHead, encodeStateRecord, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { createWorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
@@ -10,6 +12,7 @@ import { openEntry, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { STATE_HEAD_KEY, stateRecordKey } from "../../src/storage/stateKeys.ts";
 import { casesOf } from "../thorough.ts";
 import { type Action, blockActions, type ModelState, perform, readAll } from "./stateModel.ts";
 
@@ -36,6 +39,22 @@ describe("state check", () => {
     const state = Object.values(states.at(-1) ?? {});
     expect(accounts).toBe(state.length);
     expect(slots).toBe(state.reduce((sum, account) => sum + Object.keys(account.slots).length, 0));
+  });
+
+  it("tells how far it has come while blocks change nothing", async () => {
+    const { database } = await chainOf([SOME_BLOCK]);
+    const record = expectDefined(readStateRecord(database, 0), "the record of genesis");
+    const batch = createBatch();
+    for (let number = 1; number <= 25_000; number++)
+      batch.put(stateRecordKey(number), encodeStateRecord(number, record));
+    batch.put(STATE_HEAD_KEY, encodeStateHead({ number: 25_000, epoch: 0 }));
+    await database.write(batch);
+    const seen: number[] = [];
+    const { damages } = await checkState(database, ({ blocks }) => void seen.push(blocks));
+    expect(damages).toEqual([]);
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toBeGreaterThan(9_900);
+    expect(seen[1]).toBeGreaterThan(19_900);
   });
 
   it("detects every lost entry and a flipped bit in each", async () => {
