@@ -1,16 +1,29 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import type { BulkImport } from "../../src/chain/bulk/bulkImport.ts";
+import type { HeaderRun } from "../../src/chain/bulk/headerRun.ts";
+import { GROUP_LIMITS } from "../../src/chain/bulk/limits.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
+import { IBFT_MIX_HASH } from "../../src/chain/headerRules.ts";
+import type { RecoverSigners } from "../../src/chain/signerRecovery.ts";
+import { unsealedBlock } from "../../src/chain/unsealedBlock.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { openDataDirectory } from "../../src/node/dataDirectory.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
-import { compareBytes, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
+import { compareBytes, EMPTY_BYTES, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { sign } from "../../src/primitives/secp256k1.ts";
+import { SignedDigest } from "../../src/primitives/recoveryBatch.ts";
+import { type Signature, sign } from "../../src/primitives/secp256k1.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openMarkerFile } from "../../src/storage/markerFile.ts";
+import type { NamedHeader } from "../../src/types/block.ts";
+import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
 import { encodeExtraData } from "../../src/types/extraData.ts";
+import type { Header } from "../../src/types/header.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { generator, type Random } from "../storage/random.ts";
 import { aChain } from "./aChain.ts";
@@ -55,7 +68,7 @@ const CONTRACT = "5f355b60205fa08080556001900380600257" as const;
 /**
  * Makes a chain with the production code, as its validators would, on a virtual clock: blocks are built, sealed by a quorum
  * and committed into a data folder that a node can go on with. Proposers take turns, some blocks are of later rounds, and a
- * vote changes the validator set. The same settings give the same chain.
+ * vote changes the validator set. The same settings give the same chain. Runs of empty blocks are imported in bulk.
  */
 export async function makeChain(settings: MadeChainSettings): Promise<MadeChain> {
   const { folder, seed, validators, onProgress } = settings;
@@ -73,10 +86,19 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
   const markerFile = openMarkerFile(directory.value.headFile, "the record of the newest block");
   const clock = createHandClock(START_SECONDS * 1000);
   const turn = { builder: keys[0]?.address as Address, vanity: new Uint8Array(32) };
-  const { chain } = await aChain({ genesis, database, markerFile, clock, candidates: turn });
+  const seals = new IssuedSeals();
+  const { chain, spec } = await aChain({
+    genesis,
+    database,
+    markerFile,
+    clock,
+    candidates: turn,
+    recoverSigners: seals.recoverSigners,
+  });
   const random = generator(seed);
   const sender = createSender(random);
   const totals = { transactions: 0, gasUsed: 0n };
+  const run = new EmptyRun(chain, { spec, seals, vanity: turn.vanity });
   for (let number = 1; number <= settings.blocks; number++) {
     clock.advanceTo((START_SECONDS + number) * 1000);
     const set = chain.tallyAfter(chain.head).validators;
@@ -84,17 +106,23 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
     turn.builder = proposer;
     const count = countOf(settings, number, totals.transactions, random);
     const body = number === 1 ? [sender.deployment()] : sender.next(count);
-    const header = await commitBlock(chain, {
-      body,
+    const order = {
       round: random.below(50) === 0 ? 1 : 0,
       timestamp: BigInt(START_SECONDS + number),
       sealers: keys.filter(({ address }) => set.some((member) => equalBytes(member, address))),
       vote: settings.blocks > 1_000 && number > 500 && set.length === validators ? keys.at(-1) : undefined,
-    });
-    totals.transactions += body.length;
-    totals.gasUsed += header.gasUsed;
+    };
+    if (body.length === 0 && order.vote === undefined && settings.reward === 0n) {
+      await run.add({ ...order, proposer, set });
+    } else {
+      await run.end();
+      const header = await commitBlock(chain, { ...order, body });
+      totals.transactions += body.length;
+      totals.gasUsed += header.gasUsed;
+    }
     if (number % 1_000 === 0) onProgress?.(number);
   }
+  await run.end();
   const head = toHex(chain.head.hash);
   await database.close();
   markerFile.close();
@@ -180,6 +208,110 @@ function createSender(random: Random): Sender {
 
 function accountOf(number: number): Address {
   return addressFromHex(`0x${(0xabcdef0000000000n + BigInt(number)).toString(16).padStart(40, "0")}`);
+}
+
+/** Seals that were made here, whose signers need no recovery. */
+class IssuedSeals {
+  private readonly sealers = new Map<bigint, Address>();
+
+  sign(digest: Uint8Array, { address, privateKey }: TestAccount): Signature {
+    const signature = sign(digest, privateKey);
+    this.sealers.set(signature.r, address);
+    return signature;
+  }
+
+  readonly recoverSigners: RecoverSigners = async (items) =>
+    items.map((item) => {
+      if (!(item instanceof SignedDigest)) throw new Error("the header run recovers seals");
+      return this.sealers.get(item.signature.r);
+    });
+
+  forget(): void {
+    this.sealers.clear();
+  }
+}
+
+/** Headers that are checked together. */
+const CHECKED_TOGETHER = 128;
+const RUN_LIMITS = { ...GROUP_LIMITS, blocks: 4096, ms: Number.POSITIVE_INFINITY };
+
+/**
+ * Blocks without transactions, reward and vote, one after another: the state stays, and the production code imports them
+ * many in one synced write.
+ */
+class EmptyRun {
+  private readonly chain: Chain;
+  private readonly parts: {
+    readonly spec: ChainSpec;
+    readonly seals: IssuedSeals;
+    readonly vanity: Uint8Array;
+  };
+  private bulk: BulkImport | undefined;
+  private headers: HeaderRun | undefined;
+  /** The newest block, which may wait to be imported. */
+  private newest: NamedHeader | undefined;
+  private waiting: Header[] = [];
+
+  constructor(chain: Chain, parts: EmptyRun["parts"]) {
+    this.chain = chain;
+    this.parts = parts;
+  }
+
+  async add({ proposer, set, round, timestamp, sealers }: EmptyOrder): Promise<void> {
+    const { spec, seals, vanity } = this.parts;
+    const parent = this.newest ?? this.chain.head;
+    const unsealed: Header = {
+      ...unsealedBlock(spec, parent, { timestamp, targetGasLimit: undefined }),
+      ommersHash: EMPTY_LIST_HASH,
+      coinbase: proposer,
+      stateRoot: parent.header.stateRoot,
+      transactionsRoot: EMPTY_TRIE_ROOT,
+      receiptsRoot: EMPTY_TRIE_ROOT,
+      logsBloom: EMPTY_BLOOM,
+      difficulty: 1n,
+      gasUsed: 0n,
+      extraData: EMPTY_BYTES,
+      mixHash: IBFT_MIX_HASH,
+      nonce: new Uint8Array(8),
+    };
+    const candidate = createCandidate(unsealed, { vanity, validators: set, round, seals: [] }, []);
+    const header = sealedHeader(
+      candidate,
+      sealers.map((sealer) => seals.sign(candidate.digest, sealer)),
+    );
+    this.newest = { header, hash: candidate.hash, totalDifficulty: parent.totalDifficulty + 1n };
+    this.waiting.push(header);
+    if (this.waiting.length === CHECKED_TOGETHER) await this.importWaiting();
+  }
+
+  /** Makes the run durable, and the chain's head its last block. */
+  async end(): Promise<void> {
+    await this.importWaiting();
+    await this.bulk?.close();
+    this.bulk = undefined;
+    this.headers = undefined;
+    this.newest = undefined;
+  }
+
+  private async importWaiting(): Promise<void> {
+    if (this.waiting.length === 0) return;
+    this.bulk ??= await this.chain.bulkImport(RUN_LIMITS);
+    this.headers ??= this.chain.headerRun(this.bulk.tip);
+    const { checked, error } = await this.headers.extend(this.waiting);
+    if (error !== undefined) throw new Error(error.message);
+    for (const header of checked) {
+      const body = { transactions: [], ommers: [] };
+      const imported = await this.bulk.importBlock(this.chain.prepareBlock({ header, body }));
+      if (!imported.ok) throw new Error(imported.error.message);
+    }
+    this.waiting = [];
+    this.parts.seals.forget();
+  }
+}
+
+interface EmptyOrder extends Omit<BlockOrder, "body" | "vote"> {
+  readonly proposer: Address;
+  readonly set: readonly Address[];
 }
 
 interface BlockOrder {
