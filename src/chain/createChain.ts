@@ -65,6 +65,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   restoreBlockTiming(timing: BlockTiming): void;
   /** Measures it unless it is known, in slices, some tenths of a second in all; leaves the chain unchanged. */
   calibrate(signal: StopSignal): Promise<void>;
+  /** The RLP of a header as it is stored; undefined for what is not. */
+  encodedHeader(number: bigint): Uint8Array | undefined;
   /** Validates a header that follows the head, seals included, without its body. */
   checkNextHeader(header: Header): Promise<Result<void, BlockErrorCode>>;
   /** Validates a block that follows the head by every rule, and commits it. */
@@ -270,6 +272,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
       const validatorCount = validators.after(writer.head).validators.length;
       return execution.calibrate(() => writer.head, { validatorCount, signal });
     },
+    encodedHeader: (number) => stores.blocks.encodedHeader(number),
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: parts.badBlocks.all,

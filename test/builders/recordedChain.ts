@@ -8,6 +8,7 @@ import { logsBeforeReceipt } from "../../src/rpc/results/receiptResult.ts";
 import { WHOLE_HISTORY } from "../../src/storage/historyStart.ts";
 import { decodeBlock, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
+import { encodeHeader } from "../../src/types/header.ts";
 import type { Log } from "../../src/types/log.ts";
 import type { Receipt } from "../../src/types/receipt.ts";
 import type { TransactionType } from "../../src/types/transaction.ts";
@@ -18,6 +19,7 @@ import { rlpItems } from "./rlpItems.ts";
 /** A chain recorded from a live network, held in memory without its state: blocks, receipts, recovered senders. */
 export interface RecordedChain extends ChainReader {
   readonly blocks: readonly StoredBlock[];
+  encodedHeader(number: bigint): Uint8Array | undefined;
   /** Moves the head forwards or backwards and tells the listeners. */
   moveHead(number: number): void;
 }
@@ -70,6 +72,10 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
     },
     historyStart: WHOLE_HISTORY,
     headerByNumber: (number) => known(headers, Number(number)),
+    encodedHeader(number) {
+      const named = known(headers, Number(number));
+      return named && encodeHeader(named.header);
+    },
     headerByHash: (hash) => known(headers, numberByHash.get(toDigits(hash))),
     blockByNumber: (number) => known(blocks, Number(number)),
     blockByHash: (hash) => known(blocks, numberByHash.get(toDigits(hash))),

@@ -8,7 +8,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
-import type { Header } from "../../src/types/header.ts";
+import { encodeHeader, type Header } from "../../src/types/header.ts";
 import { aChain } from "../builders/aChain.ts";
 import { type MadeChain, makeChain } from "../builders/madeChain.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
@@ -140,6 +140,10 @@ async function startLyingPeer(made: MadeChain, folder: string, random: Random): 
       return random.below(2) === 0 ? undefined : { ...named, header };
     },
     headerByHash: (hash) => chain.headerByHash(hash),
+    encodedHeader(number) {
+      const named = lying.headerByNumber(number);
+      return named && encodeHeader(named.header);
+    },
     blockByHash(hash) {
       const block = chain.blockByHash(hash);
       if (block === undefined || !isLie()) return block;

@@ -50,6 +50,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
     head: expectDefined(stored.head(), "the head"),
     headerByNumber: (number) => stored.header(number),
     headerByHash: (hash) => stored.headerByHash(hash),
+    encodedHeader: (number) => stored.encodedHeader(number),
     blockByHash: (hash) => stored.blockByHash(hash),
   };
   if (!equalBytes(chain.head.hash, foreign.head.hash)) throw new Error("the stores are at another head");

@@ -14,6 +14,8 @@ export interface EthChain {
   readonly head: NamedHeader;
   headerByNumber(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
+  /** The RLP of the header with that number. */
+  encodedHeader(number: bigint): Uint8Array | undefined;
   blockByHash(hash: Hash): ServedBlock | undefined;
 }
 

@@ -2,8 +2,7 @@ import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { encodeRlpListInSteps } from "../../primitives/rlpInSteps.ts";
 import type { Steps } from "../../primitives/steps.ts";
-import { encodeRawBodyInSteps, type NamedHeader } from "../../types/block.ts";
-import { encodeHeader } from "../../types/header.ts";
+import { encodeRawBodyInSteps } from "../../types/block.ts";
 import { encodeBodyTransaction } from "../../types/transaction.ts";
 import { compressSnappyInSteps } from "../rlpx/snappy.ts";
 import type { Session } from "../subProtocol.ts";
@@ -118,8 +117,24 @@ function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<
   return { code, payload: yield* withRequestIdInSteps(requestId, yield* encodeRlpListInSteps(taken)) };
 }
 
-function* encodedHeaders(query: HeaderQuery, chain: EthChain): Generator<Uint8Array> {
-  for (const { header } of headersFor(query, chain)) yield encodeHeader(header);
+/**
+ * From the start on, every `skip + 1` blocks, up to the first missing one; a request for zero headers gets one, as Besu
+ * does.
+ */
+function* encodedHeaders(
+  { start, max, skip, isReverse }: HeaderQuery,
+  chain: EthChain,
+): Generator<Uint8Array> {
+  const stride = BigInt(skip) + 1n;
+  const first = "hash" in start ? chain.headerByHash(start.hash)?.header.number : start.number;
+  if (first === undefined) return;
+  const count = Math.max(1, Math.min(max, MAX_SERVED_HEADERS));
+  for (let number = first, left = count; number >= 0n && left > 0; left--) {
+    const header = chain.encodedHeader(number);
+    if (header === undefined) return;
+    yield header;
+    number += isReverse ? -stride : stride;
+  }
 }
 
 function* bodies(hashes: readonly Hash[], chain: EthChain): Generator<Steps<Uint8Array | undefined>> {
@@ -161,20 +176,5 @@ function* whileStored(
     if (done === true) return value;
     yield;
     if (chain.headerByHash(hash) === undefined) return undefined;
-  }
-}
-
-/**
- * From the start on, every `skip + 1` blocks, up to the first missing one; a request for zero headers gets one, as Besu
- * does.
- */
-function* headersFor({ start, max, skip, isReverse }: HeaderQuery, chain: EthChain): Generator<NamedHeader> {
-  const stride = BigInt(skip) + 1n;
-  let header = "hash" in start ? chain.headerByHash(start.hash) : chain.headerByNumber(start.number);
-  for (let left = Math.max(1, Math.min(max, MAX_SERVED_HEADERS)); header !== undefined; ) {
-    yield header;
-    const next: bigint = isReverse ? header.header.number - stride : header.header.number + stride;
-    if (--left === 0 || next < 0n) return;
-    header = chain.headerByNumber(next);
   }
 }

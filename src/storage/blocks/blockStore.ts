@@ -16,6 +16,7 @@ import {
   isHeaderAlone,
   putHeader,
   readBlockNumber,
+  readEncodedHeader,
   readHeader,
 } from "./headerStore.ts";
 import { deleteReceipts, putReceiptsInSteps } from "./receiptStore.ts";
@@ -56,6 +57,8 @@ export interface BlockStore {
   /** The newest block; undefined before genesis is committed. */
   head(): NamedHeader | undefined;
   header(number: bigint): HeaderRecord | undefined;
+  /** The RLP of a header, neither decoded nor cached: peers fetch long runs of them. */
+  encodedHeader(number: bigint): Uint8Array | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
   /**
    * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
@@ -178,6 +181,13 @@ class CachingBlockStore implements BlockStore {
 
   header(number: bigint): HeaderRecord | undefined {
     return this.record(number);
+  }
+
+  encodedHeader(number: bigint): Uint8Array | undefined {
+    if (number < 0n || number > HIGHEST_NUMBER) return undefined;
+    const found = readEncodedHeader(this.database, number);
+    // Committed since then, or not there.
+    return found ?? (this.recordUpToHead(number) && readEncodedHeader(this.database, number));
   }
 
   headerByHash(hash: Hash): NamedHeader | undefined {

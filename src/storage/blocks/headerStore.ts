@@ -62,6 +62,19 @@ export function readHeader(database: Database, number: bigint): HeaderRecord | u
       );
 }
 
+/** The RLP of a stored header, as readHeader finds it but not decoded. */
+export function readEncodedHeader(database: Database, number: bigint): Uint8Array | undefined {
+  const key = headerKey(number);
+  const sealed = database.get(key);
+  if (sealed === undefined) return undefined;
+  const reader = new RecordReader(openEntry(key, sealed, () => nameOf(number)));
+  reader.skip(32);
+  reader.skip(reader.number());
+  reader.number();
+  reader.number();
+  return reader.sized();
+}
+
 /** Number of the block with that hash; undefined when no stored block has it. */
 export function readBlockNumber(database: Database, hash: Hash): bigint | undefined {
   const key = blockNumberKey(hash);

@@ -9,7 +9,7 @@ import { atOnce, type Steps } from "../../../src/primitives/steps.ts";
 import { encodeBody, type NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import { EMPTY_BLOOM } from "../../../src/types/bloom.ts";
-import type { Header } from "../../../src/types/header.ts";
+import { encodeHeader, type Header } from "../../../src/types/header.ts";
 import { type BareReceipt, encodeReceipt } from "../../../src/types/receipt.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
@@ -228,6 +228,10 @@ function asSealedFor(recorded: readonly Header[], chain: RecordedChain): EthChai
     head: chain.head,
     headerByNumber: (number) => sealed(chain.headerByNumber(number)),
     headerByHash: (hash) => sealed(chain.headerByHash(hash)),
+    encodedHeader(number) {
+      const named = sealed(chain.headerByNumber(number));
+      return named && encodeHeader(named.header);
+    },
     blockByHash: chain.blockByHash,
   };
 }

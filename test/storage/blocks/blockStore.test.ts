@@ -14,6 +14,7 @@ import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { encodeBody, type StoredBlock } from "../../../src/types/block.ts";
 import { bloomOfLogs } from "../../../src/types/bloom.ts";
+import { encodeHeader } from "../../../src/types/header.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { digestOf } from "../../builders/batchDigest.ts";
@@ -294,6 +295,27 @@ describe("the block store", () => {
     expect(store.headerByHash(unknown)).toBeUndefined();
     expect(store.blockByHash(unknown)).toBeUndefined();
     expect(store.transactionByHash(unknown)).toBeUndefined();
+  });
+
+  it("gives the encoding of each header as it is stored, without keeping it", async () => {
+    const database = await databaseWith(chain);
+    let reads = 0;
+    const counted: Database = {
+      ...database,
+      get(key) {
+        reads++;
+        return database.get(key);
+      },
+    };
+    const store = storeOver(counted);
+    for (const { header } of [...chain, ...chain])
+      expect(store.encodedHeader(header.number)).toEqual(encodeHeader(header));
+    expect(reads).toBe(2 * chain.length);
+    for (const number of [4n, -1n, 2n ** 64n]) expect(store.encodedHeader(number)).toBeUndefined();
+    const gone = createBatch();
+    gone.delete(headerKey(1n));
+    await database.write(gone);
+    expect(() => store.encodedHeader(1n)).toThrow(DamagedData);
   });
 
   it("stores the ommers and withdrawals of blocks of other chains", async () => {
