@@ -162,14 +162,29 @@ class SnapshotView implements ChainView {
     return expectDefined(this.stores, "the first refresh of the view");
   }
 
-  /** Tells of the blocks above `base`, the newest one that the view had before and still has. */
+  /**
+   * Tells of the blocks above `base`, the newest one that the view had before and still has. They are read when a listener asks for
+   * them: while the node catches up, they are thousands a second, and mostly nobody does.
+   */
   private announce(base: bigint, removed: readonly StoredBlock[]): void {
     const { head, reads } = this.open;
-    const added: StoredBlock[] = [];
-    for (let number = base + 1n; number <= head.header.number; number++)
-      added.push(expectDefined(reads.blockByNumber(number), "a block up to the head"));
-    this.listeners.announce({ head, added, removed });
+    let read: readonly StoredBlock[] | undefined;
+    this.listeners.announce({
+      head,
+      get added() {
+        read ??= blocksBetween(reads, base + 1n, head.header.number);
+        return read;
+      },
+      removed,
+    });
   }
+}
+
+function blocksBetween(reads: ChainReads, first: bigint, last: bigint): readonly StoredBlock[] {
+  const blocks: StoredBlock[] = [];
+  for (let number = first; number <= last; number++)
+    blocks.push(expectDefined(reads.blockByNumber(number), "a block up to the head"));
+  return blocks;
 }
 
 /** The stores of a view, over reads that move from snapshot to snapshot. */

@@ -13,8 +13,8 @@ export interface BlockSample {
 }
 
 /**
- * Samples of the latest blocks. Each block is sampled once: a new block when it becomes the head, older ones at the first
- * request, with a yield to the event loop between them.
+ * Samples of the latest blocks. Each block is sampled once: a new block when it becomes the head, others at the first request,
+ * with a yield to the event loop between them. Only the last of the blocks of a bulk import becomes the head.
  */
 export class BlockSamples {
   private readonly chain: ChainReader;
@@ -27,10 +27,11 @@ export class BlockSamples {
     this.blocks = blocks;
   }
 
-  /** Samples new blocks from now on. */
+  /** Samples each new head from now on. */
   follow(): void {
-    this.chain.onHeadChanged(({ added }) => {
-      for (const block of added) if (block.header.gasUsed > 0n) this.remember(block);
+    this.chain.onHeadChanged(({ head: { header } }) => {
+      const block = header.gasUsed > 0n ? this.chain.blockByNumber(header.number) : undefined;
+      if (block !== undefined) this.remember(block);
     });
   }
 

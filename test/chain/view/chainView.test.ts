@@ -10,7 +10,8 @@ import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import type { WorldState } from "../../../src/state/worldState.ts";
-import type { DatabaseOnDisk } from "../../../src/storage/database.ts";
+import type { DatabaseOnDisk, DatabaseSnapshot } from "../../../src/storage/database.ts";
+import { KEY_PREFIXES } from "../../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
 import { aChain } from "../../builders/aChain.ts";
@@ -29,6 +30,8 @@ let world: WorldState;
 let shownHead: ShownHead;
 let view: ChainView;
 let blocks: readonly Uint8Array[];
+/** Headers that the view has read from the database. */
+let headersRead = 0;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "ibex-view-"));
@@ -40,7 +43,12 @@ beforeEach(async () => {
   shownHead = openShownHead();
   // As another thread has it: through the shared memory alone.
   const other = openShownHead(shownHead.memory);
-  view = openChainView({ database, spec: made.spec, shownHead: other, logger: silentLogger });
+  view = openChainView({
+    database: { snapshot: countedSnapshot },
+    spec: made.spec,
+    shownHead: other,
+    logger: silentLogger,
+  });
 });
 
 afterEach(async () => {
@@ -48,6 +56,17 @@ afterEach(async () => {
   await database.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+function countedSnapshot(): DatabaseSnapshot {
+  const snapshot = database.snapshot();
+  return {
+    ...snapshot,
+    get(key) {
+      if (key[0] === KEY_PREFIXES.header) headersRead++;
+      return snapshot.get(key);
+    },
+  };
+}
 
 async function importBlocks(from: number, until: number): Promise<void> {
   for (const bytes of blocks.slice(from, until)) {
@@ -136,5 +155,21 @@ describe("a view of the chain", () => {
     view.refresh();
     expect(told).toEqual(["5: +4(1),5(1) -", "3: + -5(1),4(1)"]);
     expect(seenOf(view)).toEqual(seenOf(chain));
+  });
+
+  it("reads no more for many new blocks than for one, unless a listener asks for them", async () => {
+    const readAfter = async (until: number, listener?: (change: HeadChange) => void): Promise<number> => {
+      const stop = listener && view.onHeadChanged(listener);
+      await importBlocks(Number(chain.head.header.number), until);
+      shownHead.show(chain.head.hash);
+      headersRead = 0;
+      view.refresh();
+      stop?.();
+      return headersRead;
+    };
+    await readAfter(1);
+    const ofOne = await readAfter(2, ({ head }) => void head);
+    expect(await readAfter(7, ({ head }) => void head)).toBe(ofOne);
+    expect(await readAfter(LENGTH, ({ added }) => void added.length)).toBeGreaterThan(LENGTH - 7);
   });
 });
