@@ -75,7 +75,6 @@ export function createChainWriter(
       const { header, hash, totalDifficulty } = expectDefined(added.at(-1), "a block that was imported");
       headMarker.record({ number: header.number, hash });
       world.reload(header.number);
-      for (const block of added) blocks.remember(block);
       move({ head: { header, hash, totalDifficulty }, added, removed: [] });
     },
     async rewind(number) {

@@ -6,12 +6,14 @@ import type { HeadChange } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
 import { recoverItem } from "../../../src/primitives/recoveryBatch.ts";
 import type { Result } from "../../../src/primitives/result.ts";
 import { findBlocksWithoutState } from "../../../src/state/missingStates.ts";
 import { checkState } from "../../../src/state/verifyState.ts";
 import { type Database, DiskError } from "../../../src/storage/database.ts";
 import { findDamage } from "../../../src/storage/databaseCheck.ts";
+import { headerKey } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type Block, decodeBlock, type NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
@@ -176,6 +178,26 @@ describe(`a bulk import (IBEX_SEED=${SEED})`, () => {
     expect(chain.tallyAfter(chain.head)).toEqual(alone.tallyAfter(alone.head));
     const [ninth] = blocks.slice(8);
     expect((await chain.importBlock(expectDefined(ninth, "block 9"))).ok).toBe(true);
+  });
+
+  it("keeps no block in memory, so that what callers read stays there", async () => {
+    const database = createMemoryDatabase();
+    const read = new Set<string>();
+    const chain = await chainIn({
+      ...database,
+      get: (key) => {
+        read.add(toHex(key));
+        return database.get(key);
+      },
+    });
+    const bulk = await chain.bulkImport(ONE_GROUP);
+    await importAll(chain, bulk, blocks);
+    await bulk.close();
+    for (const { header } of blocks) {
+      read.clear();
+      chain.blockByNumber(header.number);
+      expect([...read]).toContain(toHex(headerKey(header.number)));
+    }
   });
 
   it("keeps the blocks before one whose body is invalid, and reports that one as bad", async () => {
