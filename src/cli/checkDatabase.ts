@@ -9,7 +9,7 @@ import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { dropKeptLogs } from "../storage/leveldb/keptLog.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
-import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
+import { ALL_TABLES, findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { openMarkerFile } from "../storage/markerFile.ts";
 import { checkSchema } from "../storage/schema.ts";
 import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
@@ -31,8 +31,7 @@ export async function checkDatabase(paths: DatabasePaths, print: (line: string) 
     const report = new Report(print);
     const progress = createCheckProgress(print);
     progress.begin(`Checking the files of ${paths.chain}`, bytesIn(paths.chain));
-    for (const damage of findLevelDamage(paths.chain, Number.POSITIVE_INFINITY, progress.advance))
-      report.add(damage);
+    for (const damage of findLevelDamage(paths.chain, ALL_TABLES, progress.advance)) report.add(damage);
     if (report.count > 0) {
       print("The contents of the files were not checked, because that needs undamaged files.");
     } else {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
@@ -16,12 +16,12 @@ import { findTableDamage } from "./levelTable.ts";
  * An incomplete end of the newest log or of the manifest may be a write that a power cut interrupted. If more is lost,
  * then the log that the manifest names is missing, or the head is below the head marker (chainDatabase.ts).
  *
- * `tableBytes` bounds how much of the tables is read, the newest first: a start reads all of a small database,
- * `ibex database check` all of a large one. Calls `onRead` after each table.
+ * `limits` bound what is verified of the tables, the newest first: a start verifies all of a small database, `ibex database check` all
+ * of a large one. No table may be missing. Calls `onRead` after each table that was read.
  */
 export function* findLevelDamage(
   path: string,
-  tableBytes: number,
+  limits: TableLimits,
   onRead: (bytes: number) => void = () => undefined,
 ): Generator<string> {
   const names = existsSync(path) ? readdirSync(path) : [];
@@ -42,12 +42,22 @@ export function* findLevelDamage(
     return;
   }
   yield* findLogDamage(path, names, logNumber);
-  yield* findTablesDamage(path, tables, tableBytes, onRead);
+  yield* findTablesDamage(path, { names, tables }, limits, onRead);
 }
+
+/** What is verified of the tables. */
+export interface TableLimits {
+  /** Bytes that are read. */
+  readonly bytes: number;
+  /** Tables whose sizes are compared with the manifest. */
+  readonly sizes: number;
+}
+
+export const ALL_TABLES: TableLimits = { bytes: Number.POSITIVE_INFINITY, sizes: Number.POSITIVE_INFINITY };
 
 /** Throws DamagedData with the first damage, at a start. The message ends with the remedy. */
 export function refuseDamagedLevelFiles(path: string, remedy = REMEDY): void {
-  for (const damage of findLevelDamage(path, TABLE_BYTES_AT_START))
+  for (const damage of findLevelDamage(path, TABLES_AT_START))
     throw new DamagedData(`The database is damaged: ${damage}. ${remedy}`);
 }
 
@@ -73,8 +83,8 @@ export function liveTables(path: string): readonly TableFile[] {
   }));
 }
 
-/** Takes 40 to 100 ms. */
-const TABLE_BYTES_AT_START = 64 * 1024 * 1024;
+/** Takes 40 to 100 ms, however large the database is. The sizes are those of 32 GB; the scrubber verifies all tables soon afterwards. */
+const TABLES_AT_START: TableLimits = { bytes: 64 * 1024 * 1024, sizes: 4096 };
 
 const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
 
@@ -100,25 +110,32 @@ function* findLogDamage(path: string, names: readonly string[], logNumber: numbe
 
 function* findTablesDamage(
   path: string,
-  tables: ReadonlyMap<number, number>,
-  tableBytes: number,
+  { names, tables }: { readonly names: readonly string[]; readonly tables: ReadonlyMap<number, number> },
+  limits: TableLimits,
   onRead: (bytes: number) => void,
 ): Generator<string> {
-  let left = tableBytes;
+  const present = new Set(names);
+  let bytesLeft = limits.bytes;
+  let sizesLeft = limits.sizes;
+  // One piece of memory for all of them: to get new memory for each takes as long as to read it.
+  let room = new Uint8Array(0);
   for (const [number, length] of [...tables].sort(([a], [b]) => b - a)) {
-    const file = tablePath(path, number);
-    if (file === undefined) {
+    const name = tableNames(number).find((known) => present.has(known));
+    if (name === undefined) {
       yield `${join(path, fileName(number, "ldb"))} is missing`;
       continue;
     }
+    if (--sizesLeft < 0) continue;
+    const file = join(path, name);
     const actual = statSync(file).size;
     if (actual !== length) {
       yield `${file} has ${actual} bytes instead of ${length}`;
       continue;
     }
-    left -= length;
-    if (left < 0) continue;
-    const damage = findTableDamage(read(file));
+    bytesLeft -= length;
+    if (bytesLeft < 0) continue;
+    if (room.length < length) room = new Uint8Array(length);
+    const damage = findTableDamage(readInto(room.subarray(0, length), file));
     if (damage !== undefined) yield `${file}: ${damage}`;
     onRead(length);
   }
@@ -144,7 +161,13 @@ export function logPath(path: string, number: number): string {
 
 /** The path of a table that exists. Old versions of LevelDB called tables .sst; LevelDB reads both names. */
 export function tablePath(path: string, number: number): string | undefined {
-  return ["ldb", "sst"].map((extension) => join(path, fileName(number, extension))).find(existsSync);
+  return tableNames(number)
+    .map((name) => join(path, name))
+    .find(existsSync);
+}
+
+function tableNames(number: number): readonly string[] {
+  return [fileName(number, "ldb"), fileName(number, "sst")];
 }
 
 function fileName(number: number, extension: string): string {
@@ -153,4 +176,19 @@ function fileName(number: number, extension: string): string {
 
 function read(path: string): Uint8Array {
   return withDiskErrors(`The file ${path} cannot be read`, () => readFileSync(path));
+}
+
+/** Reads as much of the file as `room` holds; shorter where the file is. */
+function readInto(room: Uint8Array, path: string): Uint8Array {
+  return withDiskErrors(`The file ${path} cannot be read`, () => {
+    const file = openSync(path, "r");
+    try {
+      let at = 0;
+      for (let count = -1; at < room.length && count !== 0; at += count)
+        count = readSync(file, room, at, room.length - at, at);
+      return room.subarray(0, at);
+    } finally {
+      closeSync(file);
+    }
+  });
 }
