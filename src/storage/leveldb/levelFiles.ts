@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 import { withDiskErrors } from "../diskErrors.ts";
-import { readLog } from "./levelLog.ts";
+import { readLog, verifyLog } from "./levelLog.ts";
 import { versionOf } from "./levelManifest.ts";
 import { findTableDamage } from "./levelTable.ts";
 
@@ -101,7 +101,7 @@ function* findLogDamage(path: string, names: readonly string[], logNumber: numbe
   const numbers = logNumbersIn(names, logNumber);
   if (numbers[0] !== logNumber) yield `${logPath(path, logNumber)} is missing`;
   for (const number of numbers) {
-    const { damagedAt, isTorn } = readLog(read(logPath(path, number)));
+    const { damagedAt, isTorn } = verifyLog(read(logPath(path, number)));
     if (damagedAt !== undefined)
       yield `${logPath(path, number)} does not match its checksum at byte ${damagedAt}`;
     else if (isTorn && number !== numbers.at(-1)) yield `${logPath(path, number)} is cut off`;

@@ -1,22 +1,36 @@
 import { crc32c } from "../crc32c.ts";
 
-/** The contents of a log or manifest of LevelDB. */
-export interface LogContents {
-  /** The valid records, in order. */
-  readonly records: readonly Uint8Array[];
+/** Whether a log or manifest of LevelDB is whole. */
+export interface LogState {
   /** Where a record is damaged that had been durable; undefined when none is. */
   readonly damagedAt: number | undefined;
   /** True when the last record is incomplete: the process or the power ended while it was written. */
   readonly isTorn: boolean;
 }
 
-/**
- * Reads a log of LevelDB (its doc/log_format.md): blocks of 32 KB with fragments of records, each with a checksum.
- * LevelDB silently drops invalid fragments. Here an invalid fragment is damage if another record begins after it,
- * because each of our writes is synced before the next begins; only the last record may have been interrupted.
- */
+/** The contents of a log or manifest. */
+export interface LogContents extends LogState {
+  /** The valid records, in order. */
+  readonly records: readonly Uint8Array[];
+}
+
+/** Reads a log or manifest with its records. */
 export function readLog(bytes: Uint8Array): LogContents {
   const records: Uint8Array[] = [];
+  const state = verifyLog(bytes, (parts) => records.push(Buffer.concat(parts)));
+  return { ...state, records };
+}
+
+/**
+ * Verifies a log of LevelDB (its doc/log_format.md): blocks of 32 KB with fragments of records, each with a checksum.
+ * LevelDB silently drops invalid fragments. Here an invalid fragment is damage if another record begins after it,
+ * because each of our writes is synced before the next begins; only the last record may have been interrupted.
+ * Calls `onRecord` with the parts of each valid record, which are views of `bytes`.
+ */
+export function verifyLog(
+  bytes: Uint8Array,
+  onRecord: (parts: readonly Uint8Array[]) => void = () => undefined,
+): LogState {
   /** Payloads of the current record so far; undefined between records. */
   let parts: Uint8Array[] | undefined;
   let suspectAt: number | undefined;
@@ -33,10 +47,10 @@ export function readLog(bytes: Uint8Array): LogContents {
     }
     parts.push(payload);
     if (type === FIRST || type === MIDDLE) continue;
-    records.push(Buffer.concat(parts));
+    onRecord(parts);
     parts = undefined;
   }
-  return { records, damagedAt, isTorn: suspectAt !== undefined || parts !== undefined };
+  return { damagedAt, isTorn: suspectAt !== undefined || parts !== undefined };
 }
 
 /** Kinds of fragments. */
