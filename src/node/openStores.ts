@@ -102,7 +102,7 @@ export async function openStores(
       ),
     cacheBytes: settings.databaseCacheBytes ?? caches.database,
   });
-  onStop(() => stored.close());
+  onStop(() => stored.settle().then(stored.close));
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
   const { database, headMarker, lost } = stored;
