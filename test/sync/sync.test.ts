@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { err, ok } from "../../src/primitives/result.ts";
@@ -41,6 +43,30 @@ describeWithVectors("a node behind its peers", () => {
     ]);
     const withTransactions = source.blocks.slice(151).filter(({ transactions }) => transactions.length > 0);
     expect(peer.bodyRequests.reduce((sum, count) => sum + count, 0)).toBe(withTransactions.length);
+  });
+
+  it("keeps no response longer than its headers are needed, however long the download", async () => {
+    const responses: WeakRef<readonly Header[]>[] = [];
+    const node = aNode(source, 0);
+    const peer = aPeer("a", source, {
+      isMaintained: true,
+      headers(honest) {
+        // The last response does not come, so that the download goes on.
+        if (honest.at(-1)?.number === source.head.header.number) return new Promise(() => undefined);
+        responses.push(new WeakRef(honest));
+        return ok(honest);
+      },
+    });
+    node.peers = [peer];
+    await caughtUp(node);
+    expect(node.head.header.number).toBe(600n);
+    // The clock of the test forgets cancelled alarms once they would have been due.
+    node.clock.advanceBy(10_000);
+    await node.settle();
+    setFlagsFromString("--expose_gc");
+    runInNewContext("gc")();
+    const kept = responses.map((response) => response.deref() !== undefined);
+    expect(kept.slice(0, -1)).toEqual([false, false]);
   });
 
   it("starts from genesis as well", async () => {

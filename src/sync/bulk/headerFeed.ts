@@ -34,6 +34,14 @@ interface HeaderRequest {
 export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Promise<unknown>): HeaderFeed {
   const { choice, clock, peers, isClosed } = context;
   let ahead: HeaderRequest | undefined;
+  /** Gives up the response that is waited for. */
+  let giveUp: () => void = () => undefined;
+  let hasEnded = false;
+  // Once for all responses: each listener of a promise that stays pending would keep its response until the end of the download.
+  ended.then(() => {
+    hasEnded = true;
+    giveUp();
+  });
 
   function request(peer: SyncPeer, from: bigint): HeaderRequest {
     const missing = (peer.height ?? 0n) + 1n - from;
@@ -56,8 +64,11 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
       firstMs: choice.requestBudgetMs(peer),
       isReplaceable: () => isClosed() || choice.isReplaceable(peer, peers(), run.last.header.number),
     });
-    const inTime = budget.wait(response).then((given) => given ?? err(TOO_SLOW));
-    return Promise.race([inTime, ended.then(() => undefined)]);
+    return new Promise((resolve, reject) => {
+      giveUp = () => resolve(undefined);
+      if (hasEnded) giveUp();
+      budget.wait(response).then((given) => resolve(given ?? err(TOO_SLOW)), reject);
+    });
   }
 
   async function check(asked: HeaderRequest, headers: readonly Header[]): Promise<readonly CheckedHeader[]> {
