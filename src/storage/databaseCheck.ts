@@ -1,9 +1,9 @@
 import { keccak256 } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { isHeaderAlone, readHeader } from "./blocks/headerStore.ts";
-import { verifyCommit } from "./blocks/verifyNewest.ts";
+import { TrieTallies, verifyCommit } from "./blocks/verifyNewest.ts";
 import { openEntry } from "./checksum.ts";
-import { readHead } from "./commitRecord.ts";
+import { type HeadPointer, readHead, type Tally } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
 import { type HistoryStart, readHistoryStart, WHOLE_HISTORY } from "./historyStart.ts";
 import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
@@ -54,6 +54,26 @@ export async function* findDamagedBlocks(
   yield* damageIn(async () => {
     start = readHistoryStart(database);
   });
+  const tries = new TrieTallies(database);
+  try {
+    yield* damagedBlocksTo(database, { head, start, tries, onBlock });
+  } finally {
+    await tries.close();
+  }
+}
+
+interface BlockWalk {
+  readonly head: HeadPointer;
+  readonly start: HistoryStart;
+  readonly tries: TrieTallies;
+  readonly onBlock: () => void;
+}
+
+async function* damagedBlocksTo(
+  database: Database,
+  { head, start, tries, onBlock }: BlockWalk,
+): AsyncGenerator<string> {
+  const trieTally = (version: number): Promise<Tally> => tries.of(version);
   let expected: Uint8Array | undefined = head.hash;
   for (let number = head.number; number >= 0n; number--) {
     if (number > 0n && number < start.headers) {
@@ -64,7 +84,7 @@ export async function* findDamagedBlocks(
     let header: ReturnType<typeof readHeader>;
     yield* damageIn(async () => {
       header = readHeader(database, number);
-      if (header !== undefined && !isHeaderAlone(header)) await verifyCommit(database, header);
+      if (header !== undefined && !isHeaderAlone(header)) await verifyCommit(database, header, trieTally);
     });
     if (header === undefined) yield `Block ${number} is missing or unreadable.`;
     else if (isHeaderAlone(header) && number >= start.blocks) yield `Block ${number} lacks its body.`;

@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { sealEntry } from "../../src/storage/checksum.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { findDamage } from "../../src/storage/databaseCheck.ts";
+import { findDamage, findDamagedBlocks } from "../../src/storage/databaseCheck.ts";
 import { bodyKey, commitKey, headerKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { codeKey } from "../../src/storage/stateKeys.ts";
+import { codeKey, trieKeysFrom } from "../../src/storage/stateKeys.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import { aStoredChain } from "./storedBlocks.ts";
 
@@ -34,6 +35,31 @@ describe("the check of the whole database", () => {
     expect(damages.some((damage) => /block [056]\b/i.test(damage))).toBe(false);
   });
 
+  it("finds lost, damaged and surplus trie pages of any block in one pass over all pages", async () => {
+    const database = await aDatabase();
+    const batch = createBatch();
+    batch.put(pageKey(5, 9), sealEntry(pageKey(5, 9), Uint8Array.of(5)));
+    batch.put(pageKey(4, 1), Uint8Array.of(1, 2, 3, 4, 5));
+    batch.delete(pageKey(2, 0));
+    await database.write(batch);
+    let ranges = 0;
+    const counted: Database = {
+      ...database,
+      range(range) {
+        ranges++;
+        return database.range(range);
+      },
+    };
+    const damages: string[] = [];
+    for await (const damage of findDamagedBlocks(counted)) damages.push(damage);
+    expect(damages).toEqual([
+      expect.stringMatching(/^The state trie of block 5 is damaged: .* counts 3 entries .* but 4 /),
+      expect.stringMatching(/^A trie page of block 4 .*its checksum does not match/),
+      expect.stringMatching(/^The state trie of block 2 is damaged: .* counts 3 entries .* but 2 /),
+    ]);
+    expect(ranges).toBe(1);
+  });
+
   it("reports a whole block that is not the parent of the next one", async () => {
     const database = await aDatabase();
     const other = aStoredChain({ seed: 4, blocks: 2, transactions: 3 })[2] as StoredBlock;
@@ -41,6 +67,7 @@ describe("the check of the whole database", () => {
     const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
     store.delete(batch, 2n);
     store.put(batch, other);
+    for (const page of [0, 1, 2]) batch.delete(pageKey(2, page));
     store.complete(batch, other);
     store.moveHead(batch, chain.at(-1) as StoredBlock);
     await database.write(batch);
@@ -51,12 +78,21 @@ describe("the check of the whole database", () => {
   });
 });
 
+/** The key of one of the trie pages of a block. */
+function pageKey(block: number, page: number): Uint8Array {
+  return Uint8Array.of(...trieKeysFrom(block).from, 0, 0, 0, 0, 0, 0, 2, page);
+}
+
 async function aDatabase(): Promise<Database> {
   const database = createMemoryDatabase();
   const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of chain) {
     const batch = createBatch();
     store.put(batch, block);
+    for (const page of [0, 1, 2]) {
+      const key = pageKey(Number(block.header.number), page);
+      batch.put(key, sealEntry(key, Uint8Array.of(page)));
+    }
     store.complete(batch, block);
     await database.write(batch);
   }

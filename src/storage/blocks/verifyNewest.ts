@@ -11,7 +11,7 @@ import {
   receiptsKey,
   transactionKey,
 } from "../keys.ts";
-import { trieKeysFrom } from "../stateKeys.ts";
+import { parseTrieKey, trieKeysFrom } from "../stateKeys.ts";
 import { readTransactions } from "./bodyStore.ts";
 import { chunksOf } from "./chunks.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "./headerStore.ts";
@@ -52,15 +52,22 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
   }
 }
 
-/** Verifies one block and what was committed with it; returns the number of entries that were read. */
-export async function verifyCommit(database: Database, header: HeaderRecord): Promise<number> {
+/**
+ * Verifies one block and what was committed with it; returns the number of entries that were read. `trieTally` gives the trie pages
+ * of a block; they are searched for unless given.
+ */
+export async function verifyCommit(
+  database: Database,
+  header: HeaderRecord,
+  trieTally: (version: number) => Promise<Tally> = (version) => tallyTrie(database, version),
+): Promise<number> {
   const { number, stateRoot } = header.header;
   const record = readCommitRecord(database, number);
   if (record === undefined) throw missing(`the commit record of block ${number}`);
   if (!equalBytes(record.hash, header.hash) || !equalBytes(record.stateRoot, stateRoot))
     throw damaged(`the commit record of block ${number}`, "it names another block or state root");
   compare(record, "block", await tallyBlock(database, header));
-  compare(record, "trie", await tallyTrie(database, Number(number)));
+  compare(record, "trie", await trieTally(Number(number)));
   return record.block.count + record.trie.count;
 }
 
@@ -92,11 +99,56 @@ async function tallyBlock(database: Database, header: HeaderRecord): Promise<Tal
   return tally;
 }
 
+/**
+ * The trie pages of many blocks, from the newest down: one pass over all pages, because a search for those of each block takes longer
+ * than all else that is verified of it, above all where most blocks have none. Must be closed.
+ */
+export class TrieTallies {
+  private readonly pages: AsyncIterator<readonly [Uint8Array, Uint8Array]>;
+  /** The newest page of which no block was asked for. */
+  private page: readonly [key: Uint8Array, sealed: Uint8Array] | undefined;
+
+  constructor(database: Database) {
+    this.pages = database.range({ ...trieKeysFrom(0), reverse: true })[Symbol.asyncIterator]();
+  }
+
+  /** Those of a block below all that were asked for. Throws DamagedData where one is damaged. */
+  async of(version: number): Promise<Tally> {
+    const tally = new RunningTally();
+    let damage: unknown;
+    for (;;) {
+      this.page ??= (await this.pages.next()).value;
+      if (this.page === undefined) break;
+      const [key, sealed] = this.page;
+      const found = parseTrieKey(key).version;
+      if (found < version) break;
+      this.page = undefined;
+      if (found > version) continue;
+      try {
+        openPage(version, key, sealed);
+        tally.add(sealed);
+      } catch (error) {
+        damage ??= error;
+      }
+    }
+    if (damage !== undefined) throw damage;
+    return tally;
+  }
+
+  async close(): Promise<void> {
+    await this.pages.return?.();
+  }
+}
+
+function openPage(version: number, key: Uint8Array, sealed: Uint8Array): void {
+  openEntry(key, sealed, () => `a trie page of block ${version} (key ${toHex(key)})`);
+}
+
 async function tallyTrie(database: Database, version: number): Promise<Tally> {
   const tally = new RunningTally();
   const range = { from: trieKeysFrom(version).from, until: trieKeysFrom(version + 1).from };
   for await (const [key, sealed] of database.range(range)) {
-    openEntry(key, sealed, () => `a trie page of block ${version} (key ${toHex(key)})`);
+    openPage(version, key, sealed);
     tally.add(sealed);
   }
   return tally;
