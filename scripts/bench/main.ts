@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory overload] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
- * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--slice=250000] [--tokens] [--folder=PATH]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -19,6 +19,7 @@ import { measureDisk } from "./disk.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureFootprint } from "./footprint.ts";
 import { measureFullBlocks } from "./fullBlocks.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
 import { measureMemory } from "./memory/memory.ts";
@@ -69,6 +70,7 @@ const PARTS = [
   "subscribers",
   "memory",
   "overload",
+  "growth",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -88,6 +90,10 @@ const { values: options, positionals: asked } = parseArgs({
     machine: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
     chain: { type: "string" },
+    accounts: { type: "string", default: "500000" },
+    slice: { type: "string", default: "250000" },
+    tokens: { type: "boolean", default: false },
+    folder: { type: "string" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -117,6 +123,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "subscribers",
   "memory",
   "overload",
+  "growth",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -167,6 +174,15 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
       validators: Number(options.validators ?? 1),
       hasFollower: options.follower,
       nodeOptions: options.node,
+    }),
+  growth: () =>
+    measureGrowth({
+      accounts: Number(options.accounts),
+      slice: Number(options.slice),
+      hasTokens: options.tokens,
+      folder: options.folder,
+      nodeOptions: options.node,
+      secondsOfReads: Math.min(seconds, 5),
     }),
   attacks: () =>
     measureAttacks(seconds, { wanted: options.attack, attackedOf: Number(options.validators ?? 1) }),

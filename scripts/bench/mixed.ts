@@ -5,7 +5,8 @@ import type { Contender } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { type BenchRequester, openHttpRequester } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
-import type { SendOrder, SendReport } from "./sender.ts";
+import type { SendReport } from "./sendBodies.ts";
+import type { SendOrder } from "./sender.ts";
 import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
 
 export interface MixedResult {

@@ -43,11 +43,11 @@ export async function measureReads(
   return results;
 }
 
-/** Asks over as many connections as there are in `measureReads`. */
+/** Asks over as many connections as there are in `measureReads`, for the same again and again or for what `body` gives. */
 export async function measureRead(
   contender: Contender,
   asked: Pick<ReadResult, "transport" | "batch" | "method">,
-  body: string,
+  body: string | (() => string),
   seconds: number,
 ): Promise<ReadResult> {
   const connections = asked.batch === 1 ? CONNECTIONS : BATCH_CONNECTIONS;
@@ -60,7 +60,7 @@ export async function measureRead(
   async function keepAsking(requester: BenchRequester): Promise<void> {
     while (performance.now() < stopAtMs) {
       const askedAtMs = performance.now();
-      await askOnce(requester, body, asked.method);
+      await askOnce(requester, typeof body === "string" ? body : body(), asked.method);
       latenciesMs.push(performance.now() - askedAtMs);
     }
   }

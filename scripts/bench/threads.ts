@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { commonCalls, prepareScenery, type RpcCall, requestText } from "./commonCalls.ts";
 import { type Contender, startIbex } from "./contenders.ts";
 import { measureRead } from "./reads.ts";
+import { cpuOfThreads } from "./threadCpu.ts";
 
 const THREADS = [0, 1, 2, 3, 4];
 const METHODS = ["eth_blockNumber", "eth_getBalance", "eth_getTransactionReceipt", "eth_call"];
@@ -57,16 +57,6 @@ async function measureCall(node: Contender, call: RpcCall, seconds: number): Pro
 
 /** CPU seconds of the thread that makes blocks, and of all. */
 function cpuByThread({ pid = 0 }: Contender): { readonly main: number; readonly all: number } {
-  const cpu = new Map(
-    readdirSync(`/proc/${pid}/task`).map((thread) => {
-      const [userTicks = 0, systemTicks = 0] = (
-        readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ")[1] ?? ""
-      )
-        .split(" ")
-        .slice(11, 13)
-        .map(Number);
-      return [Number(thread), (userTicks + systemTicks) / 100] as const;
-    }),
-  );
+  const cpu = cpuOfThreads(pid);
   return { main: cpu.get(pid) ?? 0, all: [...cpu.values()].reduce((sum, one) => sum + one, 0) };
 }

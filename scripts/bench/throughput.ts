@@ -5,7 +5,8 @@ import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import type { Contender } from "./contenders.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { atQuantile } from "./report.ts";
-import type { SendOrder, SendReport } from "./sender.ts";
+import type { SendReport } from "./sendBodies.ts";
+import type { SendOrder } from "./sender.ts";
 import {
   BATCH_SIZE,
   senderAddresses,
@@ -111,8 +112,13 @@ async function setUp(client: RpcClient, workload: Workload): Promise<void> {
 }
 
 export function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
+  return forkSender("sender.js", order);
+}
+
+/** Starts a sending process, which reports when it has sent all. */
+export function forkSender(program: string, order: object): Promise<SendReport> {
   return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
+    const child = fork(join(import.meta.dirname, program), { serialization: "advanced" });
     child.once("message", (report: SendReport) => resolve(report));
     child.once("error", reject);
     child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));

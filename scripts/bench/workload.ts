@@ -83,12 +83,20 @@ export function presign(
   firstNonces: readonly number[],
   draft: (index: number) => Draft,
 ): Buffer[] {
+  return [...signAsAsked({ from: 0, until: count }, firstNonces, draft)];
+}
+
+/** As presign, for the transactions of a range, each batch signed when it is asked for. */
+export function* signAsAsked(
+  { from, until }: { readonly from: number; readonly until: number },
+  firstNonces: readonly number[],
+  draft: (index: number) => Draft,
+): Generator<Buffer, void, undefined> {
   const nonces = [...firstNonces];
-  const bodies: Buffer[] = [];
-  for (let start = 0; start < count; start += BATCH_SIZE) {
+  for (let start = from; start < until; start += BATCH_SIZE) {
     const calls: string[] = [];
-    const sender = (start / BATCH_SIZE) % SENDERS;
-    for (let index = start; index < Math.min(start + BATCH_SIZE, count); index++) {
+    const sender = Math.floor(start / BATCH_SIZE) % SENDERS;
+    for (let index = start; index < Math.min(start + BATCH_SIZE, until); index++) {
       const account = accounts[sender];
       const nonce = nonces[sender];
       if (account === undefined || nonce === undefined) throw new Error("no such sender");
@@ -96,9 +104,8 @@ export function presign(
       const raw = signDraft(draft(index), nonce, account.privateKey);
       calls.push(`{"jsonrpc":"2.0","id":${index},"method":"eth_sendRawTransaction","params":["${raw}"]}`);
     }
-    bodies.push(Buffer.from(`[${calls.join(",")}]`));
+    yield Buffer.from(`[${calls.join(",")}]`);
   }
-  return bodies;
 }
 
 /** A fee-market transaction at 1 gwei, signed with our own primitives: viem takes ten times as long. */

@@ -1,0 +1,46 @@
+/**
+ * The sending process of growth.ts: signs transfers to accounts that nobody has used as it sends them, because ten million
+ * signed ones would take gigabytes. It reports as sender.ts does.
+ */
+import { encodeFunctionData } from "viem";
+import { isTokenTransfer, recipientOf, tokenAddress } from "./growthRecipients.ts";
+import { type SendReport, sendBodies } from "./sendBodies.ts";
+import { compileToken } from "./token.ts";
+import { BATCH_SIZE, signAsAsked } from "./workload.ts";
+
+export interface GrowthOrder {
+  readonly port: number;
+  /** Indexes of the recipients. */
+  readonly from: number;
+  readonly until: number;
+  /** Of the senders, before the transaction of index `from`. */
+  readonly firstNonces: readonly number[];
+  /** Whether a tenth are ERC-20 transfers of a token that is deployed. */
+  readonly hasTokens: boolean;
+  readonly backlogLimit: number;
+}
+
+function send(order: GrowthOrder): Promise<SendReport> {
+  const { abi } = compileToken();
+  const token = tokenAddress();
+  const bodies = signAsAsked(order, order.firstNonces, (index) => {
+    const to = recipientOf(index);
+    if (!order.hasTokens || !isTokenTransfer(index)) return { to, value: 1n, gasLimit: 21_000n };
+    const data = encodeFunctionData({ abi, functionName: "transfer", args: [to, 1n] });
+    return { to: token, data, gasLimit: 80_000n };
+  });
+  return sendBodies({ ...order, batchSize: BATCH_SIZE, stopAfterMs: Number.POSITIVE_INFINITY }, bodies);
+}
+
+process.on("message", (order: GrowthOrder) => {
+  send(order).then(
+    (report) => {
+      process.send?.(report);
+      process.disconnect();
+    },
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
