@@ -3,6 +3,11 @@ import { type LevelSettings, openLevelDatabase } from "../storage/leveldb/levelD
 import { REBUILD } from "./unusableIndex.ts";
 
 /** Opens the index's database as openLevelDatabase does; errors say what to do about the index, not about the chain. */
-export function openIndexDatabase(settings: Omit<LevelSettings, "remedy">): Promise<DatabaseOnDisk> {
-  return openLevelDatabase({ ...settings, remedy: REBUILD });
+export function openIndexDatabase(
+  settings: Omit<LevelSettings, "remedy" | "writeBufferBytes">,
+): Promise<DatabaseOnDisk> {
+  return openLevelDatabase({ ...settings, writeBufferBytes: INDEX_WRITE_BUFFER_BYTES, remedy: REBUILD });
 }
+
+/** A tenth of what the chain's database takes is written here. */
+const INDEX_WRITE_BUFFER_BYTES = 16 * 1024 * 1024;

@@ -3,12 +3,14 @@ import { VIEW_LIMITS, type ViewLimits } from "../chain/view/limits.ts";
 import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../state/stateHistory.ts";
 import { DEFAULT_WORLD_STATE_LIMITS, type WorldStateLimits } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS, type BlockStoreLimits } from "../storage/blocks/blockStore.ts";
-import { DATABASE_CACHE_BYTES } from "../storage/leveldb/levelDatabase.ts";
+import { DATABASE_CACHE_BYTES, WRITE_BUFFER_BYTES } from "../storage/leveldb/levelDatabase.ts";
 
 /** Sizes of all caches of a node, in bytes unless the names of their fields say otherwise. */
 export interface CacheSizes {
   /** The chain's database: its blocks of 4 KB. */
   readonly database: number;
+  /** What gathers for one table of that database. It takes twice as much: one fills while the other one is written. */
+  readonly writeBuffer: number;
   /** The same of the index by address. */
   readonly accountIndex: number;
   /** The thread that makes blocks. */
@@ -36,6 +38,7 @@ export function shareMemory(memoryBytes: number, readingThreads: number): CacheS
   const ofThreads = shareOf(roomBytes - programBytes - ofChain * CHAIN_BYTES, cacheBytes);
   return {
     database: Math.floor(DATABASE_CACHE_BYTES * ofChain),
+    writeBuffer: Math.floor(WRITE_BUFFER_BYTES * ofChain),
     accountIndex: Math.floor(INDEX_CACHE_BYTES * ofChain),
     state: scaled(DEFAULT_WORLD_STATE_LIMITS, ofChain),
     blocks: scaled(BLOCK_STORE_LIMITS, ofChain),
@@ -49,7 +52,7 @@ export function shareMemory(memoryBytes: number, readingThreads: number): CacheS
 
 /** What the caches of `sizes` take when they are full, and the node besides. */
 export function bytesWhenFull(
-  { database, accountIndex, state, blocks, view, history }: CacheSizes,
+  { database, writeBuffer, accountIndex, state, blocks, view, history }: CacheSizes,
   readingThreads: number,
 ): number {
   return (
@@ -57,6 +60,7 @@ export function bytesWhenFull(
     readingThreads * (THREAD_BYTES + bytesOfView(view)) +
     JOB_THREADS * bytesOf(history) +
     database +
+    2 * writeBuffer +
     accountIndex +
     bytesOf(state) +
     bytesOfBlocks(blocks)
@@ -69,9 +73,9 @@ const NODE_SHARE = 0.4;
 const CHAIN_SHARE = 1 / 3;
 /**
  * Memory of a node without its caches, as a run under load showed it: heaps, of which 128 MB for young objects of the
- * thread that makes blocks, what LevelDB has not written yet (two times 16 MB for each of two databases), and worker threads.
+ * thread that makes blocks, what the index by address has not written yet (two times 16 MB), and worker threads.
  */
-const PROGRAM_BYTES = 320 * 1024 ** 2;
+const PROGRAM_BYTES = 288 * 1024 ** 2;
 /** A thread that reads the chain, without its caches: 32 MB are young objects. */
 const THREAD_BYTES = 60 * 1024 ** 2;
 /** Those for calls, state queries and traces, of each one for what is short and one for what is long; they start when they are needed. */
@@ -82,6 +86,7 @@ const SMALLEST_SHARE = 1 / 8;
 
 const CHAIN_BYTES =
   DATABASE_CACHE_BYTES +
+  2 * WRITE_BUFFER_BYTES +
   INDEX_CACHE_BYTES +
   bytesOf(DEFAULT_WORLD_STATE_LIMITS) +
   bytesOfBlocks(BLOCK_STORE_LIMITS);

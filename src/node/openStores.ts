@@ -86,11 +86,10 @@ export async function openStores(
     path,
     headFile,
     judgeLostEnd: async (end) => {
-      const hasPeers = settings.peers !== undefined;
       const action = await judgeLostEnd(end, {
         addresses,
         readVotes: () => readVotesOf(voteFile),
-        hasPeers,
+        hasPeers: settings.peers !== undefined,
       });
       tellOfLostEnd(logger, end, action);
       return action;
@@ -101,6 +100,7 @@ export async function openStores(
         "the database has an older schema version and is migrated; older versions of Ibex refuse it from now on",
       ),
     cacheBytes: settings.databaseCacheBytes ?? caches.database,
+    writeBufferBytes: caches.writeBuffer,
   });
   onStop(() => stored.settle().then(stored.close));
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);

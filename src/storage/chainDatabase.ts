@@ -17,6 +17,8 @@ export interface ChainDatabaseSettings {
   readonly headFile: string;
   /** Bytes of the database to keep in memory; the default of openLevelDatabase unless given. */
   readonly cacheBytes?: number;
+  /** Bytes of writes to gather; the default of openLevelDatabase unless given. */
+  readonly writeBufferBytes?: number;
   /**
    * Called before a database of an older schema version is migrated, which happens here only when it is quick
    * (migration/planMigration.ts). Without it, and when it is not quick, such a database is refused.

@@ -8,10 +8,11 @@ import type { KeyRange } from "./database.ts";
  * that keys sort by number.
  *
  * Entries that each block adds (header, body, receipts, commit record, trie nodes) begin with the block's number: new
- * entries sort after all older ones, LevelDB appends them and its compactions leave the old ones alone. Keying trie
- * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md#measurements). Only
- * entries that must be found by hash (block numbers, transactions, code) or that hold the newest state (flat accounts
- * and slots) have scattered keys, and those values are small.
+ * entries sort after all older ones of their kind, and a table of one kind moves down the levels as it is. Tables with
+ * several kinds do not (architecture.md#what-compaction-writes). Keying trie nodes by hash instead made the worst write
+ * of a two-minute run 11 s long (architecture.md#measurements). Only entries that must be found by hash (block numbers,
+ * transactions, code) or that hold the newest state (flat accounts and slots) have scattered keys, and those values are
+ * small.
  *
  * Every value ends with a checksum over key and value (checksum.ts), except code, which is identified by its hash.
  *

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database, DiskError, type KeyRange } from "../../src/storage/database.ts";
-import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { openLevelDatabase, WRITE_BUFFER_BYTES } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { casesOf } from "../thorough.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
@@ -175,7 +175,7 @@ describe("the database on disk", () => {
     const database = await openLevelDatabase({ path });
     // The write buffer is full now, so the next write needs a new file in the folder.
     const large = createBatch();
-    large.put(bytes([1]), new Uint8Array(17 * 1024 * 1024));
+    large.put(bytes([1]), new Uint8Array(WRITE_BUFFER_BYTES + 1024));
     await database.write(large);
     renameSync(path, `${path}-away`);
     const refused = /cannot be written.*No such file/;

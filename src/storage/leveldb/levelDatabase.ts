@@ -28,6 +28,8 @@ export interface LevelSettings {
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
+  /** Bytes of writes to gather for a table, WRITE_BUFFER_BYTES unless given: twice as many in memory, and read again at a start. */
+  readonly writeBufferBytes?: number;
   /** Keeps the newest log under a second name, as it is before LevelDB opens it (keptLog.ts). */
   readonly keepsLog?: boolean;
   /** What an operator does about damage, which ends the message of DamagedData; REMEDY, for the chain's, unless given. */
@@ -51,6 +53,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   const level: Level = new ClassicLevel(path, {
     ...OPTIONS,
     cacheSize: settings.cacheBytes ?? OPTIONS.cacheSize,
+    writeBufferSize: settings.writeBufferBytes ?? OPTIONS.writeBufferSize,
     keyEncoding: "view",
     valueEncoding: "view",
     createIfMissing: isMain,
@@ -70,20 +73,22 @@ type Snapshot = ReturnType<Level["snapshot"]>;
 /** Bytes of a database to keep in memory where memory is no concern. */
 export const DATABASE_CACHE_BYTES = 32 * 1024 * 1024;
 
+/** What gathers for one table of the newest level where memory is no concern. */
+export const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
+
 /**
- * Measured with blocks of 12,000 transfers (14 MB of pages, flat entries, index and body) over half a million accounts.
- * A larger write buffer saves a quarter of what compaction writes, but its log is read again at each start: 32 MB take
- * 200 ms there, 16 MB take 100. Hashes and signatures do not compress. Larger tables only mean fewer files.
+ * Write buffer and size of files are a matter of what compaction writes (architecture.md#what-compaction-writes). The log of a
+ * full buffer is read again at each start: 32 MB take 200 ms there. Hashes and signatures do not compress.
  */
 const OPTIONS = {
   /** Lets worker threads share the database. */
   multithreading: true,
   compression: false,
-  writeBufferSize: 16 * 1024 * 1024,
-  maxFileSize: 8 * 1024 * 1024,
+  writeBufferSize: WRITE_BUFFER_BYTES,
+  maxFileSize: 4 * 1024 * 1024,
   blockSize: 4096,
   cacheSize: DATABASE_CACHE_BYTES,
-  maxOpenFiles: 500,
+  maxOpenFiles: 1000,
 };
 
 /**

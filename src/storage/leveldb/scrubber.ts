@@ -87,5 +87,5 @@ function damageOf(message: string): DamagedData {
 const RATE_LIMITS = { bytesPerSecond: 16 * 1024 * 1024, entriesPerSecond: 5000 };
 /** Leaves the first seconds to the rest of the start. */
 const FIRST_ROUND_MS = 10_000;
-/** One table of 8 MB, and a block's entries. */
+/** One table, of 32 MB at most, and the entries of a block. */
 const THREAD_MEMORY_MB = 128;
