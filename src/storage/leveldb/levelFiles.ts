@@ -83,7 +83,7 @@ export function liveTables(path: string): readonly TableFile[] {
   }));
 }
 
-/** Takes 40 to 100 ms, however large the database is. The sizes are those of 32 GB; the scrubber verifies all tables soon afterwards. */
+/** Takes 40 to 100 ms, however large the database is. The sizes are those of 16 GB; the scrubber verifies all tables soon afterwards. */
 const TABLES_AT_START: TableLimits = { bytes: 64 * 1024 * 1024, sizes: 4096 };
 
 const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
