@@ -35,7 +35,7 @@ export interface ChainDatabase {
   /** The newest block that the database had and has lost, which is to be restored; undefined for a whole one. */
   readonly lost: HeadPointer | undefined;
   /**
-   * Moves what LevelDB's log has into a table, so that the next start has nothing to read again: up to 16 MB, for some tenths of a
+   * Moves what LevelDB's log has into a table, so that the next start has nothing to read again: up to 32 MB, for some tenths of a
    * second and as much memory. Where that fails, the next start reads the log.
    */
   settle(): Promise<void>;
