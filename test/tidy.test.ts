@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chainspec: [...GROUND, "types"],
   ibft: ["primitives", "types", "chainspec"],
   storage: [...GROUND, "workers", "types"],
-  state: [...GROUND, "storage", "types", "chainspec"],
+  state: [...GROUND, "workers", "storage", "types", "chainspec"],
   evm: ["primitives"],
   execution: [...GROUND, "evm", "state", "types", "chainspec"],
   tracers: [...GROUND, "execution", "state", "types", "chainspec"],

@@ -35,6 +35,7 @@ const STARTS = {
     "calls/traceWorker.ts",
     "logs/logIndexWorker.ts",
     "logs/logSearchWorker.ts",
+    "state/removal/stateRemovalWorker.ts",
     "storage/leveldb/scrubberWorker.ts",
   ],
 };

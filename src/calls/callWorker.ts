@@ -5,6 +5,7 @@ import type { SimulationJob, SimulationResult } from "../execution/simulation/ca
 import { runSimulation } from "../execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
+import { unlessRemoved } from "../state/keptNodes.ts";
 import { createStateHistory, type HistoryLimits } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
@@ -36,8 +37,10 @@ export type CallJob =
 
 runJobs<CallJob, SimulationResult | StateQueryResult>({
   prepare: loadInterpreter,
-  perform: async ({ task, job }, slice) =>
-    task === "simulate" ? run(job, slice) : queryState({ spec, database, history, gasCap, slice }, job),
+  perform: ({ task, job }, slice) =>
+    unlessRemoved(async () =>
+      task === "simulate" ? run(job, slice) : queryState({ spec, database, history, gasCap, slice }, job),
+    ),
 });
 
 async function run(job: SimulationJob, slice: TimeSlice | undefined): Promise<SimulationResult> {

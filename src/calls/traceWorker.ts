@@ -1,5 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { loadInterpreter } from "../execution/blockSession.ts";
+import { unlessRemoved } from "../state/keptNodes.ts";
 import { createStateHistory } from "../state/stateHistory.ts";
 import { readTransactions } from "../storage/blocks/bodyStore.ts";
 import { isHeaderAlone, readHeader } from "../storage/blocks/headerStore.ts";
@@ -37,6 +38,6 @@ const source: TraceSource = {
 
 runJobs<TraceJob, TraceResult>({
   prepare: loadInterpreter,
-  perform: (job, slice) => runTrace(job, { ...source, slice }),
+  perform: (job, slice) => unlessRemoved(() => runTrace(job, { ...source, slice })),
   transferred: (result) => (result.kind === "traced" ? result.pieces.map(({ buffer }) => buffer) : []),
 });

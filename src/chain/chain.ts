@@ -11,7 +11,10 @@ import type { SentTransaction } from "../types/transaction.ts";
 export interface ChainReader {
   readonly genesis: NamedHeader;
   readonly head: NamedHeader;
-  /** Where headers, and where blocks with their states, begin: 0 unless the chain was imported from a snapshot. */
+  /**
+   * Where headers, whole blocks, and states begin: 0 unless the chain was imported from a snapshot, or old states are removed. It
+   * moves on while the node runs.
+   */
   readonly historyStart: HistoryStart;
   headerByNumber(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;

@@ -1,5 +1,4 @@
 import { missing } from "../storage/checksum.ts";
-import { readHistoryStart } from "../storage/historyStart.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainReader } from "./chain.ts";
@@ -7,7 +6,7 @@ import type { ChainStores } from "./chainStores.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** Reads of a chain that do not depend on who moves its head. */
-export type ChainReads = Omit<ChainReader, "head" | "onHeadChanged">;
+export type ChainReads = Omit<ChainReader, "head" | "historyStart" | "onHeadChanged">;
 
 export interface ChainReadsParts {
   readonly genesis: NamedHeader;
@@ -18,13 +17,11 @@ export interface ChainReadsParts {
 
 /** Reads the chain from its stores, in which the head's state is that of `head`. */
 export function createChainReads(
-  { database, blocks, world }: Pick<ChainStores, "database" | "blocks" | "world">,
+  { blocks, world }: Pick<ChainStores, "blocks" | "world">,
   { genesis, validators, head }: ChainReadsParts,
 ): ChainReads {
-  const historyStart = readHistoryStart(database);
   return {
     genesis,
-    historyStart,
     headerByNumber: (number) => blocks.header(number),
     headerByHash: (hash) => blocks.headerByHash(hash),
     blockByNumber: (number) => blocks.block(number),
@@ -40,8 +37,8 @@ export function createChainReads(
     stateAt(number) {
       const newest = head().header.number;
       const state = number === newest ? world.head : world.at(number);
-      // Every state from the start of the history up to the head is stored, so an absent one is damage.
-      if (state === undefined && number >= historyStart.blocks && number < newest)
+      // Every state from the start of the states up to the head is stored, so an absent one is damage.
+      if (state === undefined && number >= blocks.historyStart.states && number < newest)
         throw missing(`the state of block ${number}`);
       return state;
     },

@@ -3,11 +3,12 @@ import type { StopSignal } from "../execution/yieldPolicy.ts";
 import { recoverSealers } from "../ibft/sealRules.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
-import { expectDefined } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { createMutex, type Mutex } from "../primitives/mutex.ts";
 import { recoverItem } from "../primitives/recoveryBatch.ts";
 import { ok, type Result } from "../primitives/result.ts";
+import type { HistoryStart } from "../storage/historyStart.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -34,6 +35,7 @@ import { createExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
+import { keepStates } from "./keepStates.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
 import type { ThreadTimes } from "./timing/coreContention.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -87,6 +89,11 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
+  /**
+   * Has the states begin `kept` blocks before the head, durably, unless they begin later already: those before may be removed then.
+   * No other move of the head is under way meanwhile.
+   */
+  keepStates(kept: bigint): Promise<HistoryStart>;
   /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
 }
@@ -224,7 +231,7 @@ interface OpenedParts {
   readonly candidates: Candidates;
   readonly badBlocks: BadBlocks;
   readonly faults: ExecutionFaults;
-  readonly reads: Omit<ChainReader, "head">;
+  readonly reads: Omit<ChainReader, "head" | "historyStart">;
   readonly mutex: Mutex;
   readonly bulk: Bulk;
 }
@@ -243,11 +250,17 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     });
   }
 
+  async function rewindTo(number: bigint): Promise<void> {
+    // They may begin later than when the caller looked.
+    assert(number >= stores.blocks.historyStart.states, "a rewind leads to a state that is kept");
+    await writer.rewind(number);
+  }
+
   async function replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>> {
     const block = expectDefined(stores.blocks.block(number), `block ${number}`);
     // Read before the rewind removes it.
     const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
-    await writer.rewind(number - 1n);
+    await rewindTo(number - 1n);
     return importer.importNow(again);
   }
 
@@ -257,6 +270,9 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     ...parts.bulk,
     get head() {
       return writer.head;
+    },
+    get historyStart() {
+      return stores.blocks.historyStart;
     },
     get isExecuting() {
       return execution.isExecuting;
@@ -277,9 +293,10 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     importBlock: importer.import,
     badBlocks: parts.badBlocks.all,
     onExecutionFault: (listener) => parts.faults.onFault(listener),
-    rewind: (number) => rewrite(() => writer.rewind(number)),
+    rewind: (number) => rewrite(() => rewindTo(number)),
     replayBlock: (number) => rewrite(() => replayBlock(number)),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),
+    keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
     tallyAfter: validators.after,
   };
 }

@@ -96,15 +96,15 @@ function refusalOfOnlyValidator({
   );
 }
 
-/** A chain that was imported from a snapshot has no state below the snapshot's block. */
+/** A chain that was imported from a snapshot, or whose old states are removed, has no state below the start of its states. */
 function refusalBelow(
   { chain: { historyStart } }: ChainRewinderParts,
   number: bigint,
 ): Result<never, RewindErrorCode> | undefined {
-  if (number >= historyStart.blocks) return undefined;
+  if (number >= historyStart.states) return undefined;
   return refuse(
     "notStored",
-    `this node's history begins with the snapshot of block ${historyStart.blocks}, so it has no state of block ${number}`,
+    `this node's states begin with that of block ${historyStart.states}, so it has no state of block ${number}`,
   );
 }
 

@@ -6,7 +6,7 @@ import { readHistoryStart, WHOLE_HISTORY } from "../storage/historyStart.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 
 /**
- * Reports the blocks from the start of the history up to the head that lack their state, adjacent ones together, and those whose state root differs
+ * Reports the blocks from the start of the states up to the head that lack their state, adjacent ones together, and those whose state root differs
  * from their header's. The checks of entries and of blocks report what cannot be read at all. Calls `onBlock` after each block.
  */
 export function* findBlocksWithoutState(
@@ -16,7 +16,7 @@ export function* findBlocksWithoutState(
   const head = ifReadable(() => readHead(database));
   if (head === undefined) return;
   let first: bigint | undefined;
-  const { blocks: start } = ifReadable(() => readHistoryStart(database)) ?? WHOLE_HISTORY;
+  const { states: start } = ifReadable(() => readHistoryStart(database)) ?? WHOLE_HISTORY;
   for (let number = start; number <= head.number; number++) {
     const state = stateOf(database, number);
     onBlock();

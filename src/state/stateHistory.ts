@@ -6,6 +6,7 @@ import { readHistoryStart } from "../storage/historyStart.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createStateBranch, type StateBranch } from "./branch.ts";
 import { createCodeReader } from "./codeReader.ts";
+import { KeptNodes } from "./keptNodes.ts";
 import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
 import type { StateReader } from "./stateReader.ts";
@@ -58,7 +59,8 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
 /**
  * Reads states from the database alone, so a worker thread can have its own and needs no message from the writing
  * thread: entries of a block never change, and the epoch in the record of the newest state reveals a rewind. Verifies
- * every node and all code against its hash.
+ * every node and all code against its hash. What a reader of a state that is removed meanwhile cannot find any more is a
+ * StateRemoved.
  */
 export function createStateHistory(
   database: Database,
@@ -78,32 +80,33 @@ export function createStateHistory(
     }
     const record = readStateRecord(database, Number(number));
     if (record !== undefined) return record;
-    if (number < readHistoryStart(database).blocks) return undefined;
+    if (number < readHistoryStart(database).states) return undefined;
     throw missing(`the state record of block ${number}`);
   }
 
   const rootAt = (number: bigint): TrieRoot | undefined => recordAt(number)?.root;
+  const nodesAt = (number: bigint): NodeReader => new KeptNodes(pages, database, number);
 
   return {
     at: (number) => {
       const root = rootAt(number);
-      return root === undefined ? undefined : new TrieState(pages, root, codes);
+      return root === undefined ? undefined : new TrieState(nodesAt(number), root, codes);
     },
     branch: (number, limitBytes) => {
       const record = recordAt(number);
-      return record && createStateBranch({ number, record, reader: pages, codes }, limitBytes);
+      return record && createStateBranch({ number, record, reader: nodesAt(number), codes }, limitBytes);
     },
     prove: (number, address, slots) => {
       const root = rootAt(number);
-      return root === undefined ? undefined : proveAccount(pages, root, address, slots);
+      return root === undefined ? undefined : proveAccount(nodesAt(number), root, address, slots);
     },
     accountsFrom: (number, from) => {
       const root = rootAt(number);
-      return root === undefined ? undefined : accountsOf(database, pages, root, from);
+      return root === undefined ? undefined : accountsOf(database, nodesAt(number), root, from);
     },
     slotsFrom: (number, address, from) => {
       const root = rootAt(number);
-      return root === undefined ? undefined : slotsOf(database, pages, root, { address, from });
+      return root === undefined ? undefined : slotsOf(database, nodesAt(number), root, { address, from });
     },
   };
 }

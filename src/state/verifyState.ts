@@ -4,6 +4,7 @@ import { damaged, missing, openEntry } from "../storage/checksum.ts";
 import { DamagedData, type Database } from "../storage/database.ts";
 import { readHistoryStart, WHOLE_HISTORY } from "../storage/historyStart.ts";
 import { KEY_PREFIXES, prefixRange } from "../storage/keys.ts";
+import { readStateBase } from "../storage/stateBase.ts";
 import { accountKey, parseSlotKey, parseTrieKey, slotKey, trieKeysFrom } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
@@ -42,7 +43,7 @@ const PROGRESS_ENTRIES = 10_000;
  *
  *   1. Every page and every list of deleted leaves has its checksum.
  *   2. Every node that a block wrote exists and has its hash. Older nodes that it refers to belong to an older block
- *      and are checked with that.
+ *      and are checked with that. Where older states were removed, the first one is checked whole.
  *   3. Every leaf of the head has its flat entry, and every flat entry its leaf; contract code has its hash. Flat slots
  *      of cleared storage, which no account refers to any more, only need a valid checksum.
  */
@@ -96,16 +97,31 @@ class Checker {
     const head = this.attempt(() => readStateHead(this.database));
     if (head === undefined) return undefined;
     let root: TrieRoot | undefined;
-    const { blocks } = this.attempt(() => readHistoryStart(this.database)) ?? WHOLE_HISTORY;
-    const first = Number(blocks);
+    const { states } = this.attempt(() => readHistoryStart(this.database)) ?? WHOLE_HISTORY;
+    const first = Number(states);
+    const isPruned = this.attempt(() => readStateBase(this.database)) !== undefined;
     for (let number = first; number <= head.number; number++) {
       root = this.attempt(() => this.recordOf(number).root);
+      if (root !== undefined && isPruned && number === first) await this.checkWholeState(root);
       // The state of an imported snapshot has an older version (stateLoader.ts), and all its nodes are new.
-      if (root !== undefined && (root.version === number || number === first)) await this.checkNewNodes(root);
+      else if (root !== undefined && (root.version === number || number === first))
+        await this.checkNewNodes(root);
       this.blocks++;
       await this.step();
     }
     return root;
+  }
+
+  /** The first state whose predecessors were removed is made of nodes of many versions. */
+  private async checkWholeState(root: TrieRoot): Promise<void> {
+    const { reader } = this;
+    for (const leaf of trieLeaves({ reader, trieId: ACCOUNT_TRIE, root }, KEY_LENGTH, this.note)) {
+      await this.step();
+      const { trieId, version } = leaf.storage ?? NO_STORAGE;
+      if (trieId === 0) continue;
+      const storage = { hash: decodeAccount(leaf.value).storageRoot, version };
+      for (const _ of trieLeaves({ reader, trieId, root: storage }, KEY_LENGTH, this.note)) await this.step();
+    }
   }
 
   private async checkNewNodes(root: TrieRoot): Promise<void> {

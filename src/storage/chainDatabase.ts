@@ -54,7 +54,9 @@ export interface ChainDatabase {
  * LevelDB drops the incomplete end of its log for good when it opens. A second name of the file keeps it (leveldb/keptLog.ts) until
  * the chain is found whole, or its lost blocks are durable again.
  */
-export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
+export async function openChainDatabase(
+  settings: ChainDatabaseSettings,
+): Promise<ChainDatabase & { readonly database: DatabaseOnDisk }> {
   const { headFile, onMigration, judgeLostEnd, ...level } = settings;
   const database = await openLevelDatabase({ ...level, keepsLog: true });
   let markerFile: MarkerFile | undefined;

@@ -6,20 +6,25 @@ import { metaKey } from "./keys.ts";
 /**
  * Where the stored history begins. A chain fetched from its genesis has everything; one that was imported from a snapshot
  * (operating.md#snapshots) has, besides the genesis block, only headers from `headers` on, and whole blocks with their
- * receipts and states from `blocks` on. Below these numbers a missing entry is no damage.
+ * receipts from `blocks` on. `--state-history` moves `states` on while the node runs (state/removal/stateRemover.ts). Below
+ * these numbers a missing entry is no damage.
  */
 export interface HistoryStart {
   readonly headers: bigint;
   /** At least `headers`. The genesis block is stored anyway, its state is not. */
   readonly blocks: bigint;
+  /** States are readable from that after this block on. At least `blocks`. */
+  readonly states: bigint;
 }
 
-export const WHOLE_HISTORY: HistoryStart = { headers: 0n, blocks: 0n };
+export const WHOLE_HISTORY: HistoryStart = { headers: 0n, blocks: 0n, states: 0n };
 
-export function putHistoryStart(batch: Batch, { headers, blocks }: HistoryStart): void {
-  const writer = new RecordWriter(20);
+/** Where the states begin with the blocks, the record is that of 0.2.0, which knows no other. */
+export function putHistoryStart(batch: Batch, { headers, blocks, states }: HistoryStart): void {
+  const writer = new RecordWriter(30);
   writer.number(Number(headers));
   writer.number(Number(blocks));
+  if (states > blocks) writer.number(Number(states));
   batch.put(HISTORY_KEY, sealEntry(HISTORY_KEY, writer.finish()));
 }
 
@@ -27,7 +32,8 @@ export function readHistoryStart(database: Pick<Database, "get">): HistoryStart 
   const sealed = database.get(HISTORY_KEY);
   if (sealed === undefined) return WHOLE_HISTORY;
   const reader = new RecordReader(openEntry(HISTORY_KEY, sealed, "the record of where the history begins"));
-  return { headers: BigInt(reader.number()), blocks: BigInt(reader.number()) };
+  const [headers, blocks] = [BigInt(reader.number()), BigInt(reader.number())];
+  return { headers, blocks, states: reader.isAtEnd ? blocks : BigInt(reader.number()) };
 }
 
 const HISTORY_KEY = metaKey("history");

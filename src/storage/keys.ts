@@ -50,12 +50,14 @@ export const KEY_PREFIXES = {
   stateHead: 0x35,
   /** keccak256(address or slot) -> the address or slot (state/preimages.ts). */
   preimage: 0x36,
+  /** trie id u48, nibbles packed, depth u8 -> node of the base of the states (state/trie/baseNode.ts). */
+  base: 0x37,
 } as const;
 
 export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];
 
 /** Values about the whole database, by name. */
-export type MetaName = "schema" | "head" | "rules" | "history" | "import";
+export type MetaName = "schema" | "head" | "rules" | "history" | "import" | "base";
 
 export function metaKey(name: MetaName): Uint8Array {
   const key = new Uint8Array(1 + name.length);

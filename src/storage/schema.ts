@@ -26,6 +26,8 @@ export interface MigrationMark {
 export interface StoredSchema {
   /** Of an unfinished migration the version that it leads to, so that programs of the version before refuse it. */
   readonly version: number;
+  /** True once old states were removed from this database (`--state-history`): programs that do not know of it refuse the number. */
+  readonly isPruned?: boolean;
   /** Absent when the whole database has that version. */
   readonly migration?: MigrationMark;
 }
@@ -90,6 +92,11 @@ function refusalOf(stored: StoredSchema): string | undefined {
   );
 }
 
+/** Marks a database of our schema version as one whose old states are removed. */
+export function putPrunedSchema(batch: Batch): void {
+  putSchema(batch, { version: SCHEMA_VERSION, isPruned: true });
+}
+
 /** Writes our schema version to an empty database. */
 export async function writeSchema(database: Database): Promise<void> {
   const batch = createBatch();
@@ -97,9 +104,9 @@ export async function writeSchema(database: Database): Promise<void> {
   await database.write(batch);
 }
 
-export function putSchema(batch: Batch, { version, migration }: StoredSchema): void {
+export function putSchema(batch: Batch, { version, isPruned = false, migration }: StoredSchema): void {
   const writer = new RecordWriter();
-  writer.number(version);
+  writer.number(isPruned ? version + PRUNED : version);
   if (migration !== undefined) {
     const { from, pass, cursor, doneBytes, totalBytes } = migration;
     for (const number of [from, pass, doneBytes, totalBytes]) writer.number(number);
@@ -111,15 +118,18 @@ export function putSchema(batch: Batch, { version, migration }: StoredSchema): v
 /** 0.2.0 reads the first number and nothing after it: the version comes first for ever. */
 function decodeSchema(record: Uint8Array): StoredSchema {
   const reader = new RecordReader(record);
-  const version = reader.number();
-  if (reader.isAtEnd) return { version };
+  const number = reader.number();
+  const isPruned = number >= PRUNED && number < 2 * PRUNED;
+  const version = isPruned ? number - PRUNED : number;
+  const kind = isPruned ? { version, isPruned } : { version };
+  if (reader.isAtEnd) return kind;
   const [from, pass, doneBytes, totalBytes] = [
     reader.number(),
     reader.number(),
     reader.number(),
     reader.number(),
   ];
-  return { version, migration: { from, pass, doneBytes, totalBytes, cursor: reader.sized() } };
+  return { ...kind, migration: { from, pass, doneBytes, totalBytes, cursor: reader.sized() } };
 }
 
 /**
@@ -135,6 +145,9 @@ export function finishImport(batch: Batch): void {
   batch.delete(UNFINISHED_KEY);
   putSchema(batch, { version: SCHEMA_VERSION });
 }
+
+/** What a database adds to the number of its schema version whose old states are removed. */
+const PRUNED = 1000;
 
 const WHAT = "the schema version of the database";
 const UNFINISHED =

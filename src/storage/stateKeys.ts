@@ -7,11 +7,16 @@ import { KEY_PREFIXES, prefixRange } from "./keys.ts";
  *
  *   page of trie nodes    trie prefix  version u32  trie id u48  depth u8  nibbles, two a byte
  *   deleted leaves        trie prefix  version u32  trie id u48  0xff
+ *
+ * Nodes of the base are ordered by their paths, so that those below a path lie together:
+ *
+ *   node of the base      base prefix  trie id u48  nibbles, two a byte  depth u8
  */
 
 const DELETED_LEAVES_DEPTH = 0xff;
 const TRIE_HEADER_LENGTH = 12;
 const SLOT_HEADER_LENGTH = 7;
+const BASE_HEADER_LENGTH = 7;
 
 type Keys = Pick<KeyRange, "from" | "until">;
 
@@ -45,11 +50,61 @@ export function parseTrieKey(key: Uint8Array): TrieKey {
   return { version: readNumber(key, 1, 4), trieId: readNumber(key, 5, 6), page };
 }
 
+/** Keys of all trie entries that versions from `from` up to `until`, which is left out, wrote. */
+export function trieKeysBetween(from: number, until: number): Keys {
+  return { from: trieKeysFrom(from).from, until: trieKeysFrom(until).from };
+}
+
 /** Keys of all trie entries that `version` and later versions wrote. */
 export function trieKeysFrom(version: number): Keys {
   const from = Uint8Array.of(KEY_PREFIXES.trie, 0, 0, 0, 0);
   writeNumber(from, 1, version, 4);
   return { from, until: prefixRange(KEY_PREFIXES.trie).until };
+}
+
+/** Key of the base's node at the first `depth` nibbles of `path`. */
+export function baseNodeKey(trieId: number, path: Uint8Array, depth: number): Uint8Array {
+  const pathBytes = (depth + 1) >> 1;
+  const key = new Uint8Array(BASE_HEADER_LENGTH + pathBytes + 1);
+  key[0] = KEY_PREFIXES.base;
+  writeNumber(key, 1, trieId, 6);
+  for (let i = 0; i < pathBytes; i++) key[BASE_HEADER_LENGTH + i] = path[i] ?? 0;
+  if ((depth & 1) === 1) key[key.length - 2] = (key[key.length - 2] ?? 0) & 0xf0;
+  key[key.length - 1] = depth;
+  return key;
+}
+
+/** A node's place in the base: the first `depth` nibbles of `path`, which has no more bytes than these take. */
+export interface BaseKey {
+  readonly trieId: number;
+  readonly path: Uint8Array;
+  readonly depth: number;
+}
+
+export function parseBaseKey(key: Uint8Array): BaseKey {
+  const path = key.subarray(BASE_HEADER_LENGTH, key.length - 1);
+  return { trieId: readNumber(key, 1, 6), path, depth: key[key.length - 1] ?? 0 };
+}
+
+/**
+ * Keys of the base's nodes at the first `depth` nibbles of `path` and below. With an even depth there may be keys of shorter
+ * paths among them: those that end with zeros.
+ */
+export function baseKeysBelow(trieId: number, path: Uint8Array, depth: number): Keys {
+  const from = baseNodeKey(trieId, path, depth).slice(0, -1);
+  const until = Uint8Array.from(from);
+  addToEnd(until, depth > 0 && (depth & 1) === 1 ? 16 : 1);
+  return { from, until };
+}
+
+/** Adds to a big-endian number; its first byte, a prefix, takes what is carried. */
+function addToEnd(bytes: Uint8Array, count: number): void {
+  let carried = count;
+  for (let at = bytes.length - 1; carried > 0; at--) {
+    const sum = (bytes[at] ?? 0) + carried;
+    bytes[at] = sum & 0xff;
+    carried = sum >> 8;
+  }
 }
 
 /** Key of an account at the head. */
@@ -85,6 +140,11 @@ export function stateRecordKey(number: number): Uint8Array {
   key[0] = KEY_PREFIXES.stateRecord;
   writeNumber(key, 1, number, 8);
   return key;
+}
+
+/** Keys of the records of all states before that of block `number`. */
+export function stateRecordKeysBefore(number: number): Keys {
+  return { from: stateRecordKey(0), until: stateRecordKey(number) };
 }
 
 export function stateRecordKeysFrom(number: number): Keys {

@@ -64,7 +64,7 @@ async function codesOf({ setHead, replayBlock, resyncWorldState }: ChainRewinder
 
 describe("rewinding and replaying", () => {
   it("is refused below the block of a snapshot, whose parent's state is not stored", async () => {
-    const historyStart = { headers: 40n, blocks: 300n };
+    const historyStart = { headers: 40n, blocks: 300n, states: 300n };
     const { rewinder, asked } = aRun({ validators: [1], historyStart });
     const refused = [await rewinder.setHead(299n), await rewinder.replayBlock(300n)];
     expect(refused.map((result) => (result.ok ? "done" : result.error.code))).toEqual([

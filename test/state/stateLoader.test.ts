@@ -44,7 +44,7 @@ async function load(from: Database): Promise<Database> {
   const record = await loader.finish();
   const batch = createBatch();
   putState(batch, SNAPSHOT, record);
-  putHistoryStart(batch, { headers: 1n, blocks: BigInt(SNAPSHOT) });
+  putHistoryStart(batch, { headers: 1n, blocks: BigInt(SNAPSHOT), states: BigInt(SNAPSHOT) });
   await into.write(batch);
   return into;
 }

@@ -110,7 +110,7 @@ class SnapshotView implements ChainView {
   }
 
   get historyStart(): HistoryStart {
-    return this.open.reads.historyStart;
+    return this.open.blocks.historyStart;
   }
 
   headerByNumber(number: bigint): NamedHeader | undefined {
@@ -206,7 +206,7 @@ class ViewStores {
     const validators = createValidatorSets({ database, schedule, header });
     const genesis = expectDefined(header(0n), "the genesis block");
     this.head = expectDefined(this.blocks.head(), "the head");
-    this.reads = createChainReads({ ...this, database }, { genesis, validators, head: () => this.head });
+    this.reads = createChainReads(this, { genesis, validators, head: () => this.head });
   }
 
   /** Blocks of this view, read whole and newest first, that those reads have not. */
@@ -225,6 +225,7 @@ class ViewStores {
   moveTo(snapshot: DatabaseSnapshot, { number, hash }: HeadPointer, common: bigint): void {
     this.database.current = snapshot;
     this.blocks.forgetAbove(common);
+    this.blocks.reloadHistoryStart();
     this.world.reload(number);
     const head = expectDefined(this.blocks.header(number), "the header of the head");
     assert(equalBytes(head.hash, hash), "the head has the hash of the head pointer");

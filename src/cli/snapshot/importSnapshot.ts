@@ -253,7 +253,7 @@ async function writeHead(
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
   blocks.put(batch, block);
   putState(batch, Number(number), record);
-  putHistoryStart(batch, { headers: firstHeader, blocks: number });
+  putHistoryStart(batch, { headers: firstHeader, blocks: number, states: number });
   finishImport(batch);
   blocks.complete(batch, block);
   await database.write(batch);

@@ -3,7 +3,9 @@ import { createBoundedCache } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { damaged, missing, openEntry } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
-import { triePageKey } from "../../storage/stateKeys.ts";
+import { NO_BASE, readStateBase } from "../../storage/stateBase.ts";
+import { baseNodeKey, triePageKey } from "../../storage/stateKeys.ts";
+import { baseNodeVersion } from "./baseNode.ts";
 import { pathText } from "./nibbles.ts";
 import { itemEnd } from "./nodeRlp.ts";
 import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./storedNode.ts";
@@ -26,12 +28,17 @@ interface Page {
 }
 
 /**
- * Reads nodes from their pages and verifies each once against the hash in its parent. Caches the pages last used, up to
- * `cacheBytes`. Call `forget` after a rewind, because the same versions will be written again.
+ * Reads nodes from their pages, those that are in the base from there, and verifies each once against the hash in its parent. Caches
+ * the pages last used, up to `cacheBytes`. Call `forget` after a rewind, because the same versions will be written again.
+ *
+ * The base takes in later versions while this reads (state/removal/stateRemoval.ts). A version is in pages until it is in the base, so
+ * what is found in neither place was in the other one before, or is gone with its state.
  */
 export class PageReader implements NodeReader {
   private readonly source: PageSource;
   private readonly pages;
+  /** The newest version in the base, as far as this reader knows. */
+  private base = NO_BASE;
 
   constructor(source: PageSource, cacheBytes: number) {
     this.source = source;
@@ -40,36 +47,90 @@ export class PageReader implements NodeReader {
 
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
     assert(!node.isEmbedded, "an embedded node is read from its parent");
-    const { version, pageDepth } = node;
+    const { version } = node;
+    const inBase = version <= this.base ? this.baseNode(trieId, key, depth, version) : undefined;
+    if (inBase !== undefined) return verifiedNode(inBase, 0, { trieId, key, depth, node });
     const page = this.page(trieId, key, node);
+    if (page === undefined) return this.readAgain(trieId, key, depth, node);
     const offset = node.offset === PAGE_TOP ? pageTop(page.bytes) : node.offset;
-    if (!page.verified.has(offset)) {
-      if (!isNode(page.bytes, offset, node))
-        throw damaged(
-          `the trie node at ${placeText(trieId, key, depth)} of block ${version}`,
-          "its hash differs from the one in its parent",
-        );
-      page.verified.add(offset);
-    }
-    return { bytes: page.bytes, start: offset, version, pageDepth, offset };
+    return verifiedNode(page, offset, { trieId, key, depth, node });
   }
 
   forget(): void {
     this.pages.forget(() => true);
   }
 
-  private page(trieId: number, key: Uint8Array, { version, pageDepth }: StoredNode): Page {
+  /** Looks in the base for what is in no page. */
+  private readAgain(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
+    const { version, pageDepth } = node;
+    this.base = readStateBase(this.source) ?? NO_BASE;
+    const inBase = version <= this.base ? this.baseNode(trieId, key, depth, version) : undefined;
+    if (inBase === undefined) throw missing(pageText(trieId, key, pageDepth, version));
+    return verifiedNode(inBase, 0, { trieId, key, depth, node });
+  }
+
+  /** Undefined when the page is not stored. */
+  private page(trieId: number, key: Uint8Array, { version, pageDepth }: StoredNode): Page | undefined {
     const pageKey = triePageKey(version, trieId, key, pageDepth);
-    const text = Buffer.from(pageKey.buffer, pageKey.byteOffset, pageKey.length).toString("latin1");
+    const text = textOf(pageKey);
     const known = this.pages.get(text);
     if (known !== undefined) return known;
-    const what = () => `the trie page at ${placeText(trieId, key, pageDepth)} of block ${version}`;
     const sealed = this.source.get(pageKey);
-    if (sealed === undefined) throw missing(what());
-    const page = { bytes: openEntry(pageKey, sealed, what), verified: new Set<number>() };
-    this.pages.set(text, page, page.bytes.length + PAGE_OVERHEAD_BYTES);
+    if (sealed === undefined) return undefined;
+    const bytes = openEntry(pageKey, sealed, () => pageText(trieId, key, pageDepth, version));
+    return this.keep(text, bytes);
+  }
+
+  /** Undefined when the base has no node there, or that of another version. */
+  private baseNode(trieId: number, key: Uint8Array, depth: number, version: number): Page | undefined {
+    const nodeKey = baseNodeKey(trieId, key, depth);
+    const text = `base ${version} ${textOf(nodeKey)}`;
+    const known = this.pages.get(text);
+    if (known !== undefined) return known;
+    const sealed = this.source.get(nodeKey);
+    if (sealed === undefined) return undefined;
+    const bytes = openEntry(
+      nodeKey,
+      sealed,
+      () => `the base's trie node at ${placeText(trieId, key, depth)}`,
+    );
+    return baseNodeVersion(bytes) === version ? this.keep(text, bytes) : undefined;
+  }
+
+  private keep(text: string, bytes: Uint8Array): Page {
+    const page = { bytes, verified: new Set<number>() };
+    this.pages.set(text, page, bytes.length + PAGE_OVERHEAD_BYTES);
     return page;
   }
+}
+
+interface ReadPlace {
+  readonly trieId: number;
+  readonly key: Uint8Array;
+  readonly depth: number;
+  readonly node: StoredNode;
+}
+
+/** The record at `offset`, once its hash is known to be the one in the parent of `node`. */
+function verifiedNode(page: Page, offset: number, { trieId, key, depth, node }: ReadPlace): PlacedRecord {
+  const { version, pageDepth } = node;
+  if (!page.verified.has(offset)) {
+    if (!isNode(page.bytes, offset, node))
+      throw damaged(
+        `the trie node at ${placeText(trieId, key, depth)} of block ${version}`,
+        "its hash differs from the one in its parent",
+      );
+    page.verified.add(offset);
+  }
+  return { bytes: page.bytes, start: offset, version, pageDepth, offset };
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString("latin1");
+}
+
+function pageText(trieId: number, key: Uint8Array, depth: number, version: number): string {
+  return `the trie page at ${placeText(trieId, key, depth)} of block ${version}`;
 }
 
 const PAGE_OVERHEAD_BYTES = 500;
@@ -78,6 +139,7 @@ export function pageTop(page: Uint8Array): number {
   return readU16(page, page.length - PAGE_TRAILER_LENGTH);
 }
 
+/** An entry of the base ends with its version, which is longer than a trailer. */
 function isNode(page: Uint8Array, offset: number, node: StoredNode): boolean {
   if (offset >= page.length - PAGE_TRAILER_LENGTH) return false;
   const rlp = rlpStart(page, offset);

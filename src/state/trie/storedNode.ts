@@ -207,7 +207,7 @@ export function writeU16(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 1] = value & 0xff;
 }
 
-function countBits(mask: number): number {
+export function countBits(mask: number): number {
   let count = 0;
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
   return count;

@@ -7,7 +7,7 @@ import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { damaged, missing, readUint32 } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
-import { readHistoryStart } from "../historyStart.ts";
+import { type HistoryStart, readHistoryStart } from "../historyStart.ts";
 import { commitKey } from "../keys.ts";
 import { deleteTransactions, putTransactionsInSteps, readTransactions } from "./bodyStore.ts";
 import {
@@ -53,6 +53,10 @@ export interface BlockStore {
   moveHead(batch: Batch, head: NamedHeader): void;
   /** Drops blocks above `number` from the caches, once a rewind is durable. */
   forgetAbove(number: bigint): void;
+  /** Where the history begins, as these reads of the database have it. */
+  readonly historyStart: HistoryStart;
+  /** Reads the start of the history anew, once a later one is durable. */
+  reloadHistoryStart(): void;
 
   /** The newest block; undefined before genesis is committed. */
   head(): NamedHeader | undefined;
@@ -113,6 +117,8 @@ class CachingBlockStore implements BlockStore {
   private readonly places: BoundedCache<number, KnownPlace>;
   /** Whether the head pointer was read before. */
   private hasHead = false;
+  /** Undefined until it is asked for. */
+  private start: HistoryStart | undefined;
 
   constructor(limits: BlockStoreLimits, database: Database) {
     this.database = database;
@@ -168,6 +174,15 @@ class CachingBlockStore implements BlockStore {
     this.headers.forget((key) => key > number);
     this.blocks.forget((key) => key > number);
     this.places.forget((_, { blockNumber }) => blockNumber > number);
+  }
+
+  get historyStart(): HistoryStart {
+    this.start ??= readHistoryStart(this.database);
+    return this.start;
+  }
+
+  reloadHistoryStart(): void {
+    this.start = readHistoryStart(this.database);
   }
 
   head(): NamedHeader | undefined {
@@ -255,7 +270,7 @@ class CachingBlockStore implements BlockStore {
     if (head === undefined || number > head.number) return undefined;
     const record = readHeader(this.database, number);
     if (record !== undefined) return record;
-    if (number > 0n && number < readHistoryStart(this.database).headers) return undefined;
+    if (number > 0n && number < this.historyStart.headers) return undefined;
     throw missing(`block ${number}`);
   }
 

@@ -24,7 +24,10 @@ export interface LevelSettings {
    * each committed write at once, and cannot write. The main thread opens first and closes last.
    */
   readonly readOnlyThread?: boolean;
-  /** True in the one worker thread that writes a database which the main thread has open for it, and does not write itself. */
+  /**
+   * True in the one worker thread that writes a database which the main thread has open for it: one that the main thread does not
+   * write itself, or keys of which it writes none any more.
+   */
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;

@@ -2,7 +2,7 @@ import { assert } from "../../primitives/assert.ts";
 import { compareBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
 import { createBatch } from "../batch.ts";
 import { type Batch, type DatabaseOnDisk, DiskError } from "../database.ts";
-import { type MigrationMark, putSchema, readSchema, refusalOfVersion } from "../schema.ts";
+import { type MigrationMark, putSchema, readSchema, refusalOfVersion, type StoredSchema } from "../schema.ts";
 import type { MigrationPass, MigrationStep } from "./migrationStep.ts";
 import { type PlannedStep, planStep, roomOf } from "./planMigration.ts";
 import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./steps.ts";
@@ -44,7 +44,7 @@ export async function migrate(
     const planned = await planStep(database, { from, step, stored });
     await requireRoom(planned, run);
     run.onStep?.(planned);
-    if ((await finishStep(database, planned, stored.migration, run)) === "stopped") return "stopped";
+    if ((await finishStep(database, planned, stored, run)) === "stopped") return "stopped";
   }
 }
 
@@ -52,7 +52,7 @@ export async function migrate(
 async function finishStep(
   database: DatabaseOnDisk,
   { from, step, totalBytes }: PlannedStep,
-  begun: MigrationMark | undefined,
+  { migration: begun, isPruned = false }: StoredSchema,
   run: Omit<MigrationRun, "steps">,
 ): Promise<"done" | "stopped"> {
   let mark: MigrationMark = begun ?? { from, pass: 0, cursor: EMPTY_BYTES, doneBytes: 0, totalBytes };
@@ -63,13 +63,13 @@ async function finishStep(
       const converted = await convertSome(database, step.passes[pass] as MigrationPass, mark.cursor);
       if (converted === undefined) break;
       mark = { ...mark, cursor: converted.last, doneBytes: mark.doneBytes + converted.bytes };
-      putSchema(converted.batch, { version: from + 1, migration: mark });
+      putSchema(converted.batch, { version: from + 1, isPruned, migration: mark });
       await database.write(converted.batch);
       run.onProgress?.(converted.bytes);
     }
   }
   const end = createBatch();
-  putSchema(end, { version: from + 1 });
+  putSchema(end, { version: from + 1, isPruned });
   await database.write(end);
   // Gives the room of the old entries back, which LevelDB would do much later. A kill here loses nothing else.
   for (const { range } of step.passes) await database.compact(range);

@@ -20,7 +20,7 @@ export const ethGetTransactionCount = defineMethod({
     if (found instanceof RpcError) return found;
     const { number } = found.header;
     // Besu answers 0 where it has no state.
-    if (number < chain.historyStart.blocks) return ERRORS.worldStateUnavailable;
+    if (number < chain.historyStart.states) return ERRORS.worldStateUnavailable;
     const nonce = chain.stateAt(number)?.account(address)?.nonce ?? 0n;
     if (choice !== "pending") return toQuantity(nonce);
     const next = pool.nextNonce(address);

@@ -22,6 +22,7 @@ export const otsGetTransactionBySenderAndNonce = defineMethod({
   ports: ["chain"],
   run([sender, nonce], { backend: { chain } }) {
     const number = blockOfNonce(chain, sender, nonce);
+    if (number === "before") return ERRORS.worldStateUnavailable;
     const block = number === undefined ? undefined : chain.blockByNumber(number);
     const found = block?.transactions.find((one) => one.nonce === nonce && equalBytes(one.sender, sender));
     return found === undefined ? null : toHex(found.hash);
@@ -49,12 +50,13 @@ export const otsGetContractCreator = defineMethod({
   },
 });
 
-/** The block after which an account's nonce is above this one for the first time, by bisection over the stored states. */
-function blockOfNonce(chain: ChainReader, sender: Address, nonce: bigint): bigint | undefined {
+/** The block after which an account's nonce is above this one for the first time, by bisection over the stored states: `before` these, or at the first. */
+function blockOfNonce(chain: ChainReader, sender: Address, nonce: bigint): bigint | "before" | undefined {
   const isBeyond = (number: bigint): boolean => (chain.stateAt(number)?.account(sender)?.nonce ?? 0n) > nonce;
   let high = chain.head.header.number;
-  let low = chain.historyStart.blocks;
+  let low = chain.historyStart.states;
   if (!isBeyond(high)) return undefined;
+  if (low > 0n && isBeyond(low)) return "before";
   while (low < high) {
     const middle = (low + high) / 2n;
     if (isBeyond(middle)) high = middle;

@@ -1,0 +1,54 @@
+import { DamagedData, type Database } from "../storage/database.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
+import type { NodeReader } from "./trie/pageReader.ts";
+import type { PlacedRecord, StoredNode } from "./trie/storedNode.ts";
+
+/**
+ * Reads the nodes of one state, which may be removed meanwhile (removal/stateRemoval.ts). Throws StateRemoved instead of DamagedData
+ * once the states begin later.
+ */
+export class KeptNodes implements NodeReader {
+  private readonly reader: NodeReader;
+  private readonly database: Pick<Database, "get">;
+  private readonly number: bigint;
+
+  constructor(reader: NodeReader, database: Pick<Database, "get">, number: bigint) {
+    this.reader = reader;
+    this.database = database;
+    this.number = number;
+  }
+
+  read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
+    try {
+      return this.reader.read(trieId, key, depth, node);
+    } catch (error) {
+      if (error instanceof DamagedData && this.number < readHistoryStart(this.database).states)
+        throw new StateRemoved(this.number);
+      throw error;
+    }
+  }
+}
+
+/**
+ * A state was removed because it is older than `--state-history`, while it was read. No damage: the start of the states says so
+ * (storage/historyStart.ts).
+ */
+export class StateRemoved extends Error {
+  override name = "StateRemoved";
+
+  constructor(number: bigint) {
+    super(`The state of block ${number} was removed: it lies before the first one that this node keeps.`);
+  }
+}
+
+/** What `read` gives, or what is said of a state that is not stored, when it was removed meanwhile. */
+export async function unlessRemoved<T>(
+  read: () => T | Promise<T>,
+): Promise<T | { readonly kind: "stateUnavailable" }> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StateRemoved)) throw error;
+    return { kind: "stateUnavailable" };
+  }
+}

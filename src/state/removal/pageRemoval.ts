@@ -1,0 +1,37 @@
+import { createBatch } from "../../storage/batch.ts";
+import type { Database } from "../../storage/database.ts";
+import { trieKeysBetween } from "../../storage/stateKeys.ts";
+import type { RemovalStep, StateRemovalLimits } from "./removalWriter.ts";
+
+/** Deletes the pages of versions up to the base's. */
+export async function* removePages(
+  database: Database,
+  base: number,
+  { bytes: limitBytes, operations, compactedBytes }: StateRemovalLimits,
+): AsyncGenerator<RemovalStep, void> {
+  let { from, until } = trieKeysBetween(0, base + 1);
+  let pages = 0;
+  let uncompacted = { from, bytes: 0 };
+  for (;;) {
+    const batch = createBatch();
+    let bytes = 0;
+    for await (const [key, sealed] of database.range({ from, until, limit: operations })) {
+      batch.delete(key);
+      from = Uint8Array.of(...key, 0);
+      pages++;
+      bytes += sealed.length;
+      if (bytes >= DELETED_BYTES_FACTOR * limitBytes) break;
+    }
+    if (batch.operations.length === 0) break;
+    await database.write(batch);
+    uncompacted.bytes += bytes;
+    yield { kind: "wrote", nodes: 0, pages };
+    if (uncompacted.bytes < compactedBytes) continue;
+    yield { kind: "removed", from: uncompacted.from, until: from };
+    uncompacted = { from, bytes: 0 };
+  }
+  if (uncompacted.bytes > 0) yield { kind: "removed", from: uncompacted.from, until: from };
+}
+
+/** Bytes of pages are read for a delete, but their keys alone written. */
+const DELETED_BYTES_FACTOR = 4;

@@ -1,0 +1,54 @@
+import { createBatch } from "../../storage/batch.ts";
+import type { Batch, Database } from "../../storage/database.ts";
+
+export interface StateRemovalLimits {
+  /** Bytes, and operations, of one write. */
+  readonly bytes: number;
+  readonly operations: number;
+  /** Bytes of pages that are deleted before their range is compacted. */
+  readonly compactedBytes: number;
+}
+
+/** What was just done: entries were written or deleted, or many were read; deleted pages can be compacted. */
+export type RemovalStep =
+  | { readonly kind: "wrote"; readonly nodes: number; readonly pages: number }
+  | { readonly kind: "removed"; readonly from: Uint8Array; readonly until: Uint8Array };
+
+/** Gathers what a removal writes, in its order, and writes it in pieces. */
+export class RemovalWriter {
+  /** Nodes that were put. */
+  nodes = 0;
+  private readonly database: Database;
+  private readonly limits: StateRemovalLimits;
+  private batch: Batch = createBatch();
+
+  constructor(database: Database, limits: StateRemovalLimits) {
+    this.database = database;
+    this.limits = limits;
+  }
+
+  async *put(key: Uint8Array, sealed: Uint8Array): AsyncGenerator<RemovalStep, void> {
+    this.batch.put(key, sealed);
+    this.nodes++;
+    yield* this.writeIfFull();
+  }
+
+  async *delete(key: Uint8Array): AsyncGenerator<RemovalStep, void> {
+    this.batch.delete(key);
+    yield* this.writeIfFull();
+  }
+
+  /** Writes all that has gathered, with what `add` puts into the last batch; it is durable then. */
+  async *write(add: (batch: Batch) => void = () => undefined): AsyncGenerator<RemovalStep, void> {
+    const { batch } = this;
+    this.batch = createBatch();
+    add(batch);
+    if (batch.operations.length > 0) await this.database.write(batch);
+    yield { kind: "wrote", nodes: this.nodes, pages: 0 };
+  }
+
+  private async *writeIfFull(): AsyncGenerator<RemovalStep, void> {
+    const { bytes, operations } = this.limits;
+    if (this.batch.byteLength >= bytes || this.batch.operations.length >= operations) yield* this.write();
+  }
+}

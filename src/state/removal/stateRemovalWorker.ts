@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { workerData } from "node:worker_threads";
+import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
+import { reportLoaded } from "../../workers/loadedMessage.ts";
+import { openWorkerPort } from "../../workers/workerPort.ts";
+import { removeStates } from "./stateRemoval.ts";
+
+export interface StateRemovalWorkerData {
+  /** Folder of the database, which the main thread has open and writes. */
+  readonly path: string;
+}
+
+/** The states begin later now, and what lies before may be removed; or the work is to end. */
+export type StateRemovalCommand = "remove" | "close";
+
+export interface StateRemovalReport {
+  /** Nothing is left to remove before the start of the states. */
+  readonly isDone: boolean;
+  /** Nodes that this removal has moved, and pages that it has deleted, so far. */
+  readonly nodes: number;
+  readonly pages: number;
+}
+
+/** Worker that removes old states (stateRemoval.ts) each time it is told that they begin later, until it is told to end. */
+const port = openWorkerPort();
+reportLoaded(port);
+const { path } = workerData as StateRemovalWorkerData;
+
+let isDue = false;
+let isClosing = false;
+let wake: () => void = () => undefined;
+
+port.on("message", (command: StateRemovalCommand) => {
+  if (command === "close") isClosing = true;
+  else isDue = true;
+  wake();
+});
+
+async function work(): Promise<void> {
+  const database = await openLevelDatabase({ path, isWritingThread: true });
+  try {
+    while (!isClosing) {
+      if (!isDue) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      isDue = false;
+      await remove(database);
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function remove(database: Awaited<ReturnType<typeof openLevelDatabase>>): Promise<void> {
+  let nodes = 0;
+  let pages = 0;
+  let reportedAtMs = performance.now();
+  let beganMs = performance.now();
+  for await (const step of removeStates(database)) {
+    if (isClosing) return;
+    if (step.kind === "removed") await database.compact(step);
+    else {
+      nodes = Math.max(nodes, step.nodes);
+      pages = Math.max(pages, step.pages);
+    }
+    if (performance.now() - reportedAtMs > REPORT_MS) {
+      port.postMessage({ isDone: false, nodes, pages } satisfies StateRemovalReport);
+      reportedAtMs = performance.now();
+    }
+    await sleep(Math.min((performance.now() - beganMs) * PAUSE_RATIO, LONGEST_PAUSE_MS));
+    beganMs = performance.now();
+  }
+  port.postMessage({ isDone: true, nodes, pages } satisfies StateRemovalReport);
+}
+
+/** Pause after each step, as a multiple of the time that it took: half of one core and of the disk's time at most. */
+const PAUSE_RATIO = 1;
+const LONGEST_PAUSE_MS = 1000;
+const REPORT_MS = 1000;
+
+// Runs last, after all declarations.
+await work();
+port.close();
