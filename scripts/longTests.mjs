@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
  * networks with a Byzantine validator, with lost votes and with one key twice, networks of real nodes, untrusted peers,
- * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, sizes of networks in which
+ * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, kills while old states are removed, sizes of networks in which
  * mistakes are made, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
@@ -33,6 +33,7 @@ const NUMBERS = {
   IBEX_HOSTILE: "2",
   IBEX_RESTARTS: "2",
   IBEX_RESTORE_ROUNDS: "10",
+  IBEX_REMOVAL_KILLS: "20",
   IBEX_MISTAKES: "4",
   IBEX_DOWN_BLOCKS: "30",
   IBEX_MOST_VALIDATORS: "4",
@@ -78,6 +79,7 @@ const SUITES = [
   "test/cluster/reread",
   "test/cluster/restart",
   "test/cluster/restoreRounds",
+  "test/cluster/stateHistory",
   "test/cluster/rpcThreads",
   "test/cluster/validatorSet",
   "test/cluster/validatorVotes",

@@ -24,10 +24,11 @@ export async function printDatabaseInfo(
       print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
       print(`head number: ${head === undefined ? "none" : head.number}`);
       print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
-      const { headers, blocks } = readHistoryStart(database);
+      const { headers, blocks, states } = readHistoryStart(database);
       print(
         `history begins: ${blocks === 0n ? "with genesis" : `with block ${blocks}, headers with ${headers}`}`,
       );
+      if (states > blocks) print(`states begin: with that of block ${states}; older ones were removed`);
       print(`bytes on disk: ${bytesIn(paths.chain)}`);
       return EXIT.ok;
     } finally {

@@ -163,7 +163,8 @@ function* replacedValues({ values }: ResolvedOptions): Generator<SpecialCase> {
   if (values["data-storage-format"] === "BONSAI") {
     yield {
       name: "data-storage-format",
-      warning: "--data-storage-format=BONSAI is treated as FOREST: this node keeps every state.",
+      warning:
+        "--data-storage-format=BONSAI is treated as FOREST: this node keeps every state. BONSAI keeps those of 512 blocks, as --state-history=512 does here.",
     };
   }
 }

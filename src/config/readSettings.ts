@@ -32,6 +32,7 @@ import {
 import type { NodeKeySettings, Settings } from "./settings.ts";
 import { signerSettings } from "./signerSettings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
+import { storageSettings } from "./storageSettings.ts";
 import { checkUnknown } from "./unknownOptions.ts";
 
 /** The inputs of the configuration, besides the files that they name. */
@@ -297,9 +298,7 @@ function assemble(
       selectionTimePercent: values["poa-block-txs-selection-max-time"],
       vanity: vanityFromBytes(values["miner-extra-data"]),
     },
-    minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
-    databaseScrubMs: values["Xdatabase-scrub-seconds"] * 1000,
-    keepsRevertReasons: values["revert-reason-enabled"],
+    ...storageSettings(values),
   };
 }
 

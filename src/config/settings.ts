@@ -58,6 +58,8 @@ export interface Settings {
   readonly blockProduction: BlockProductionSettings;
   /** Free space on the data folder's disk below which no blocks are made; 0 for no limit. */
   readonly minFreeDiskBytes: number;
+  /** Blocks below the head whose states are kept; undefined for all. */
+  readonly stateHistory: bigint | undefined;
   /** Interval between two verifications of the whole database. */
   readonly databaseScrubMs: number;
   /** Keep the revert data of failed transactions, for receipts. */

@@ -86,6 +86,27 @@ export function integerType(range: WholeNumberRange): ValueType<number> {
 
 export const portType = integerType({ label: "<PORT>", min: 0n, max: 65535n });
 
+/** Blocks below the head that are kept: `all`, or a number of at least `min`; `because` says why not fewer. */
+export function historyType({
+  min,
+  because,
+}: {
+  readonly min: bigint;
+  readonly because: string;
+}): ValueType<bigint | "all"> {
+  const blocks = bigintType({ label: "<BLOCKS>", unit: "blocks", max: MAX_INT });
+  return {
+    ...blocks,
+    accepts: `all, or a number of blocks from ${min} to ${MAX_INT}`,
+    read: (text) => {
+      if (text.toLowerCase() === "all") return ok("all");
+      const value = blocks.read(text);
+      return value.ok && value.value < min ? bad(`'${text}' is below ${min}: ${because}`) : value;
+    },
+    show: String,
+  };
+}
+
 /** Besu's long (63 bits) and its wei amounts (256 bits). */
 export const longType = bigintType({ label: "<INTEGER>", max: MAX_LONG });
 export const weiType = bigintType({

@@ -13,6 +13,7 @@ import { type Logs, openLogs } from "../logs/openLogs.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { StateRemover } from "../state/removal/stateRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
@@ -38,6 +39,7 @@ export interface ChainAndPool {
   readonly logs: Logs;
   /** Undefined when it is off. */
   readonly accountIndex: AccountIndex | undefined;
+  readonly stateRemover: StateRemover;
   /** Recovers the senders of transactions that are not part of a block. */
   readonly recoverSenders: RecoverSenders;
 }
@@ -106,18 +108,27 @@ export async function openChainAndPool(
     metrics: context.metrics,
   });
   onStop(() => pool.close());
+  const accountIndex = await openIndex(context, stores, chain, shownHead);
+  const rest = { recoverSenders, ...openReaders(context, stores, chain), accountIndex };
+  const stateRemover = openRemover(context, stores, chain);
   return ok({
-    chain,
-    shownHead,
-    controls,
-    timing,
+    ...{ chain, shownHead, controls, timing, namedPeers, pool, stateRemover },
     permissions: permissions.value,
-    namedPeers,
-    pool,
-    recoverSenders,
-    ...openReaders(context, stores, chain),
-    accountIndex: await openIndex(context, stores, chain, shownHead),
+    ...rest,
   });
+}
+
+function openRemover(
+  { settings, logger, onStop }: OpenContext,
+  { directory, database }: Stores,
+  chain: Chain,
+): StateRemover {
+  const remover = new StateRemover(
+    { path: directory.chain, kept: settings.stateHistory },
+    { database, chain, clock: durationClock, logger: logger.child("storage") },
+  );
+  onStop(() => remover.close());
+  return remover;
 }
 
 /** Opens the readers of committed states and blocks, which have worker threads. */

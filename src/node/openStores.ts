@@ -11,6 +11,7 @@ import { curve } from "../primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../state/worldState.ts";
 import { type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
+import type { DatabaseOnDisk } from "../storage/database.ts";
 import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
 import type { CacheSizes } from "./cacheSizes.ts";
@@ -36,7 +37,8 @@ export interface OpenContext {
 }
 
 /** The data folder, the node key, and the database with its newest blocks verified. */
-export interface Stores extends Pick<ChainDatabase, "database" | "headMarker" | "lost"> {
+export interface Stores extends Pick<ChainDatabase, "headMarker" | "lost"> {
+  readonly database: DatabaseOnDisk;
   readonly directory: DataDirectory;
   /** The node's identity among peers. */
   readonly key: NodeKey;

@@ -97,6 +97,7 @@ describe("without any options", () => {
         vanity: new Uint8Array(32),
       },
       minFreeDiskBytes: 512 * 1024 ** 2,
+      stateHistory: undefined,
       databaseScrubMs: 86_400_000,
       keepsRevertReasons: false,
       warnings: [],
@@ -413,7 +414,9 @@ describe("warnings", () => {
     ],
     [
       { options: ["data-storage-format=bonsai"] },
-      ["--data-storage-format=BONSAI is treated as FOREST: this node keeps every state."],
+      [
+        "--data-storage-format=BONSAI is treated as FOREST: this node keeps every state. BONSAI keeps those of 512 blocks, as --state-history=512 does here.",
+      ],
     ],
     [
       { options: ["rpc-http-api=ETH,QBFT"] },

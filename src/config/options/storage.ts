@@ -1,4 +1,4 @@
-import { choiceType, countType, integerType, longType, switchType } from "../valueTypes.ts";
+import { choiceType, countType, historyType, integerType, longType, switchType } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 export const STORAGE_OPTIONS = {
@@ -12,7 +12,13 @@ export const STORAGE_OPTIONS = {
     type: choiceType(["FOREST", "BONSAI"]),
     default: "FOREST",
     group: "Synchronization and storage",
-    help: "FOREST: every state stays readable. BONSAI is treated as FOREST.",
+    help: "FOREST: every state stays readable. BONSAI is treated as FOREST; see --state-history.",
+  }),
+  "state-history": option({
+    type: historyType({ min: 128n, because: "a rewind and late answers need that many states" }),
+    default: "all",
+    group: "Synchronization and storage",
+    help: "Blocks below the head whose states are kept: older ones are removed while the node runs, and cannot be fetched again. Blocks and receipts stay.",
   }),
   "sync-min-peers": option({
     type: integerType({ label: "<COUNT>", unit: "peers", min: 0n }),

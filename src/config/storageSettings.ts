@@ -1,0 +1,15 @@
+import type { OptionValues } from "./options.ts";
+import type { Settings } from "./settings.ts";
+
+/** What is kept on the disk, and how it is watched. */
+export function storageSettings(
+  values: OptionValues,
+): Pick<Settings, "minFreeDiskBytes" | "stateHistory" | "databaseScrubMs" | "keepsRevertReasons"> {
+  const kept = values["state-history"];
+  return {
+    minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
+    stateHistory: kept === "all" ? undefined : kept,
+    databaseScrubMs: values["Xdatabase-scrub-seconds"] * 1000,
+    keepsRevertReasons: values["revert-reason-enabled"],
+  };
+}
