@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -9,6 +17,7 @@ import type { VoteTally } from "../../src/ibft/validatorVotes.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
+import { putHistoryStart } from "../../src/storage/historyStart.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { putUnfinishedImport } from "../../src/storage/schema.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -175,6 +184,16 @@ describe("ibex snapshot", () => {
     const below = await ibexIn(folder, "snapshot", "export", "--to=none", `--block=${HEAD - 1}`);
     expect(below.errors).toBe(`This node does not have the state of block ${HEAD - 1}.\n`);
     expect(existsSync(join(origin, "none"))).toBe(false);
+    const pruned = aFolder();
+    cpSync(join(origin, "data"), join(pruned, "data"), { recursive: true });
+    await beginStates(pruned, BigInt(HEAD));
+    const removed = await ibexIn(pruned, "snapshot", "export", "--to=none", `--block=${HEAD - 1}`);
+    expect([removed.exitCode, removed.errors]).toEqual([
+      1,
+      `This node does not have the state of block ${HEAD - 1}.\n`,
+    ]);
+    expect(await ibexIn(pruned, "snapshot", "export", "--to=own")).toMatchObject({ exitCode: 0, errors: "" });
+    expect(readFileSync(join(pruned, "own")).equals(snapshot)).toBe(true);
   });
 
   it("refuses a file that is cut off anywhere, with the place, and leaves no chain", async () => {
@@ -307,4 +326,13 @@ function sealPart(file: Uint8Array, from: number, until: number): void {
   place.writeUInt32BE(from, 4);
   const sum = crc32(file.subarray(from, until - 4), crc32(place));
   new DataView(file.buffer, file.byteOffset).setUint32(until - 4, sum);
+}
+
+/** Has the states of the chain in the folder begin with that of block `states`, as `--state-history` does before it removes anything. */
+async function beginStates(folder: string, states: bigint): Promise<void> {
+  const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
+  const batch = createBatch();
+  putHistoryStart(batch, { headers: 0n, blocks: 0n, states });
+  await database.write(batch);
+  await database.close();
 }

@@ -68,7 +68,7 @@ export async function exportSnapshot(
       "tooEarly",
       `A snapshot of block ${number} would spare nothing: let the node fetch the chain.`,
     );
-  const block = number < readHistoryStart(database).blocks ? undefined : blocks.block(number);
+  const block = number < readHistoryStart(database).states ? undefined : blocks.block(number);
   if (block === undefined)
     return refuse("notStored", `This node does not have the state of block ${number}.`);
   const genesis = expectDefined(blocks.header(0n), "the genesis block");
