@@ -100,6 +100,7 @@ export class Indexer {
     if (reported !== undefined) throw new UnusableIndex(reported);
     const status = await this.aligned(readStatus(database) ?? this.beginning());
     if (status.isStale) return this.clean(status);
+    if (await this.skipsRemovedStates(status)) return true;
     if (await this.exceedsLimit(status)) return this.dropOldest(status);
     if (status.isPruning) await this.clean(status);
     if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
@@ -126,7 +127,7 @@ export class Indexer {
 
   /** The first block that can be executed again: one with its parent's state, and no genesis block. */
   private beginning(): IndexStatus {
-    const first = Number(this.parts.view.historyStart.blocks) + 1;
+    const first = Number(this.parts.view.historyStart.states) + 1;
     return { first, next: first, isStale: false, isPruning: false };
   }
 
@@ -151,6 +152,15 @@ export class Indexer {
     await this.write((batch) => putStatus(batch, shortened));
     this.sweep = undefined;
     return shortened;
+  }
+
+  /** Goes on where blocks can be executed again when the index is behind the first state that is kept (`--state-history`). */
+  private async skipsRemovedStates(status: IndexStatus): Promise<boolean> {
+    const { first } = this.beginning();
+    if (status.next >= first) return false;
+    await this.write((batch) => putStatus(batch, { ...status, first, next: first, isPruning: true }));
+    this.sweep = undefined;
+    return true;
   }
 
   /** Removes some of the entries of blocks that the index does not cover, and says so once none is left. */

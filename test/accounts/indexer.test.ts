@@ -183,6 +183,17 @@ describe("the index by address", () => {
     expect(await blocksOf(SENDER)).toEqual([1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
   });
 
+  it("goes on after the first state that is kept when it is behind that", async () => {
+    await make(4, ONE);
+    await build();
+    await make(8, ONE);
+    expect(await chain.keepStates(5n)).toMatchObject({ blocks: 0n, states: 7n });
+    await make(1, OTHER);
+    await build();
+    expect(await blocksOf(ONE)).toEqual([8, 9, 10, 11, 12]);
+    expect(await contents()).toEqual(await fresh());
+  });
+
   it("forgets blocks that a rewind removed, whatever stopped it on the way", async () => {
     await make(8, ONE);
     await build();
