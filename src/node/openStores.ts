@@ -104,7 +104,7 @@ export async function openStores(
     cacheBytes: settings.databaseCacheBytes ?? caches.database,
     writeBufferBytes: caches.writeBuffer,
   });
-  onStop(() => stored.settle().then(stored.close));
+  onStop(() => stored.close());
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
   const { database, headMarker, lost } = stored;

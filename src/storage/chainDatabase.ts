@@ -34,11 +34,6 @@ export interface ChainDatabase {
   readonly headMarker: HeadMarker;
   /** The newest block that the database had and has lost, which is to be restored; undefined for a whole one. */
   readonly lost: HeadPointer | undefined;
-  /**
-   * Moves what LevelDB's log has into a table, so that the next start has nothing to read again: up to 32 MB, for some tenths of a
-   * second and as much memory. Where that fails, the next start reads the log.
-   */
-  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,20 +59,16 @@ export async function openChainDatabase(
     await database.close();
     markerFile?.close();
   };
-  const settle = (): Promise<void> => database.compact(NOTHING).catch(() => undefined);
   try {
     if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
     const verified = await verifyChain(database, markerFile, judgeLostEnd, () => dropKeptLogs(settings.path));
-    return { database, ...verified, settle, close };
+    return { database, ...verified, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
-
-/** A range without entries. Before LevelDB compacts any range, it moves its log into a table. */
-const NOTHING = { from: Uint8Array.of(0xff), until: Uint8Array.of(0xff) };
 
 async function migrateIfQuick(
   database: DatabaseOnDisk,

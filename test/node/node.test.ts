@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
@@ -38,12 +38,6 @@ async function started(): Promise<RunningNode> {
   return node.value;
 }
 
-function bytesOfLogs(): number {
-  const chain = join(folder, "chain");
-  const logs = readdirSync(chain).filter((name) => name.endsWith(".log"));
-  return logs.reduce((sum, name) => sum + statSync(join(chain, name)).size, 0);
-}
-
 describe("a node", () => {
   it("closes all of its parts even when one of them fails to close", async () => {
     const node = await started();
@@ -53,17 +47,6 @@ describe("a node", () => {
     expect(errors).toEqual(["a part of the node could not be closed"]);
     const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
     await (await openChainDatabase(paths)).close();
-  });
-
-  it("leaves nothing in LevelDB's log that the next start would have to read", async () => {
-    const node = await started();
-    expect(bytesOfLogs()).toBeGreaterThan(0);
-    await node.stop();
-    expect(bytesOfLogs()).toBe(0);
-    const { headNumber } = node;
-    const again = await started();
-    expect(again.headNumber).toBeGreaterThanOrEqual(headNumber);
-    await again.stop();
   });
 
   it("does not start with an unreadable vote log, and names the file and the remedy", async () => {
