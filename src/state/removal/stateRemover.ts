@@ -1,5 +1,5 @@
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import type { DatabaseOnDisk } from "../../storage/database.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import { readStateBase } from "../../storage/stateBase.ts";
@@ -44,8 +44,6 @@ export class StateRemover {
   private readonly parts: StateRemoverParts;
   private thread: WorkerThread | undefined;
   private stopListening: () => void = () => undefined;
-  private retry: Timer | undefined;
-  private retryMs = FIRST_RETRY_MS;
   private onEnded: () => void = () => undefined;
   private onFailure: (error: unknown) => void = () => undefined;
   private isClosed = false;
@@ -60,7 +58,7 @@ export class StateRemover {
     this.parts = parts;
   }
 
-  /** `onFailure` is called when the start of the states cannot be moved: the disk failed. */
+  /** `onFailure` is called when the start of the states cannot be moved, or states cannot be removed: the disk failed. */
   async begin(onFailure: (error: unknown) => void): Promise<void> {
     this.onFailure = onFailure;
     const { database, chain, logger } = this.parts;
@@ -86,7 +84,6 @@ export class StateRemover {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopListening();
-    this.retry?.cancel();
     await this.moving;
     const { thread } = this;
     if (thread === undefined) return;
@@ -124,7 +121,7 @@ export class StateRemover {
     if (this.isClosed) return;
     if (!this.isRemoving) this.beganMs = this.parts.clock.nowMs();
     this.isRemoving = true;
-    if (this.thread === undefined && this.retry === undefined) this.startThread();
+    if (this.thread === undefined) this.startThread();
     this.send("remove");
   }
 
@@ -144,7 +141,6 @@ export class StateRemover {
   private receive({ isDone, nodes, pages }: StateRemovalReport): void {
     const { clock, logger, chain } = this.parts;
     const nowMs = clock.nowMs();
-    this.retryMs = FIRST_RETRY_MS;
     const start = Number(chain.historyStart.states);
     const seconds = Math.round((nowMs - this.beganMs) / 1000);
     if (isDone) {
@@ -163,13 +159,8 @@ export class StateRemover {
     this.thread = undefined;
     this.onEnded();
     if (this.isClosed) return;
-    const { clock, logger } = this.parts;
-    logger.warn({ error, retryMs: this.retryMs }, "old states cannot be removed now; this is tried again");
-    this.retry = clock.at(clock.nowMs() + this.retryMs, () => {
-      this.retry = undefined;
-      this.remove();
-    });
-    this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
+    // A write that failed may have left a part in LevelDB's log, after which no other write may come.
+    this.onFailure(error);
   }
 }
 
@@ -183,8 +174,6 @@ const ROUNDS_PER_HISTORY = 4n;
 /** Pages in the cache, the nodes of one write, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 256;
 const CLOSING_LIMIT_MS = 5_000;
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
 /** Shorter removals are not worth a line. */
 const LONG_SECONDS = 30;
 const TELL_MS = 30_000;
