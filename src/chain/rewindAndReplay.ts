@@ -102,10 +102,12 @@ function refusalBelow(
   number: bigint,
 ): Result<never, RewindErrorCode> | undefined {
   if (number >= historyStart.states) return undefined;
-  return refuse(
-    "notStored",
-    `this node's states begin with that of block ${historyStart.states}, so it has no state of block ${number}`,
-  );
+  const { blocks, states } = historyStart;
+  const beginning =
+    states === blocks
+      ? `this node's history begins with the snapshot of block ${blocks}`
+      : `this node's states begin with that of block ${states}`;
+  return refuse("notStored", `${beginning}, so it has no state of block ${number}`);
 }
 
 function refusalWhileVoting({

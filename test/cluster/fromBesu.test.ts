@@ -172,6 +172,7 @@ const OWN_NAMES = [
   "known-nodes.json",
   "votes.log",
   "votes.log.mark",
+  "votes.log.of",
 ];
 
 async function heightOf(node: NodeProcess, height: number): Promise<void> {
