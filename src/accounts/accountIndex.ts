@@ -99,7 +99,6 @@ class ThreadedAccountIndex implements AccountIndex {
   private stopListening: () => void = () => undefined;
   private retry: Timer | undefined;
   private retryMs = FIRST_RETRY_MS;
-  private onEnded: () => void = () => undefined;
   private isClosed = false;
   private toldAtMs = Number.NEGATIVE_INFINITY;
   private catchingUpSinceMs: number | undefined;
@@ -126,16 +125,7 @@ class ThreadedAccountIndex implements AccountIndex {
     this.isClosed = true;
     this.retry?.cancel();
     this.stopListening();
-    const { thread } = this;
-    if (thread !== undefined) {
-      const ended = new Promise<void>((resolve) => {
-        this.onEnded = resolve;
-      });
-      this.send("close");
-      const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref());
-      await Promise.race([ended, limit]);
-      await thread.terminate();
-    }
+    await this.thread?.close("close" satisfies AccountIndexCommand);
     await this.database.close();
   }
 
@@ -207,7 +197,6 @@ class ThreadedAccountIndex implements AccountIndex {
 
   private ended(error: Error): void {
     this.thread = undefined;
-    this.onEnded();
     if (this.isClosed) return;
     const { clock, logger } = this.parts;
     const { indexPath: path } = this.settings;
@@ -230,7 +219,6 @@ const DAMAGE = ["DamagedData", "UnusableIndex"];
 export const INDEX_CACHE_BYTES = 8 * 1024 * 1024;
 /** A block of some thousand calls that is executed again, and the entries of a step. */
 const THREAD_MEMORY_MB = 512;
-const CLOSING_LIMIT_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 /** Fewer blocks behind the head are not worth a line. */

@@ -28,6 +28,8 @@ export interface WorkerThread {
   post(message: unknown, transferred?: readonly ArrayBuffer[]): void;
   /** Whether the process goes on while only this thread runs, as it does from the start of the thread. */
   keepProcessAlive(isNeeded: boolean): void;
+  /** Has the thread end by itself on `message`, and ends it when it has not done so in time. Resolves once it has ended. */
+  close(message: unknown): Promise<void>;
   /**
    * Ends the thread, of which nothing is heard any more, but not while it loads its code: Node.js 20 can abort the whole
    * process when that is interrupted between two modules. Resolves once it has ended.
@@ -42,6 +44,9 @@ export interface WorkerThread {
  */
 const LOADING_LIMIT_MS = 60_000;
 
+/** How long a thread that is closed has to end by itself, milliseconds. */
+const CLOSING_LIMIT_MS = 5_000;
+
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
 export function startWorkerThread<Message>(
   { entry, workerData, heapMb, youngMb, loadingLimitMs = LOADING_LIMIT_MS }: WorkerThreadSettings,
@@ -53,7 +58,12 @@ export function startWorkerThread<Message>(
   const fail = (thrown: unknown): void => {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
   };
+  let setEnded = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    setEnded = resolve;
+  });
   const end = (): void => {
+    setEnded();
     if (!isTerminated) listener.ended(error);
   };
   let worker: Worker | undefined;
@@ -85,20 +95,26 @@ export function startWorkerThread<Message>(
     countThreadFailure(entry);
     setImmediate(end);
   }
+  const terminate = async (): Promise<void> => {
+    isTerminated = true;
+    if (worker === undefined) return;
+    const limit = new AbortController();
+    const wait = setTimeout(loadingLimitMs, undefined, limit).catch(() => undefined);
+    await Promise.race([loaded, wait]);
+    limit.abort();
+    await terminateWorker(worker);
+  };
   return {
     post: (message, transferred) => worker?.postMessage(message, transferred),
     keepProcessAlive(isNeeded) {
       if (isNeeded) worker?.ref();
       else worker?.unref();
     },
-    async terminate() {
-      isTerminated = true;
-      if (worker === undefined) return;
-      const limit = new AbortController();
-      const wait = setTimeout(loadingLimitMs, undefined, limit).catch(() => undefined);
-      await Promise.race([loaded, wait]);
-      limit.abort();
-      await terminateWorker(worker);
+    async close(message) {
+      worker?.postMessage(message);
+      await Promise.race([ended, setTimeout(CLOSING_LIMIT_MS, undefined, { ref: false })]);
+      await terminate();
     },
+    terminate,
   };
 }
