@@ -23,6 +23,12 @@ export function translateDiskError(error: unknown, what: string, remedy = REMEDY
   return error instanceof Error ? error : new Error(reason);
 }
 
+/** The disk's error of which a worker thread ended: name and message are all that is left of its class. Undefined for any other. */
+export function diskErrorOfThread(error: Error): DiskError | DamagedData | undefined {
+  if (error.name === "DamagedData") return new DamagedData(error.message, { cause: error });
+  return error.name === "DiskError" ? new DiskError(error.message, { cause: error }) : undefined;
+}
+
 /** True when the disk refuses every write: full, mounted read-only, failing. */
 export function isDiskAtFault(error: unknown): boolean {
   const codes = causesOf(error).map(codeOf);

@@ -1,6 +1,7 @@
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { DatabaseOnDisk } from "../../storage/database.ts";
+import { diskErrorOfThread } from "../../storage/diskErrors.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import { readStateBase } from "../../storage/stateBase.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
@@ -44,7 +45,8 @@ export class StateRemover {
   private readonly parts: StateRemoverParts;
   private thread: WorkerThread | undefined;
   private stopListening: () => void = () => undefined;
-  private onEnded: () => void = () => undefined;
+  private retry: Timer | undefined;
+  private retryMs = FIRST_RETRY_MS;
   private onFailure: (error: unknown) => void = () => undefined;
   private isClosed = false;
   private moving: Promise<void> | undefined;
@@ -58,7 +60,7 @@ export class StateRemover {
     this.parts = parts;
   }
 
-  /** `onFailure` is called when the start of the states cannot be moved, or states cannot be removed: the disk failed. */
+  /** `onFailure` is called when the start of the states cannot be moved, or when the disk fails while states are removed. */
   async begin(onFailure: (error: unknown) => void): Promise<void> {
     this.onFailure = onFailure;
     const { database, chain, logger } = this.parts;
@@ -84,16 +86,9 @@ export class StateRemover {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopListening();
+    this.retry?.cancel();
     await this.moving;
-    const { thread } = this;
-    if (thread === undefined) return;
-    const ended = new Promise<void>((resolve) => {
-      this.onEnded = resolve;
-    });
-    this.send("close");
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref());
-    await Promise.race([ended, limit]);
-    await thread.terminate();
+    await this.thread?.close("close" satisfies StateRemovalCommand);
   }
 
   /** Moves the start of the states after the head, not at each block: what changed often in between is then moved once. */
@@ -121,7 +116,7 @@ export class StateRemover {
     if (this.isClosed) return;
     if (!this.isRemoving) this.beganMs = this.parts.clock.nowMs();
     this.isRemoving = true;
-    if (this.thread === undefined) this.startThread();
+    if (this.thread === undefined && this.retry === undefined) this.startThread();
     this.send("remove");
   }
 
@@ -141,6 +136,7 @@ export class StateRemover {
   private receive({ isDone, nodes, pages }: StateRemovalReport): void {
     const { clock, logger, chain } = this.parts;
     const nowMs = clock.nowMs();
+    this.retryMs = FIRST_RETRY_MS;
     const start = Number(chain.historyStart.states);
     const seconds = Math.round((nowMs - this.beganMs) / 1000);
     if (isDone) {
@@ -157,10 +153,20 @@ export class StateRemover {
 
   private ended(error: Error): void {
     this.thread = undefined;
-    this.onEnded();
     if (this.isClosed) return;
+    const diskError = diskErrorOfThread(error);
     // A write that failed may have left a part in LevelDB's log, after which no other write may come.
-    this.onFailure(error);
+    if (diskError !== undefined) {
+      this.onFailure(diskError);
+      return;
+    }
+    const { clock, logger } = this.parts;
+    logger.warn({ error, retryMs: this.retryMs }, "old states cannot be removed now; this is tried again");
+    this.retry = clock.at(clock.nowMs() + this.retryMs, () => {
+      this.retry = undefined;
+      this.remove();
+    });
+    this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
   }
 }
 
@@ -173,7 +179,8 @@ const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 const ROUNDS_PER_HISTORY = 4n;
 /** Pages in the cache, the nodes of one write, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 256;
-const CLOSING_LIMIT_MS = 5_000;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
 /** Shorter removals are not worth a line. */
 const LONG_SECONDS = 30;
 const TELL_MS = 30_000;
