@@ -108,14 +108,29 @@ export async function openChainAndPool(
     metrics: context.metrics,
   });
   onStop(() => pool.close());
-  const accountIndex = await openIndex(context, stores, chain, shownHead);
-  const rest = { recoverSenders, ...openReaders(context, stores, chain), accountIndex };
-  const stateRemover = openRemover(context, stores, chain);
   return ok({
-    ...{ chain, shownHead, controls, timing, namedPeers, pool, stateRemover },
+    chain,
+    shownHead,
+    controls,
+    timing,
     permissions: permissions.value,
-    ...rest,
+    namedPeers,
+    pool,
+    recoverSenders,
+    ...openReaders(context, stores, chain),
+    ...(await openWriters(context, stores, chain, shownHead)),
   });
+}
+
+/** Opens what writes on threads of its own, besides the chain. */
+async function openWriters(
+  context: OpenContext,
+  stores: Stores,
+  chain: Chain,
+  shownHead: ShownHead,
+): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover">> {
+  const accountIndex = await openIndex(context, stores, chain, shownHead);
+  return { accountIndex, stateRemover: openRemover(context, stores, chain) };
 }
 
 function openRemover(
