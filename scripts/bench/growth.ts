@@ -8,11 +8,12 @@ import { type Contender, startProgram } from "./contenders.ts";
 import { isTokenTransfer, recipientOf, tokenAddress } from "./growthRecipients.ts";
 import type { GrowthOrder } from "./growthSender.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
+import { performElsewhere } from "./ownProcess.ts";
 import { pause } from "./pause.ts";
 import { measureRead } from "./reads.ts";
 import { atQuantile } from "./report.ts";
+import type { SendReport } from "./sendBodies.ts";
 import { cpuByName, nameThreadsIn } from "./threadCpu.ts";
-import { forkSender } from "./throughput.ts";
 import { compileToken } from "./token.ts";
 import { accounts, senderAddresses, signDraft } from "./workload.ts";
 
@@ -114,7 +115,7 @@ async function grow(
     spacings = [];
     isEnded = mined >= count;
   });
-  const report = await forkSender("growthSender.js", order);
+  const report = await performElsewhere<SendReport>("growthSender.js", order);
   if (report.refused > 0) throw new Error(`the node refused ${report.refused}: ${report.firstRefusal}`);
   while (!isEnded) await pause(50);
   await watch.stop();

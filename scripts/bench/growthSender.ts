@@ -2,8 +2,10 @@
  * The sending process of growth.ts: signs transfers to accounts that nobody has used as it sends them, because ten million
  * signed ones would take gigabytes. It reports as sender.ts does.
  */
+
 import { encodeFunctionData } from "viem";
 import { isTokenTransfer, recipientOf, tokenAddress } from "./growthRecipients.ts";
+import { performOrder } from "./ownProcess.ts";
 import { type SendReport, sendBodies } from "./sendBodies.ts";
 import { compileToken } from "./token.ts";
 import { BATCH_SIZE, signAsAsked } from "./workload.ts";
@@ -32,15 +34,4 @@ function send(order: GrowthOrder): Promise<SendReport> {
   return sendBodies({ ...order, batchSize: BATCH_SIZE, stopAfterMs: Number.POSITIVE_INFINITY }, bodies);
 }
 
-process.on("message", (order: GrowthOrder) => {
-  send(order).then(
-    (report) => {
-      process.send?.(report);
-      process.disconnect();
-    },
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-});
+performOrder(send);

@@ -1,9 +1,8 @@
-import { fork } from "node:child_process";
-import { join } from "node:path";
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { type BenchRequester, openHttpRequester } from "./httpRequester.ts";
+import { performElsewhere } from "./ownProcess.ts";
 import { atQuantile } from "./report.ts";
 import type { SendReport } from "./sendBodies.ts";
 import type { SendOrder } from "./sender.ts";
@@ -87,12 +86,5 @@ export async function prepareTransfers(
     stopAfterMs: seconds * 1000,
     ratePerSecond,
   };
-  return () =>
-    new Promise((resolve, reject) => {
-      const child = fork(join(import.meta.dirname, "sender.js"), { serialization: "advanced" });
-      child.once("message", (report: SendReport) => resolve(report));
-      child.once("error", reject);
-      child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
-      child.send(order);
-    });
+  return () => performElsewhere<SendReport>("sender.js", order);
 }

@@ -1,8 +1,7 @@
-import { fork } from "node:child_process";
-import { join } from "node:path";
 import { startIbex } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import type { OverloadOrder, OverloadReport } from "./overloadSender.ts";
+import { performElsewhere } from "./ownProcess.ts";
 import { measureThroughput } from "./throughput.ts";
 import { senderAddresses } from "./workload.ts";
 
@@ -11,6 +10,8 @@ const OVERLOAD = 2;
 /** What the pool holds when sending stops, and what is taken faster than when it was paced. */
 const SPARE_SECONDS = 15;
 const SIGNED_PER_SECOND = 14_000;
+/** Millions of signed transactions. */
+const SENDER_HEAP_MB = 12_000;
 
 /**
  * Ten senders that send twice what the node takes, and send again what the full pool refused: transactions taken a second beside
@@ -28,13 +29,14 @@ export async function measureOverload(seconds: number): Promise<void> {
       senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]]),
     );
     client.close();
-    const report = await sendFromOwnProcess({
+    const order: OverloadOrder = {
       port: node.port,
       seconds,
       perSecond: OVERLOAD * paced.perSecond,
       transactions: Math.ceil(paced.perSecond * (seconds + SPARE_SECONDS)),
       firstNonces: nonces.map(Number),
-    });
+    };
+    const report = await performElsewhere<OverloadReport>("overloadSender.js", order, SENDER_HEAP_MB);
     const { sent, acknowledged, refused, otherRefusals, firstOther, lost, taken, spacingP95 } = report;
     const perSecond = taken / seconds;
     console.log(
@@ -48,20 +50,4 @@ export async function measureOverload(seconds: number): Promise<void> {
   } finally {
     await node.stop();
   }
-}
-
-/** Millions of signed transactions. */
-const SENDER_HEAP_MB = 12_000;
-
-function sendFromOwnProcess(order: OverloadOrder): Promise<OverloadReport> {
-  return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, "overloadSender.js"), {
-      serialization: "advanced",
-      execArgv: [`--max-old-space-size=${SENDER_HEAP_MB}`],
-    });
-    child.once("message", (report: OverloadReport) => resolve(report));
-    child.once("error", reject);
-    child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
-    child.send(order);
-  });
 }

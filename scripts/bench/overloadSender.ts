@@ -2,8 +2,10 @@
  * The sending process of the overload benchmark: senders that do not look at blocks, and send again what was refused for want
  * of room. It signs before it begins, and asks for the receipts of all that was acknowledged when it has ended.
  */
+
 import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
+import { performOrder } from "./ownProcess.ts";
 import { pause } from "./pause.ts";
 import { atQuantile } from "./report.ts";
 import { accounts, BATCH_SIZE, signDraft } from "./workload.ts";
@@ -153,15 +155,4 @@ async function countWithoutReceipt(client: RpcClient, hashes: readonly string[])
   return missing;
 }
 
-process.on("message", (order: OverloadOrder) => {
-  send(order).then(
-    (report) => {
-      process.send?.(report);
-      process.disconnect();
-    },
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-});
+performOrder(send);

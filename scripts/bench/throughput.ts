@@ -1,9 +1,8 @@
-import { fork } from "node:child_process";
-import { join } from "node:path";
 import { stakeWorkload, swapWorkload } from "./applicationWorkloads.ts";
 import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import type { Contender } from "./contenders.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
+import { performElsewhere } from "./ownProcess.ts";
 import { atQuantile } from "./report.ts";
 import type { SendReport } from "./sendBodies.ts";
 import type { SendOrder } from "./sender.ts";
@@ -112,18 +111,7 @@ async function setUp(client: RpcClient, workload: Workload): Promise<void> {
 }
 
 export function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
-  return forkSender("sender.js", order);
-}
-
-/** Starts a sending process, which reports when it has sent all. */
-export function forkSender(program: string, order: object): Promise<SendReport> {
-  return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, program), { serialization: "advanced" });
-    child.once("message", (report: SendReport) => resolve(report));
-    child.once("error", reject);
-    child.once("exit", (code) => code !== 0 && reject(new Error(`the sender exited with ${code}`)));
-    child.send(order);
-  });
+  return performElsewhere<SendReport>("sender.js", order);
 }
 
 /** Waits until `transactions` are mined; throws at a time limit. */
