@@ -8,8 +8,13 @@ export function openWorkerPort(addedNiceness = OF_LONG_WORK): MessagePort {
   return expectDefined(parentPort, "the port of a worker thread");
 }
 
-/** Receives the messages to a supervised thread (supervisedThread.ts), and reports that this thread is ready. */
+/**
+ * Receives the messages to a supervised thread (supervisedThread.ts), and reports that this thread is ready, once its modules are
+ * evaluated (loadedMessage.ts).
+ */
 export function receiveMessages<Message>(port: MessagePort, receive: (message: Message) => void): void {
-  port.on("message", receive);
-  port.postMessage("ready");
+  setImmediate(() => {
+    port.on("message", receive);
+    port.postMessage("ready");
+  });
 }

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failureOfAll, SupervisedThread } from "../../src/workers/supervisedThread.ts";
@@ -50,17 +51,23 @@ async function untilTold(events: readonly string[], expected: readonly string[])
   await expect.poll(() => events, { interval: 5 }).toEqual(expected);
 }
 
-/** A worker that takes 100 ms to load its code and then counts to one; with `isStuck`, it never loads it. */
+/**
+ * A worker that asks for messages, counts in its third counter, and then evaluates its module until the first counter is not zero;
+ * it counts its end in the second one. With `isStuck`, it never gets there.
+ */
 function slowEntry({ isStuck = false } = {}): URL {
+  const asynchronous = `data:text/javascript,${encodeURIComponent("await new Promise((resolve) => setTimeout(resolve));")}`;
   return new URL(
     `data:text/javascript,${encodeURIComponent(`
       import { parentPort, workerData } from "node:worker_threads";
+      import "${asynchronous}";
+      import { receiveMessages } from "${compiledModule("workers/workerPort")}";
       const counts = new Int32Array(workerData);
-      Atomics.wait(counts, 0, 0, 100);
+      receiveMessages(parentPort, () => undefined);
+      Atomics.store(counts, 2, 1);
       ${isStuck ? "await new Promise(() => setInterval(() => undefined, 1_000));" : ""}
+      while (Atomics.load(counts, 0) === 0);
       Atomics.store(counts, 1, 1);
-      parentPort.on("message", () => undefined);
-      parentPort.postMessage("ready");
     `)}`,
   );
 }
@@ -71,7 +78,7 @@ describe("a supervised thread", () => {
     { isStuck: true, loaded: 0, loadingLimitMs: 1 },
   ])("is not terminated while it loads its code, unless that hangs: %j", async (order) => {
     const { isStuck, loaded, loadingLimitMs } = order;
-    const counts = new Int32Array(new SharedArrayBuffer(8));
+    const counts = new Int32Array(new SharedArrayBuffer(12));
     const settings = {
       entry: slowEntry({ isStuck }),
       workerData: counts.buffer,
@@ -83,9 +90,14 @@ describe("a supervised thread", () => {
       died: () => undefined,
     });
     thread.start();
-    const closed = thread.close();
+    let isClosed = false;
+    const closed = thread.close().then(() => {
+      isClosed = true;
+    });
+    await expect.poll(() => isClosed || Atomics.load(counts, 2) === 1, { timeout: HANG_MS }).toBe(true);
+    // What the worker has sent by now is received.
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
     Atomics.store(counts, 0, 1);
-    Atomics.notify(counts, 0);
     await closed;
     expect(counts[1]).toBe(loaded);
   });
