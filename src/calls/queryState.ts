@@ -15,7 +15,7 @@ import { compareBytes, equalBytes } from "../primitives/hex.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
-import { readTransactions } from "../storage/blocks/bodyStore.ts";
+import { readBody } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import type { Database } from "../storage/database.ts";
 
@@ -117,7 +117,8 @@ async function overlayAt(
   const state = history.at(parentOf(at));
   if (record === undefined || state === undefined) return undefined;
   if (at.blockNumber === 0n) return createOverlay(state);
-  const all = readTransactions(database, at.blockNumber, record.transactionCount);
+  const all = readBody(database, record);
+  if (all === undefined) return undefined;
   const rules = blockRules(spec, record.header, (number) => readHeader(database, number)?.hash);
   return replayStart(rules, all.slice(0, at.transactions), state, slice);
 }

@@ -2,8 +2,8 @@ import { workerData } from "node:worker_threads";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { unlessRemoved } from "../state/keptNodes.ts";
 import { createStateHistory } from "../state/stateHistory.ts";
-import { readTransactions } from "../storage/blocks/bodyStore.ts";
-import { isHeaderAlone, readHeader } from "../storage/blocks/headerStore.ts";
+import { readBody } from "../storage/blocks/bodyStore.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runTrace } from "../tracers/runTrace.ts";
 import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
@@ -30,9 +30,8 @@ const source: TraceSource = {
   hashOf: (number) => readHeader(database, number)?.hash,
   block(number) {
     const found = readHeader(database, number);
-    if (found === undefined || isHeaderAlone(found)) return undefined;
-    const { header, hash, transactionCount } = found;
-    return { header, hash, transactions: readTransactions(database, number, transactionCount) };
+    const transactions = found && readBody(database, found);
+    return transactions && { header: found.header, hash: found.hash, transactions };
   },
 };
 

@@ -12,8 +12,8 @@ export interface ChainReader {
   readonly genesis: NamedHeader;
   readonly head: NamedHeader;
   /**
-   * Where headers, whole blocks, and states begin: 0 unless the chain was imported from a snapshot, or old states are removed. It
-   * moves on while the node runs.
+   * Where headers, whole blocks, and states begin: 0 unless the chain was imported from a snapshot, or old blocks or states are
+   * removed. It moves on while the node runs.
    */
   readonly historyStart: HistoryStart;
   headerByNumber(number: bigint): NamedHeader | undefined;

@@ -35,7 +35,7 @@ import { createExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
-import { keepStates } from "./keepStates.ts";
+import { keepBlocks, keepStates } from "./keepHistory.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
 import type { ThreadTimes } from "./timing/coreContention.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -89,6 +89,11 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
+  /**
+   * Has whole blocks begin `kept` blocks before the head, durably, unless they begin later already: what lies before are headers alone
+   * from then on, and may be removed. They never begin after the states. No other move of the head is under way meanwhile.
+   */
+  keepBlocks(kept: bigint): Promise<HistoryStart>;
   /**
    * Has the states begin `kept` blocks before the head, durably, unless they begin later already: those before may be removed then.
    * No other move of the head is under way meanwhile.
@@ -296,6 +301,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     rewind: (number) => rewrite(() => rewindTo(number)),
     replayBlock: (number) => rewrite(() => replayBlock(number)),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),
+    keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
     keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
     tallyAfter: validators.after,
   };

@@ -1,12 +1,13 @@
 import { equalBytes } from "../primitives/hex.ts";
+import { isWithin } from "../storage/historyStart.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ChainReader } from "./chain.ts";
 
-/** Whether the chain still has a block, which a rewind may have removed while its parts were read. */
+/** Whether the chain still has a block whole, which a rewind, or its age, may have removed while its parts were read. */
 export function isStored(
-  chain: Pick<ChainReader, "headerByNumber">,
+  chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
   { header, hash }: Pick<NamedBlock, "header" | "hash">,
 ): boolean {
   const stored = chain.headerByNumber(header.number);
-  return stored !== undefined && equalBytes(stored.hash, hash);
+  return stored !== undefined && equalBytes(stored.hash, hash) && isWithin(chain.historyStart, header.number);
 }

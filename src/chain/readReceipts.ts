@@ -5,10 +5,10 @@ import { isStored } from "./isStored.ts";
 
 /**
  * Reads the receipts of a block, so that `block.receipts` has them at hand, and lets other work of the thread run in between: they can
- * be megabytes. False when the block was removed from the chain meanwhile.
+ * be megabytes. False when the block was removed meanwhile, from the chain or for its age.
  */
 export async function readReceipts(
-  chain: Pick<ChainReader, "headerByNumber">,
+  chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
   block: StoredBlock,
 ): Promise<boolean> {
   const steps = block.receiptsInSteps?.();

@@ -2,7 +2,9 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader, LocatedLog } from "../chain/chain.ts";
 import { readReceipts } from "../chain/readReceipts.ts";
 import { expectDefined } from "../primitives/assert.ts";
+import { isWithin } from "../storage/historyStart.ts";
 import type { StoredBlock } from "../types/block.ts";
+import { BlockRemoved } from "../types/blockRemoved.ts";
 import type { Log } from "../types/log.ts";
 import type { LogMatcher } from "./logMatcher.ts";
 
@@ -25,7 +27,8 @@ export type LogQueryEnd = "completed" | "tooManyLogs" | "abandoned";
 /**
  * Passes all matching logs of canonical blocks in the range to the listener, in the order of block, transaction and log.
  * It passes them in small batches, because a full block has too many for one slice of the event loop. Header blooms rule
- * out most blocks without reading their receipts. Yields between slices, because consensus shares the thread.
+ * out most blocks without reading their receipts. Yields between slices, because consensus shares the thread. Throws BlockRemoved
+ * where a block that may have such logs lies before the start of the history, as it may after a while.
  */
 export async function queryLogs(
   chain: ChainReader,
@@ -43,7 +46,7 @@ export async function queryLogs(
         const end = await queryBlock(block, matcher, listener);
         if (end !== "completed") return end;
         work += block.receipts.length + 1;
-      }
+      } else if (!isWithin(chain.historyStart, number)) throw new BlockRemoved(number);
     }
     if (work >= WORK_PER_SLICE) {
       work = 0;

@@ -6,6 +6,8 @@ import { createBlockStore } from "../storage/blocks/blockStore.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "../storage/blocks/headerStore.ts";
 import { findLogsInSteps } from "../storage/blocks/storedLogs.ts";
 import type { Database } from "../storage/database.ts";
+import { isWithin, readHistoryStart } from "../storage/historyStart.ts";
+import { BlockRemoved } from "../types/blockRemoved.ts";
 import { candidateBlocks } from "./candidateBlocks.ts";
 import { createLogMatcherInSteps, type LogCriteria, type LogMatcher } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
@@ -36,7 +38,7 @@ export class ChainMoved extends Error {
 /**
  * As queryLogs, for ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once where
  * possible; headers do where there is no valid file. All results are of one chain, that of the head at the start of the
- * scan; throws ChainMoved if that chain was rewound.
+ * scan; throws ChainMoved if that chain was rewound, and BlockRemoved if a block that may have such logs was removed for its age.
  */
 export async function scanLogs(
   parts: LogScanParts,
@@ -61,13 +63,14 @@ export async function scanLogs(
   );
   const scan = { database, matcher, slices, listener };
   for await (const number of candidates) {
+    if (!isWithin(readHistoryStart(database), number)) throw new BlockRemoved(number);
     const block = blocks.header(number);
     if (block === undefined || isHeaderAlone(block)) throw new ChainMoved();
     try {
       if (!(await scanBlock(scan, block))) return;
     } catch (error) {
       // A rewind takes the rest of the block from a scan that is in it.
-      throw isStored(database, block) ? error : new ChainMoved();
+      throw error instanceof BlockRemoved || isStored(database, block) ? error : new ChainMoved();
     }
   }
   if (!isStored(database, head)) throw new ChainMoved();

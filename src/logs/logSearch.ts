@@ -158,7 +158,8 @@ class ThreadedLogSearch implements LogSearch {
     this.charge(job.requester, message.tookMs);
     if (message.kind === "failed") job.reject(new LogSearchError(message.message));
     else if (message.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
-    else if (message.kind === "tooManyLogs") job.resolve({ kind: "tooManyLogs" });
+    else if (message.kind === "tooManyLogs" || message.kind === "notStored")
+      job.resolve({ kind: message.kind });
     else this.enqueue(this.slow, job);
     this.startWaiting();
   }

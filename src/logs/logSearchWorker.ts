@@ -5,6 +5,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { BlockRemoved } from "../types/blockRemoved.ts";
 import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { LargeResults } from "./largeResults.ts";
@@ -39,7 +40,7 @@ export type LogSearchCommand =
 export type LogSearchMessage =
   | { readonly kind: "piece"; readonly id: number; readonly json: JsonPiece }
   /** `tookMs` is how long it had a processor. */
-  | { readonly kind: "found" | "tooManyLogs" | "sliceUsedUp"; readonly id: number; readonly tookMs: number }
+  | { readonly kind: SearchEndKind; readonly id: number; readonly tookMs: number }
   /** An internal error, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly tookMs: number }
   | { readonly kind: "invalidSegment"; readonly segment: number };
@@ -89,13 +90,17 @@ function requesterOf({ remoteHost, client, id }: FindCommand): Requester {
 type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
 /** How a search ends for its requester; undefined where that is gone. */
-type SearchEnd = { readonly kind: "found" | "tooManyLogs" | "sliceUsedUp" } | undefined;
+type SearchEnd = { readonly kind: SearchEndKind } | undefined;
+
+/** `notStored`: a block was removed for its age while the search was under way. */
+type SearchEndKind = "found" | "tooManyLogs" | "sliceUsedUp" | "notStored";
 
 async function find(command: FindCommand, turning: TurningSearch): Promise<SearchEnd> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await search(command, turning);
     } catch (error) {
+      if (error instanceof BlockRemoved) return { kind: "notStored" };
       if (!(error instanceof ChainMoved) || attempt === MAX_ATTEMPTS) throw error;
     } finally {
       largeResults.end(command.id);

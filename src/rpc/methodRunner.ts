@@ -1,6 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { onceKnown } from "../primitives/onceKnown.ts";
 import { StateRemoved } from "../state/keptNodes.ts";
+import { BlockRemoved } from "../types/blockRemoved.ts";
 import { decodeParams } from "./decodeParams.ts";
 import type { EndpointContext } from "./endpoint.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
@@ -19,7 +20,7 @@ const LOGGED_ID_LENGTH = 80;
 
 /**
  * Runs single calls: finds the method, asks whether the caller may use it, decodes the parameters, runs the method, encodes
- * and counts its answer. An exception in a method is logged and becomes -32603, save that a state was removed meanwhile.
+ * and counts its answer. An exception in a method is logged and becomes -32603, save that a block or a state was removed meanwhile.
  */
 export class MethodRunner {
   private readonly logger: Logger;
@@ -116,6 +117,7 @@ export class MethodRunner {
   private failed({ method, idText }: Call, error: unknown): RpcError {
     // It was there when the method began.
     if (error instanceof StateRemoved) return ERRORS.worldStateUnavailable;
+    if (error instanceof BlockRemoved) return ERRORS.historyNotStored;
     // A caller may repeat it.
     const id = idText.slice(0, LOGGED_ID_LENGTH);
     this.logger.often("error", "JSON-RPC method failed", () => ({ method, id, error }));

@@ -5,7 +5,7 @@ import { TrieTallies, verifyCommit } from "./blocks/verifyNewest.ts";
 import { openEntry } from "./checksum.ts";
 import { type HeadPointer, readHead, type Tally } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
-import { type HistoryStart, readHistoryStart, WHOLE_HISTORY } from "./historyStart.ts";
+import { type HistoryStart, isWithin, readHistoryStart, WHOLE_HISTORY } from "./historyStart.ts";
 import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
 
 /**
@@ -84,7 +84,8 @@ async function* damagedBlocksTo(
     let header: ReturnType<typeof readHeader>;
     yield* damageIn(async () => {
       header = readHeader(database, number);
-      if (header !== undefined && !isHeaderAlone(header)) await verifyCommit(database, header, trieTally);
+      const isWhole = header !== undefined && !isHeaderAlone(header) && isWithin(start, number);
+      if (header !== undefined && isWhole) await verifyCommit(database, header, trieTally);
     });
     if (header === undefined) yield `Block ${number} is missing or unreadable.`;
     else if (isHeaderAlone(header) && number >= start.blocks) yield `Block ${number} lacks its body.`;

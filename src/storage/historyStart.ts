@@ -6,8 +6,9 @@ import { metaKey } from "./keys.ts";
 /**
  * Where the stored history begins. A chain fetched from its genesis has everything; one that was imported from a snapshot
  * (operating.md#snapshots) has, besides the genesis block, only headers from `headers` on, and whole blocks with their
- * receipts from `blocks` on. `--state-history` moves `states` on while the node runs (state/removal/stateRemover.ts). Below
- * these numbers a missing entry is no damage.
+ * receipts from `blocks` on. While the node runs, `--block-history` moves `blocks` on (removal/blockRemover.ts), and
+ * `--state-history` moves `states` (state/removal/stateRemover.ts). Below these numbers a missing entry is no damage, and a block that
+ * is still there is not read.
  */
 export interface HistoryStart {
   readonly headers: bigint;
@@ -34,6 +35,11 @@ export function readHistoryStart(database: Pick<Database, "get">): HistoryStart 
   const reader = new RecordReader(openEntry(HISTORY_KEY, sealed, "the record of where the history begins"));
   const [headers, blocks] = [BigInt(reader.number()), BigInt(reader.number())];
   return { headers, blocks, states: reader.isAtEnd ? blocks : BigInt(reader.number()) };
+}
+
+/** Whether a block is stored whole, not as its header alone: it is the genesis block, or not before the start of the blocks. */
+export function isWithin({ blocks }: HistoryStart, number: bigint): boolean {
+  return number === 0n || number >= blocks;
 }
 
 const HISTORY_KEY = metaKey("history");

@@ -78,6 +78,20 @@ export function receiptsKey(number: bigint, chunk: number): Uint8Array {
   return chunkKey(KEY_PREFIXES.receipts, number, chunk);
 }
 
+/** The key of the receipts of the transactions in a body's chunk. */
+export function receiptsKeyOfBody(key: Uint8Array): Uint8Array {
+  const receipts = key.slice();
+  receipts[0] = KEY_PREFIXES.receipts;
+  return receipts;
+}
+
+/** The first key after one of a body's chunk: of its next chunk, or of the next block. */
+export function chunkAfter(key: Uint8Array): Uint8Array {
+  const chunk = ((key[9] ?? 0) << 8) | (key[10] ?? 0);
+  const number = numberInKey(key);
+  return chunk === 0xffff ? bodyKey(number + 1n, 0) : bodyKey(number, chunk + 1);
+}
+
 export function commitKey(number: bigint): Uint8Array {
   return numberKey(KEY_PREFIXES.commit, number);
 }

@@ -26,7 +26,10 @@ export interface MigrationMark {
 export interface StoredSchema {
   /** Of an unfinished migration the version that it leads to, so that programs of the version before refuse it. */
   readonly version: number;
-  /** True once old states were removed from this database (`--state-history`): programs that do not know of it refuse the number. */
+  /**
+   * True once old blocks or states were removed from this database (`--block-history`, `--state-history`): programs that do not know of
+   * it refuse the number.
+   */
   readonly isPruned?: boolean;
   /** Absent when the whole database has that version. */
   readonly migration?: MigrationMark;
@@ -92,7 +95,7 @@ function refusalOf(stored: StoredSchema): string | undefined {
   );
 }
 
-/** Marks a database of our schema version as one whose old states are removed. */
+/** Marks a database of our schema version as one whose old blocks or states are removed. */
 export function putPrunedSchema(batch: Batch): void {
   putSchema(batch, { version: SCHEMA_VERSION, isPruned: true });
 }
@@ -146,7 +149,7 @@ export function finishImport(batch: Batch): void {
   putSchema(batch, { version: SCHEMA_VERSION });
 }
 
-/** What a database adds to the number of its schema version whose old states are removed. */
+/** What a database adds to the number of its schema version whose old blocks or states are removed. */
 const PRUNED = 1000;
 
 const WHAT = "the schema version of the database";

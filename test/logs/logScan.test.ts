@@ -12,6 +12,7 @@ import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { createMemoryMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
+import { BlockRemoved } from "../../src/types/blockRemoved.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
@@ -197,6 +198,19 @@ describe("a log scan", () => {
       onInvalidSegment: () => undefined,
     });
     await expect(found).rejects.toThrow(ChainMoved);
+  });
+
+  it("says so when a block that may have such logs is removed for its age meanwhile", async () => {
+    const removed = database.copy();
+    const chain = await aChainIn(removed, HEAD, contentOf);
+    await chain.keepStates(1_300n);
+    await chain.keepBlocks(1_300n);
+    const range = { from: 900n, to: BigInt(HEAD) };
+    expect((await scan(removed, temporaryFolder(), FOR_OURS, range)).logs).toEqual([]);
+    await expect(scan(removed, temporaryFolder(), FOR_OTHERS, { ...range, from: 890n })).rejects.toThrow(
+      BlockRemoved,
+    );
+    await expect(everyLog(chain, FOR_OTHERS, range)).resolves.not.toEqual([]);
   });
 
   it("ends when the listener is done", async () => {

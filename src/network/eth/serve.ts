@@ -175,6 +175,6 @@ function* whileStored(
     const { done, value } = steps.next();
     if (done === true) return value;
     yield;
-    if (chain.headerByHash(hash) === undefined) return undefined;
+    if (chain.blockByHash(hash) === undefined) return undefined;
   }
 }

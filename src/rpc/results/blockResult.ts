@@ -36,7 +36,7 @@ const keptTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
 export function blockAnswer(
   block: StoredBlock,
   detail: BlockDetail,
-  chain: Pick<ChainReader, "headerByNumber">,
+  chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
 ): RawJson | JsonStream | JsonPieces | Promise<JsonPieces | null> {
   if (detail === "hashes" && transactionCountOf(block) >= MANY_HASHES)
     return keptPieces.get(block) ?? piecesOfHashes(block, chain);
@@ -51,7 +51,7 @@ const keptPieces = new WeakMap<StoredBlock, JsonPieces>();
 
 async function piecesOfHashes(
   block: StoredBlock,
-  chain: Pick<ChainReader, "headerByNumber">,
+  chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
 ): Promise<JsonPieces | null> {
   const pieces: Uint8Array[] = [];
   const slice = new EventLoopSlice();

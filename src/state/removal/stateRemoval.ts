@@ -35,7 +35,7 @@ const LIMITS: StateRemovalLimits = {
  * Removes the states before the start of the states' history, in steps between which the caller may pause. What makes a state
  * readable moves from the pages of the versions up to the start into the base (trie/baseNode.ts):
  *
- *   start of the states moved on, durably (chain/keepStates.ts): to T; the base is that of S
+ *   start of the states moved on, durably (chain/keepHistory.ts): to T; the base is that of S
  *   1. the records of the states before T are deleted: nobody begins to read those states any more
  *   2. the nodes of the state T that later versions than S wrote go into the base, parents first
  *   3. the nodes of the base that have no place in the tries of T are deleted

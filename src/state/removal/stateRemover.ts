@@ -34,7 +34,7 @@ export interface StateRemoverParts {
 /**
  * Removes the states that are older than `--state-history` while the node runs, in rounds:
  *
- *     head moves ─> the states begin later (chain/keepStates.ts), a quarter of the history at a time ─> the worker removes those before
+ *     head moves ─> the states begin later (chain/keepHistory.ts), a quarter of the history at a time ─> the worker removes those before
  *
  * The worker (stateRemovalWorker.ts) writes beside the main thread: its batches are small, and have no key in common with those of
  * the chain, which writes pages of later versions only, and rewinds to none before the start. The start moves on only when the

@@ -7,7 +7,7 @@ import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { damaged, missing, readUint32 } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
-import { type HistoryStart, readHistoryStart } from "../historyStart.ts";
+import { type HistoryStart, isWithin, readHistoryStart } from "../historyStart.ts";
 import { commitKey } from "../keys.ts";
 import { deleteTransactions, putTransactionsInSteps, readTransactions } from "./bodyStore.ts";
 import {
@@ -38,6 +38,7 @@ import {
  *
  * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
  * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable. The chain decides what to commit and moves the head.
+ * Blocks before the start of the history are their headers alone, whether or not the rest is removed from the disk already.
  */
 export interface BlockStore {
   /** Adds everything that the database stores of a block to its one batch. */
@@ -55,7 +56,7 @@ export interface BlockStore {
   forgetAbove(number: bigint): void;
   /** Where the history begins, as these reads of the database have it. */
   readonly historyStart: HistoryStart;
-  /** Reads the start of the history anew, once a later one is durable. */
+  /** Reads the start of the history anew, once a later one is durable, and drops what lies before it from the caches. */
   reloadHistoryStart(): void;
 
   /** The newest block; undefined before genesis is committed. */
@@ -182,7 +183,12 @@ class CachingBlockStore implements BlockStore {
   }
 
   reloadHistoryStart(): void {
+    const before = this.start;
     this.start = readHistoryStart(this.database);
+    if (before?.blocks === this.start.blocks) return;
+    const { start } = this;
+    this.blocks.forget((number) => !isWithin(start, number));
+    this.places.forget((_, { blockNumber }) => !isWithin(start, blockNumber));
   }
 
   head(): NamedHeader | undefined {
@@ -229,7 +235,7 @@ class CachingBlockStore implements BlockStore {
     const known = this.places.get(key);
     if (known !== undefined && equalBytes(known.hash, hash)) return this.transactionAt(known, hash);
     const place = readTransactionPlace(this.database, hash);
-    if (place === undefined) return undefined;
+    if (place === undefined || !isWithin(this.historyStart, place.blockNumber)) return undefined;
     const stored = this.transactionAt(place, hash);
     // A hash of its own, which holds no block in memory.
     this.places.set(key, { ...place, hash: new Uint8Array(hash) as Hash }, 1);
@@ -285,7 +291,8 @@ class CachingBlockStore implements BlockStore {
 
   /** Undefined for a header without its block. */
   private blockOf(record: HeaderRecord): StoredBlock | undefined {
-    return isHeaderAlone(record) ? undefined : this.resident(record).block;
+    const isWhole = !isHeaderAlone(record) && isWithin(this.historyStart, record.header.number);
+    return isWhole ? this.resident(record).block : undefined;
   }
 
   private resident(record: HeaderRecord): ResidentBlock {

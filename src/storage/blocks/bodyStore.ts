@@ -3,17 +3,21 @@ import { assert } from "../../primitives/assert.ts";
 import { type Hash, keccak256, keccak256OfParts } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { Steps } from "../../primitives/steps.ts";
+import { BlockRemoved } from "../../types/blockRemoved.ts";
 import {
   decodeTransaction,
   type SentTransaction,
   type Transaction,
   withSender,
 } from "../../types/transaction.ts";
-import { damaged, sealEntry } from "../checksum.ts";
+import { damaged, sealEntry, valueOfEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
-import { bodyKey } from "../keys.ts";
-import { type RecordReader, RecordWriter } from "./byteRecord.ts";
+import { isWithin, readHistoryStart } from "../historyStart.ts";
+import { bodyKey, receiptsKeyOfBody } from "../keys.ts";
+import { RecordReader, RecordWriter } from "./byteRecord.ts";
 import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, OpenedChunk, openChunk } from "./chunks.ts";
+import { type HeaderRecord, isHeaderAlone } from "./headerStore.ts";
+import { deleteTransactionPlace } from "./transactionIndex.ts";
 
 /**
  * The transactions of a block, in chunks, each as its sender and its canonical encoding, so that reading recovers no signature.
@@ -34,6 +38,34 @@ export function deleteTransactions(batch: Batch, number: bigint, count: number):
   for (let chunk = 0; chunk < chunksOf(count); chunk++) batch.delete(bodyKey(number, chunk));
 }
 
+export interface RemovedChunk {
+  readonly transactions: number;
+}
+
+/**
+ * Deletes the chunk of a body with that key and value, the receipts and the index entries of its transactions. Of a damaged chunk the
+ * index entries stay, which lead to nothing.
+ */
+export function deleteBodyChunk(batch: Batch, key: Uint8Array, sealed: Uint8Array): RemovedChunk {
+  const hashes = hashesInChunk(key, sealed);
+  for (const hash of hashes) deleteTransactionPlace(batch, hash);
+  batch.delete(receiptsKeyOfBody(key));
+  batch.delete(key);
+  return { transactions: hashes.length };
+}
+
+function hashesInChunk(key: Uint8Array, sealed: Uint8Array): readonly Hash[] {
+  const record = valueOfEntry(key, sealed);
+  if (record === undefined) return [];
+  const hashes: Hash[] = [];
+  const reader = new RecordReader(record);
+  while (!reader.isAtEnd) {
+    reader.skip(SENDER_BYTES);
+    hashes.push(keccak256(reader.sized()));
+  }
+  return hashes;
+}
+
 /** All transactions of a block that has `count` of them. */
 export function readTransactions(
   database: Database,
@@ -47,6 +79,18 @@ export function readTransactions(
     for (let at = 0; at < inChunk; at++) transactions.push(decodeEntry(reader, number));
   }
   return transactions;
+}
+
+/** The transactions of a stored header's block; undefined where the block is not stored whole, or is being removed. */
+export function readBody(database: Database, record: HeaderRecord): readonly SentTransaction[] | undefined {
+  const { number } = record.header;
+  if (isHeaderAlone(record) || !isWithin(readHistoryStart(database), number)) return undefined;
+  try {
+    return readTransactions(database, number, record.transactionCount);
+  } catch (error) {
+    if (error instanceof BlockRemoved) return undefined;
+    throw error;
+  }
 }
 
 /** The encodings of all transactions of a block that has `count` of them, undecoded; a chunk is a step. */

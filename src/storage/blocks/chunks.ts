@@ -1,6 +1,9 @@
 import type { Steps } from "../../primitives/steps.ts";
+import { BlockRemoved } from "../../types/blockRemoved.ts";
 import { missing, openEntry, openEntryInSteps } from "../checksum.ts";
 import type { Database } from "../database.ts";
+import { isWithin, readHistoryStart } from "../historyStart.ts";
+import { numberInKey } from "../keys.ts";
 import { RecordReader } from "./byteRecord.ts";
 
 /**
@@ -18,10 +21,13 @@ export function chunkOf<T>(items: readonly T[], chunk: number): readonly T[] {
   return items.slice(chunk * CHUNK_TRANSACTIONS, (chunk + 1) * CHUNK_TRANSACTIONS);
 }
 
-/** The chunk that is stored under `key`, from its beginning. `what` is what is damaged or missing otherwise. */
+/**
+ * The chunk that is stored under `key`, from its beginning. `what` is what is damaged or missing otherwise. Throws BlockRemoved
+ * where its block lies before the start of the history.
+ */
 export function openChunk(database: Database, key: Uint8Array, what: () => string): RecordReader {
   const sealed = database.get(key);
-  if (sealed === undefined) throw missing(what());
+  if (sealed === undefined) throw missingChunk(database, key, what);
   return new RecordReader(openEntry(key, sealed, what));
 }
 
@@ -32,8 +38,14 @@ export function* openChunkInSteps(
   what: () => string,
 ): Steps<RecordReader> {
   const sealed = database.get(key);
-  if (sealed === undefined) throw missing(what());
+  if (sealed === undefined) throw missingChunk(database, key, what);
   return new RecordReader(yield* openEntryInSteps(key, sealed, what));
+}
+
+/** The start of the history moves before anything is removed, so a reader of a gap finds the newer start, too. */
+function missingChunk(database: Database, key: Uint8Array, what: () => string): Error {
+  const number = numberInKey(key);
+  return isWithin(readHistoryStart(database), number) ? missing(what()) : new BlockRemoved(number);
 }
 
 /**

@@ -2,7 +2,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { damaged, missing, openEntry } from "../checksum.ts";
 import { type CommitRecord, RunningTally, readCommitRecord, readHead, type Tally } from "../commitRecord.ts";
 import type { Database } from "../database.ts";
-import { readHistoryStart } from "../historyStart.ts";
+import { isWithin, readHistoryStart } from "../historyStart.ts";
 import {
   blockNumberKey,
   bodyKey,
@@ -36,6 +36,7 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
   const head = readHead(database);
   if (head === undefined) return;
   await refuseBlocksAbove(database, head.number);
+  const start = readHistoryStart(database);
   let expected = head.hash;
   let entries = 0;
   for (let number = head.number; number >= 0n; number--) {
@@ -47,8 +48,8 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
         `block ${number}`,
         `the chain above it names ${toHex(expected)}, but ${toHex(header.hash)} is stored`,
       );
-    // Below the block of a snapshot there are headers alone, which were committed together.
-    if (isHeaderAlone(header)) return;
+    // Below the block of a snapshot, and where old blocks are removed, there are headers alone.
+    if (isHeaderAlone(header) || !isWithin(start, number)) return;
     entries += await verifyCommit(database, header);
     expected = header.header.parentHash;
   }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ChainReader } from "../../../src/chain/chain.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { joinBytes } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
@@ -12,6 +13,7 @@ import {
   createBlockStore,
 } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
+import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { bodyKey } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { hashesOf, type StoredBlock, transactionCountOf } from "../../../src/types/block.ts";
@@ -53,8 +55,8 @@ interface ReadFromDisk {
   read(): StoredBlock;
 }
 
-function chainOf(store: BlockStore): { headerByNumber: BlockStore["header"] } {
-  return { headerByNumber: (number) => store.header(number) };
+function chainOf(store: BlockStore): Pick<ChainReader, "headerByNumber" | "historyStart"> {
+  return { headerByNumber: (number) => store.header(number), historyStart: WHOLE_HISTORY };
 }
 
 function textOf(answer: Answer): string {
@@ -104,7 +106,12 @@ describe("a block with hashes, read from the disk", () => {
 
   it("is null when the block is removed before its text is made", async () => {
     const { read } = await onDisk(aBlockOf(30_000));
-    expect(await blockAnswer(read(), "hashes", { headerByNumber: () => undefined })).toBeNull();
+    expect(
+      await blockAnswer(read(), "hashes", {
+        headerByNumber: () => undefined,
+        historyStart: WHOLE_HISTORY,
+      }),
+    ).toBeNull();
   });
 
   it("is refused when a part of the body is damaged, cut or missing", async () => {

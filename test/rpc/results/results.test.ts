@@ -12,6 +12,7 @@ import {
   receiptAnswer,
 } from "../../../src/rpc/results/receiptResult.ts";
 import { minedTransactionJson, transactionAnswer } from "../../../src/rpc/results/transactionResult.ts";
+import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -62,7 +63,9 @@ describe("large parts of an answer", () => {
 
   it("are made in pieces of bytes, however few they are", () => {
     const receipt = piecesOf(receiptAnswer(placedIn(block, 0), 0n));
-    const shown = piecesOf(blockAnswer(block, "transactions", { headerByNumber: () => block }));
+    const shown = piecesOf(
+      blockAnswer(block, "transactions", { headerByNumber: () => block, historyStart: WHOLE_HISTORY }),
+    );
     const transaction = piecesOf(transactionAnswer(placedIn(block, 0)));
     for (const pieces of [receipt, shown, transaction, piecesOf(dataAnswer(data))])
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(512 * 1024);

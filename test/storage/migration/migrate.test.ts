@@ -7,7 +7,7 @@ import { KEY_PREFIXES } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { migrate } from "../../../src/storage/migration/migrate.ts";
 import { planMigration } from "../../../src/storage/migration/planMigration.ts";
-import { checkSchema, putSchema, readSchema } from "../../../src/storage/schema.ts";
+import { checkSchema, putPrunedSchema, putSchema, readSchema } from "../../../src/storage/schema.ts";
 import { preimageKey } from "../../../src/storage/stateKeys.ts";
 import { createForgetfulDatabase } from "../../builders/forgetfulDisk.ts";
 import { generator } from "../random.ts";
@@ -28,6 +28,15 @@ describe("a migration", () => {
     expect(await migrate(database, STEPS)).toBe("done");
     expect(await readSchema(database)).toEqual({ version: 3 });
     expect(await entriesOf(database)).toEqual(before);
+  });
+
+  it("leaves the mark of removed blocks, so that earlier programs refuse the folder as before", async () => {
+    const database = await aDatabase(createMemoryDatabase());
+    const batch = createBatch();
+    putPrunedSchema(batch);
+    await database.write(batch);
+    expect(await migrate(database, STEPS)).toBe("done");
+    expect(await readSchema(database)).toEqual({ version: 3, isPruned: true });
   });
 
   it.each([1, 2, 3, 4, 5])(
