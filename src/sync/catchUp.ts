@@ -95,6 +95,7 @@ async function judgeProbed(
   if (isClosed()) return;
   if (!result.ok) {
     choice.backOff(peer);
+    if (result.error.code === "noBody") choice.noteLacking(peer);
     reports.downloadFailed(peer, result.error);
     return;
   }

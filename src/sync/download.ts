@@ -1,12 +1,14 @@
-import { err, ok, type Result } from "../primitives/result.ts";
+import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
-import type { Header } from "../types/header.ts";
-import { BATCH_BODIES } from "./limits.ts";
+import { BATCH_BODIES, LEAST_BLOCK_HISTORY } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
 
-/** Why a download from a peer failed: no response, invalid data, or a chain that is not this node's. */
-export type DownloadErrorCode = "noResponse" | "invalid" | "otherBranch";
+/**
+ * Why a download from a peer failed: no response, invalid data, a chain that is not this node's, or the peer has not the body of an
+ * old block, as one that removes such blocks.
+ */
+export type DownloadErrorCode = "noResponse" | "invalid" | "otherBranch" | "noBody";
 
 /** Downloads the headers that follow `parent`, up to `limit` of them; at least one. */
 export async function downloadHeaders(
@@ -50,7 +52,7 @@ export async function* downloadBlocks(
       bodies = response.value;
       body = bodies.get(rootKey(header));
       if (body === undefined) {
-        yield noBody(header);
+        yield err(noBody(peer, header.number));
         return;
       }
     }
@@ -66,7 +68,7 @@ export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<
   const response = await askBodies(peer, [link]);
   if (!response.ok) return response;
   const body = response.value.get(rootKey(header));
-  return body === undefined ? noBody(header) : ok({ header, ...body });
+  return body === undefined ? err(noBody(peer, header.number)) : ok({ header, ...body });
 }
 
 async function askBodies(
@@ -79,8 +81,14 @@ async function askBodies(
   return matched.ok ? matched : invalid(matched.error.message);
 }
 
-function noBody({ number }: Header): Result<never, DownloadErrorCode> {
-  return noResponse(`it has no body of block ${number}`);
+/** The peer returned none of the bodies that were requested, the first of them that of block `number`. */
+export function noBody({ height = 0n }: SyncPeer, number: bigint): CodedError<DownloadErrorCode> {
+  const isOld = number + LEAST_BLOCK_HISTORY < height;
+  return {
+    code: isOld ? "noBody" : "noResponse",
+    fault: "peer",
+    message: `it has no body of block ${number}`,
+  };
 }
 
 function noResponse(message: string): Result<never, DownloadErrorCode> {

@@ -2,6 +2,8 @@
 
 /** Headers per request (p2p.md#full-sync). */
 export const RANGE_HEADERS = 200;
+/** Blocks below its head of which every node has the bodies (`--block-history`). */
+export const LEAST_BLOCK_HISTORY = 1_024n;
 /** Bodies per request: downloaded bodies wait for their import in memory. */
 export const BATCH_BODIES = 64;
 /** Blocks that a peer must be ahead for a bulk import; fewer are imported one by one. */

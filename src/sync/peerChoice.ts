@@ -16,6 +16,8 @@ import type { SyncPeer } from "./ports.ts";
 export interface PeerChoice {
   /** A download failed: the peer is not asked for a while. */
   backOff(peer: SyncPeer): void;
+  /** The peer has not the bodies of old blocks: it is not asked for LONGEST_BACK_OFF_MS, whatever headers it delivers. */
+  noteLacking(peer: SyncPeer): void;
   /** The peer returned the valid block after the local head. */
   noteProven(peer: SyncPeer): void;
   /** The peer delivered a whole range, or all that it claimed to have. */
@@ -46,13 +48,22 @@ interface PeerStanding {
   /** In a row. */
   readonly failures: number;
   readonly untilMs: number;
+  /** Until when it counts as lacking the bodies of old blocks. */
+  readonly lacksUntilMs: number;
   readonly isProven: boolean;
   readonly hasDelivered: boolean;
   /** Bodies. */
   readonly hasServed: boolean;
 }
 
-const NEW: PeerStanding = { failures: 0, untilMs: 0, isProven: false, hasDelivered: false, hasServed: false };
+const NEW: PeerStanding = {
+  failures: 0,
+  untilMs: 0,
+  lacksUntilMs: 0,
+  isProven: false,
+  hasDelivered: false,
+  hasServed: false,
+};
 
 export function createPeerChoice(
   nowMs: () => number,
@@ -75,6 +86,10 @@ class RankedPeers implements PeerChoice {
     const { failures } = this.#standingOf(peer);
     const untilMs = this.#nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
     this.#set(peer, { failures: failures + 1, untilMs, isProven: false, hasServed: false });
+  }
+
+  noteLacking(peer: SyncPeer): void {
+    this.#set(peer, { lacksUntilMs: this.#nowMs() + LONGEST_BACK_OFF_MS });
   }
 
   noteProven(peer: SyncPeer): void {
@@ -129,7 +144,8 @@ class RankedPeers implements PeerChoice {
   nextRetryMs(peers: readonly SyncPeer[]): number | undefined {
     let next: number | undefined;
     for (const peer of peers) {
-      const { untilMs } = this.#standingOf(peer);
+      const standing = this.#standingOf(peer);
+      const untilMs = Math.max(standing.untilMs, standing.lacksUntilMs);
       if (untilMs > this.#nowMs() && (next === undefined || untilMs < next)) next = untilMs;
     }
     return next;
@@ -144,7 +160,8 @@ class RankedPeers implements PeerChoice {
   }
 
   #isAvailable(peer: SyncPeer, number: bigint): boolean {
-    const isBackedOff = this.#standingOf(peer).untilMs > this.#nowMs();
+    const { untilMs, lacksUntilMs } = this.#standingOf(peer);
+    const isBackedOff = Math.max(untilMs, lacksUntilMs) > this.#nowMs();
     return !isBackedOff && peer.height !== undefined && peer.height > number;
   }
 

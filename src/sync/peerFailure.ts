@@ -6,10 +6,12 @@ import type { SyncPeer } from "./ports.ts";
 
 /**
  * A download from the peer failed: it is backed off, and disconnected if it sent invalid data. Of one on another branch the
- * log will tell where that begins; committed blocks are final and stay.
+ * log will tell where that begins; committed blocks are final and stay. One that lacks bodies will lack them again, so others are
+ * asked for a minute, if there are any.
  */
 export function failPeer(context: SyncContext, peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
   backOff(context, peer);
+  if (error.code === "noBody") context.choice.noteLacking(peer);
   context.reports.downloadFailed(peer, error);
   if (error.code === "otherBranch") reportBranch(context, peer).catch(context.reports.failed);
 }

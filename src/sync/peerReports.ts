@@ -32,6 +32,7 @@ export function createPeerReports(parts: {
 }): PeerReports {
   const { chain, clock, logger, onRefused } = parts;
   const headNumber = (): bigint => chain.head.header.number;
+  const lacking = new LackingPeers();
   const genesisMismatch = createGenesisMismatchDetector({
     peerKeys: () => parts.peers().map(({ key }) => key),
     headNumber,
@@ -51,6 +52,11 @@ export function createPeerReports(parts: {
           return;
         case "otherBranch":
           logger.warn(facts, "peer is on another branch of the chain");
+          return;
+        case "noBody":
+          onRefused("missingBlocks");
+          if (lacking.areNewlyAll(peer, message, parts.peers())) logger.warn(facts, NOBODY_HAS);
+          else logger.often("debug", "sync with a peer failed", () => facts);
           return;
         default:
           onRefused("missingBlocks");
@@ -108,3 +114,28 @@ const NOT_DUE = "timestampInFuture";
 function shortKey(key: string): string {
   return key.slice(0, 16);
 }
+
+/** The peers that lack the body of one old block. */
+class LackingPeers {
+  #what = "";
+  #keys = new Set<string>();
+  #isTold = false;
+
+  /** Notes that this peer lacks `what`; true when all of `peers` that are as high do now, once for each. */
+  areNewlyAll({ key, height = 0n }: SyncPeer, what: string, peers: readonly SyncPeer[]): boolean {
+    if (what !== this.#what) {
+      this.#what = what;
+      this.#keys = new Set();
+      this.#isTold = false;
+    }
+    this.#keys.add(key);
+    const areAll =
+      !this.#isTold && peers.every((other) => this.#keys.has(other.key) || (other.height ?? 0n) < height);
+    this.#isTold ||= areAll;
+    return areAll;
+  }
+}
+
+const NOBODY_HAS =
+  "no peer has the body of the next block: all of them remove old blocks (--block-history). This node goes on once it is connected " +
+  "with one that keeps them; or make a snapshot on another node and import it here (docs/operating.md#snapshots)";

@@ -69,6 +69,39 @@ describeWithVectors("a node behind its peers", () => {
     expect(kept.slice(0, -1)).toEqual([false, false]);
   });
 
+  it("neither blames nor disconnects peers that remove old blocks, and says once that no peer has the bodies", async () => {
+    const { logger, lines } = loggedLines();
+    const node = aNode(source, 150, { logger });
+    const pruned = ["one", "another"].map((key) =>
+      aPeer(key, source, {
+        // The chain that they claim is longer than the recorded one.
+        headers: (honest) => (honest.length < 80 ? new Promise(() => undefined) : ok(honest)),
+        bodies: () => ok([]),
+        height: 100_000n,
+        isMaintained: true,
+      }),
+    );
+    const advance = async (endMs: number): Promise<void> => {
+      while (node.clock.nowMs() < endMs && node.head.header.number < HEAD) {
+        node.clock.advanceTo(Math.min(node.clock.nextAlarmMs ?? endMs, endMs));
+        await node.settle();
+      }
+    };
+    node.peers = pruned;
+    await caughtUp(node);
+    await advance(node.clock.nowMs() + 50_000);
+    const said = lines.filter((line) =>
+      JSON.stringify(line).includes("no peer has the body of the next block"),
+    );
+    expect(said).toHaveLength(1);
+    for (const { disconnectDetail, penalties, bodyRequests } of pruned)
+      expect([disconnectDetail, penalties, bodyRequests.length]).toEqual([undefined, 0, 1]);
+    node.peers = [...pruned, aPeer("whole", source, { isMaintained: true })];
+    await caughtUp(node);
+    await advance(node.clock.nowMs() + 200_000);
+    expect(node.head.header.number).toBe(HEAD);
+  });
+
   it("starts from genesis as well", async () => {
     const node = aNode(source, 0);
     node.peers = [aPeer("a", source)];
@@ -516,6 +549,7 @@ describeWithVectors("a node with twenty untrusted peers that claim to be far ahe
       42_000,
       (later) => ({ headers: (honest) => (honest.length === 1 ? ok(honest) : later(5_000, silence)) }),
     ],
+    ["have no old bodies, as where old blocks are removed", 1_000, () => ({ bodies: () => ok([]) })],
     [
       "return one body after another, late",
       42_000,

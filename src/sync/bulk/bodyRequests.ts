@@ -1,6 +1,7 @@
 import type { Timer } from "../../primitives/clock.ts";
+import type { CodedError } from "../../primitives/result.ts";
 import type { SyncContext } from "../context.ts";
-import type { DownloadErrorCode } from "../download.ts";
+import { type DownloadErrorCode, noBody } from "../download.ts";
 import { LATE_CHECK_MS, OVERDUE_MS } from "../limits.ts";
 import { failPeer, TOO_SLOW } from "../peerFailure.ts";
 import type { SyncPeer } from "../ports.ts";
@@ -147,7 +148,7 @@ class OpenRequests implements BodyRequests {
     if (this.#isClosed) return undefined;
     if (!response.ok) {
       if (response.error.fault === "local") return "busy";
-      this.#blame(request, "noResponse", response.error.message);
+      this.#blame(request, { code: "noResponse", fault: "peer", message: response.error.message });
       return undefined;
     }
     const ms = context.clock.nowMs() - request.sinceMs;
@@ -155,7 +156,7 @@ class OpenRequests implements BodyRequests {
     const matched = await matchBodies(headers, response.value);
     if (this.#isClosed) return undefined;
     if (!matched.ok) {
-      this.#blame(request, "invalid", matched.error.message);
+      this.#blame(request, { code: "invalid", fault: "peer", message: matched.error.message });
       return undefined;
     }
     context.onProcessed("bodies", "removed", matched.value.size);
@@ -166,14 +167,14 @@ class OpenRequests implements BodyRequests {
     this.#parts.paces.noteResponse(peer, { ms, isWhole: matched.value.size === blocks.length });
     // A late one does not make up for being late.
     if (matched.value.size > 0 && this.#open.has(request)) context.choice.noteServed(peer);
-    else this.#blame(request, "noResponse", `it has no body of block ${headers[0]?.header.number}`);
+    else this.#blame(request, noBody(peer, headers[0]?.header.number ?? 0n));
     return undefined;
   }
 
   /** A peer that was late is backed off already; invalid bodies count nevertheless. */
-  #blame(request: OpenRequest, code: DownloadErrorCode, message: string): void {
-    if (code === "noResponse" && !this.#open.has(request)) return;
-    failPeer(this.#parts.context, request.peer, { code, fault: "peer", message });
+  #blame(request: OpenRequest, error: CodedError<DownloadErrorCode>): void {
+    if (error.code !== "invalid" && !this.#open.has(request)) return;
+    failPeer(this.#parts.context, request.peer, error);
   }
 
   /** Ends the wait for a request, unless it has ended already. */
