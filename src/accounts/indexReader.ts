@@ -74,7 +74,7 @@ export interface AccountIndexReader {
    * even before the index has noticed. The view is valid until the promise of `use` settles.
    */
   read<T>(
-    chain: Pick<ChainReader, "headerByNumber" | "head">,
+    chain: Pick<ChainReader, "headerByNumber" | "head" | "historyStart">,
     use: (view: IndexView) => Promise<T>,
   ): Promise<T>;
   /** Closes the database if it was opened. */
@@ -142,12 +142,13 @@ export function creatorOf({ value }: FoundPlace): Address {
 
 async function viewOf(
   snapshot: DatabaseSnapshot,
-  chain: Pick<ChainReader, "headerByNumber" | "head">,
+  chain: Pick<ChainReader, "headerByNumber" | "head" | "historyStart">,
 ): Promise<IndexView> {
   const status = readStatus(snapshot);
-  const first = status?.first ?? 0;
+  // Blocks that the chain has removed lead to nothing, before the index forgets them, too.
+  const first = Math.max(status?.first ?? 0, Number(chain.historyStart.blocks));
   const newest =
-    status === undefined || status.next === first
+    status === undefined || status.next <= first
       ? undefined
       : await commonBlock(snapshot, chain, status.next - 1);
   const last = newest === undefined || newest < first ? undefined : newest;

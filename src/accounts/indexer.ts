@@ -100,7 +100,7 @@ export class Indexer {
     if (reported !== undefined) throw new UnusableIndex(reported);
     const status = await this.aligned(readStatus(database) ?? this.beginning());
     if (status.isStale) return this.clean(status);
-    if (await this.skipsRemovedStates(status)) return true;
+    if (await this.lacksBlocks(status)) return true;
     if (await this.exceedsLimit(status)) return this.dropOldest(status);
     if (status.isPruning) await this.clean(status);
     if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
@@ -154,11 +154,19 @@ export class Indexer {
     return shortened;
   }
 
-  /** Goes on where blocks can be executed again when the index is behind the first state that is kept (`--state-history`). */
-  private async skipsRemovedStates(status: IndexStatus): Promise<boolean> {
-    const { first } = this.beginning();
-    if (status.next >= first) return false;
-    await this.write((batch) => putStatus(batch, { ...status, first, next: first, isPruning: true }));
+  /**
+   * Forgets the blocks that the chain has removed (`--block-history`), many at a time, because a sweep looks at every entry. An index
+   * that is behind the first state (`--state-history`) goes on where it can. Readers leave such blocks out before.
+   */
+  private async lacksBlocks(status: IndexStatus): Promise<boolean> {
+    const executable = this.beginning().first;
+    const isBehind = status.next < executable;
+    const first = isBehind ? executable : Number(this.parts.view.historyStart.blocks) + 1;
+    const removed = first - status.first;
+    const isDue = removed >= Math.max(REMOVED_BLOCKS, (status.next - status.first) / 4);
+    if (!isBehind && (status.isPruning || !isDue)) return false;
+    const next = Math.max(status.next, first);
+    await this.write((batch) => putStatus(batch, { ...status, first, next, isPruning: true }));
     this.sweep = undefined;
     return true;
   }
@@ -231,6 +239,8 @@ export class Indexer {
 /** Of one step; a block is never divided. */
 const STEP_MS = 10;
 const STEP_BLOCKS = 1_000;
+/** Blocks that the chain has removed, after which their entries are. */
+const REMOVED_BLOCKS = 1_000;
 /** After a rewind beyond the recent marks, at most so many blocks more are indexed again. */
 const LASTING_MARK_BLOCKS = 4096;
 /** Between two measurements of the size. */

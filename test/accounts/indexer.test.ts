@@ -35,6 +35,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { keepNewest } from "../builders/keepNewest.ts";
 import { commitBlock } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 
@@ -181,6 +182,24 @@ describe("the index by address", () => {
     await killed.close();
     expect(await blocksOf(ONE)).toEqual([2, 2, 3, 3, 4, 4, 5, 5, 6, 6].filter((_, at) => at % 2 === 0));
     expect(await blocksOf(SENDER)).toEqual([1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
+  });
+
+  it("leaves out blocks that the chain removed, and goes on where it can when it is behind them", async () => {
+    await make(4, ONE);
+    await build();
+    await make(8, ONE);
+    expect((await keepNewest(chain, 5n)).blocks).toBe(7n);
+    await make(1, OTHER);
+    // Before the index has noticed anything.
+    expect(await blocksOf(ONE)).toEqual([]);
+    await build();
+    expect(await blocksOf(ONE)).toEqual([8, 9, 10, 11, 12]);
+    expect(await contents()).toEqual(await fresh());
+    expect((await keepNewest(chain, 3n)).blocks).toBe(10n);
+    await make(1, OTHER);
+    await build();
+    expect(await blocksOf(ONE)).toEqual([10, 11, 12]);
+    expect(await blocksOf(OTHER)).toEqual([13, 14]);
   });
 
   it("goes on after the first state that is kept when it is behind that", async () => {

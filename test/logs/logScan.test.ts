@@ -15,6 +15,7 @@ import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/mem
 import { BlockRemoved } from "../../src/types/blockRemoved.ts";
 import type { Log } from "../../src/types/log.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { keepNewest } from "../builders/keepNewest.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -203,8 +204,7 @@ describe("a log scan", () => {
   it("says so when a block that may have such logs is removed for its age meanwhile", async () => {
     const removed = database.copy();
     const chain = await aChainIn(removed, HEAD, contentOf);
-    await chain.keepStates(1_300n);
-    await chain.keepBlocks(1_300n);
+    await keepNewest(chain, 1_300n);
     const range = { from: 900n, to: BigInt(HEAD) };
     expect((await scan(removed, temporaryFolder(), FOR_OURS, range)).logs).toEqual([]);
     await expect(scan(removed, temporaryFolder(), FOR_OTHERS, { ...range, from: 890n })).rejects.toThrow(
