@@ -37,6 +37,7 @@ const STARTS = {
     "logs/logSearchWorker.ts",
     "state/removal/stateRemovalWorker.ts",
     "storage/leveldb/scrubberWorker.ts",
+    "storage/removal/blockRemovalWorker.ts",
   ],
 };
 /** What partOf compares with. */

@@ -1,3 +1,4 @@
+import { smaller } from "../primitives/quantity.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { Batch } from "../storage/database.ts";
 import { type HistoryStart, putHistoryStart } from "../storage/historyStart.ts";
@@ -18,9 +19,7 @@ export function keepBlocks(
   kept: bigint,
 ): Promise<HistoryStart> {
   const { historyStart } = stores.blocks;
-  const { states } = historyStart;
-  const blocks = number - kept < states ? number - kept : states;
-  return moveStart(stores, { ...historyStart, blocks });
+  return moveStart(stores, { ...historyStart, blocks: smaller(number - kept, historyStart.states) });
 }
 
 /**

@@ -26,6 +26,7 @@ export function checkOptions(options: ResolvedOptions): Diagnostics {
       ...repeatedPorts(options),
       ...keyProblems(options),
       ...signerProblems(options),
+      ...historyProblems(options),
     ],
     warnings: [...findWarnings(options), ...poolWarnings(options)],
   };
@@ -73,6 +74,21 @@ export function keyProblems(options: ResolvedOptions): string[] {
     );
   }
   return problems;
+}
+
+/** A state is kept with its block, which its traces and replays need. */
+function historyProblems(options: ResolvedOptions): string[] {
+  const { "block-history": blocks, "state-history": states } = options.values;
+  if (blocks === "all" || (states !== "all" && states <= blocks)) return [];
+  const keeper = states === "all" ? "are all kept" : `--state-history=${states} keeps`;
+  return [
+    report(
+      options,
+      `--block-history=${blocks} removes blocks whose states ${keeper}: set --state-history to ${blocks} or fewer.`,
+      "block-history",
+      "state-history",
+    ),
+  ];
 }
 
 function networkProblems(options: ResolvedOptions): string[] {

@@ -60,6 +60,8 @@ export interface Settings {
   readonly minFreeDiskBytes: number;
   /** Blocks below the head whose states are kept; undefined for all. */
   readonly stateHistory: bigint | undefined;
+  /** Blocks below the head that are kept whole; of older ones only the headers stay. Undefined for all. */
+  readonly blockHistory: bigint | undefined;
   /** Interval between two verifications of the whole database. */
   readonly databaseScrubMs: number;
   /** Keep the revert data of failed transactions, for receipts. */

@@ -196,7 +196,7 @@ const CALL_THREADS_AFTER_MS = 5000;
 async function begin(
   { settings, logger, onStop }: OpenContext,
   { directory }: Stores,
-  { chain, pool, timing, simulator, accountIndex, stateRemover }: ChainAndPool,
+  { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover }: ChainAndPool,
   { engine, peering, pauseReasons }: Conductors,
 ): Promise<Result<void, "unusableDatabase">> {
   const diskGuard = createDiskGuard(
@@ -227,7 +227,8 @@ async function begin(
   const quiet = durationClock.at(durationClock.nowMs() + CALL_THREADS_AFTER_MS, () => simulator.start());
   onStop(() => quiet.cancel());
   accountIndex?.start();
-  await stateRemover.begin(engine.fail);
+  stateRemover.begin(engine.fail);
+  await blockRemover.begin(engine.fail);
   return ok(undefined);
 }
 

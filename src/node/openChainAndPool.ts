@@ -14,6 +14,7 @@ import { openPermissions, type Permissions } from "../permissioning/permissions.
 import { durationClock } from "../primitives/clock.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
+import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
@@ -40,6 +41,7 @@ export interface ChainAndPool {
   /** Undefined when it is off. */
   readonly accountIndex: AccountIndex | undefined;
   readonly stateRemover: StateRemover;
+  readonly blockRemover: BlockRemover;
   /** Recovers the senders of transactions that are not part of a block. */
   readonly recoverSenders: RecoverSenders;
 }
@@ -128,22 +130,23 @@ async function openWriters(
   stores: Stores,
   chain: Chain,
   shownHead: ShownHead,
-): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover">> {
+): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover" | "blockRemover">> {
   const accountIndex = await openIndex(context, stores, chain, shownHead);
-  return { accountIndex, stateRemover: openRemover(context, stores, chain) };
+  return { accountIndex, ...openRemovers(context, stores, chain) };
 }
 
-function openRemover(
+function openRemovers(
   { settings, logger, onStop }: OpenContext,
   { directory, database }: Stores,
   chain: Chain,
-): StateRemover {
-  const remover = new StateRemover(
-    { path: directory.chain, kept: settings.stateHistory },
-    { database, chain, clock: durationClock, logger: logger.child("storage") },
-  );
-  onStop(() => remover.close());
-  return remover;
+): Pick<ChainAndPool, "stateRemover" | "blockRemover"> {
+  const path = directory.chain;
+  const parts = { database, chain, clock: durationClock, logger: logger.child("storage") };
+  const stateRemover = new StateRemover({ path, kept: settings.stateHistory }, parts);
+  const blockRemover = new BlockRemover({ path, kept: settings.blockHistory }, parts);
+  onStop(() => stateRemover.close());
+  onStop(() => blockRemover.close());
+  return { stateRemover, blockRemover };
 }
 
 /** Opens the readers of committed states and blocks, which have worker threads. */

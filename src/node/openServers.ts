@@ -35,7 +35,7 @@ export async function openServers(
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
-  const { chain, simulator, accountIndex } = chainAndPool;
+  const { accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
@@ -70,13 +70,11 @@ export async function openServers(
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;
   const metering = await openMetering(metrics, {
+    ...chainAndPool,
     settings,
     directory,
-    chain,
     pool,
-    simulator,
     recovery,
-    accountIndex,
     ports,
     clock,
     logger: logger.child("metrics"),

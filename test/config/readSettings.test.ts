@@ -50,6 +50,7 @@ function refusal(sources: Given): readonly string[] {
 }
 
 const DEV_GENESIS = `genesis-file=${DEV_GENESIS_FILE}`;
+const TOML_GENESIS = `genesis-file="${DEV_GENESIS_FILE}"\n`;
 
 /** Writes a genesis file with changes to config. */
 function writeGenesis(name: string, config: Record<string, unknown>): string {
@@ -98,6 +99,7 @@ describe("without any options", () => {
       },
       minFreeDiskBytes: 512 * 1024 ** 2,
       stateHistory: undefined,
+      blockHistory: undefined,
       databaseScrubMs: 86_400_000,
       keepsRevertReasons: false,
       warnings: [],
@@ -117,6 +119,17 @@ describe("without any options", () => {
     expect(index("explorer-index-enabled=false")).toBeUndefined();
     expect(index("explorer-enabled=false", "explorer-index-enabled=true")).toEqual(byDefault);
     expect(index("explorer-index-max-mb=0")).toEqual({ maxBytes: 0 });
+  });
+
+  it("every block is kept, unless a number of them is named; BONSAI names none", () => {
+    expect(settings({ options: ["block-history=all"] }).blockHistory).toBe(undefined);
+    const both = settings({ options: ["block-history=5000", "state-history=5000"] });
+    expect([both.blockHistory, both.stateHistory]).toEqual([5000n, 5000n]);
+    const fewer = settings({ toml: `${TOML_GENESIS}block-history=1024\nstate-history=128` });
+    expect([fewer.blockHistory, fewer.stateHistory]).toEqual([1024n, 128n]);
+    expect(settings({ options: ["state-history=128"] }).blockHistory).toBe(undefined);
+    expect(settings({ environment: { IBEX_BLOCK_HISTORY: "All" } }).blockHistory).toBe(undefined);
+    expect(settings({ options: ["data-storage-format=BONSAI"] }).blockHistory).toBe(undefined);
   });
 
   it("the log has lines for a terminal on one, in color unless NO_COLOR is set", () => {
@@ -446,6 +459,30 @@ describe("invalid settings are refused with all problems at once", () => {
       { options: ["rpc-http-port=abc"] },
       [
         "Invalid value for option '--rpc-http-port': 'abc' is not an int (given on the command line; accepted: a whole number from 0 to 65535)",
+      ],
+    ],
+    [
+      { options: ["block-history=1023"] },
+      [
+        "Invalid value for option '--block-history': '1023' is below 1024: eth_feeHistory may be asked for 1024 blocks (given on the command line; accepted: all, or a number of blocks from 1024 to 2147483647)",
+      ],
+    ],
+    [
+      { options: ["block-history=some"] },
+      [
+        "Invalid value for option '--block-history': 'some' is not a long (given on the command line; accepted: all, or a number of blocks from 1024 to 2147483647)",
+      ],
+    ],
+    [
+      { options: ["block-history=5000"] },
+      [
+        "--block-history=5000 removes blocks whose states are all kept: set --state-history to 5000 or fewer. (--block-history is given on the command line)",
+      ],
+    ],
+    [
+      { options: ["block-history=5000", "state-history=5001"] },
+      [
+        "--block-history=5000 removes blocks whose states --state-history=5001 keeps: set --state-history to 5000 or fewer. (--block-history is given on the command line; --state-history is given on the command line)",
       ],
     ],
     [

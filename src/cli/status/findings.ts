@@ -19,6 +19,20 @@ export function findingsOf(report: StatusReport): readonly Finding[] {
     ...judgeSigner(report),
     ...judgePeers(report),
     ...judgeProcess(report),
+    ...judgeHistory(report),
+  ];
+}
+
+/** A network whose nodes all remove old blocks can be joined by a snapshot alone, and no node can tell what others keep. */
+function judgeHistory({ blockHistory }: StatusReport): readonly Finding[] {
+  if (blockHistory?.kept === undefined) return [];
+  return [
+    {
+      level: "note",
+      what: `This node removes old blocks: only those from #${blockHistory.first} on are whole (--block-history).`,
+      advice:
+        "See that another node of the network keeps all blocks, or that a snapshot of a recent block is at hand: else no new node can join.",
+    },
   ];
 }
 

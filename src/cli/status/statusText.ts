@@ -28,6 +28,7 @@ export function statusText(report: StatusReport, disk: DiskFacts, findings: read
         .map(([name, place]) => `${name} ${place}`)
         .join(", ") || "none",
     ],
+    ...historyLines(report),
     ["Disk", diskText(disk)],
     ["Memory", memoryText(memory)],
     ["Files", `${openFiles.open ?? "?"} open, ${openFiles.limit ?? "?"} allowed`],
@@ -83,6 +84,15 @@ function signerLines({ signer }: StatusReport): (readonly [string, string])[] {
       ? "has not signed yet"
       : `signed ${durationText(last.ageMs)} ago in ${Math.round(last.tookMs)} ms`;
   return [["Signer", `${url}, ${failure === undefined ? signed : `FAILING: ${failure.reason}`}`]];
+}
+
+function historyLines({ blockHistory }: StatusReport): (readonly [string, string])[] {
+  if (blockHistory === undefined) return [];
+  const { first, kept, toRemove = 0 } = blockHistory;
+  const parts = [`whole blocks from #${first} on`];
+  parts.push(kept === undefined ? "none is removed any more" : `${kept} below the head are kept`);
+  if (toRemove > 0) parts.push(`${toRemove} are being removed`);
+  return [["History", parts.join(", ")]];
 }
 
 function peersText(peerToPeer: PeerToPeerReport | undefined): string {

@@ -18,7 +18,13 @@ export const STORAGE_OPTIONS = {
     type: historyType({ min: 128n, because: "a rewind and late answers need that many states" }),
     default: "all",
     group: "Synchronization and storage",
-    help: "Blocks below the head whose states are kept: older ones are removed while the node runs, and cannot be fetched again. Blocks and receipts stay.",
+    help: "Blocks below the head whose states are kept: older ones are removed while the node runs, and cannot be fetched again. Blocks and receipts stay; see --block-history.",
+  }),
+  "block-history": option({
+    type: historyType({ min: 1024n, because: "eth_feeHistory may be asked for 1024 blocks" }),
+    default: "all",
+    group: "Synchronization and storage",
+    help: "Blocks below the head that are kept whole: transactions, receipts and indexes of older ones are removed while the node runs, and cannot be fetched again. Headers stay. Needs --state-history of as many or fewer.",
   }),
   "sync-min-peers": option({
     type: integerType({ label: "<COUNT>", unit: "peers", min: 0n }),

@@ -8,6 +8,7 @@ import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
 import type { Json } from "../../rpc/method.ts";
 import { showConsensus } from "../../rpc/methods/ibft/status.ts";
 import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { Conductors } from "../openNetwork.ts";
@@ -44,6 +45,11 @@ export interface StatusReport {
   readonly memory: { readonly resident: number; readonly own?: number; readonly limit: number };
   /** Free space below which no blocks are made. */
   readonly minFreeDiskBytes: number;
+  /**
+   * The first block that is stored whole, how many below the head are kept (absent for all), and how many are still to be removed,
+   * once known. Absent where every block is there and is kept.
+   */
+  readonly blockHistory?: { readonly first: number; readonly kept?: number; readonly toRemove?: number };
   /** Warnings about options, from the start. */
   readonly optionWarnings: readonly string[];
   readonly recentWarnings: readonly RecentWarning[];
@@ -74,7 +80,7 @@ export interface PeerToPeerReport {
 export interface ReportSources {
   readonly settings: Settings;
   readonly logger: Pick<RootLogger, "recentWarnings">;
-  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool">;
+  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover">;
   readonly conductors: Conductors;
   readonly services: ServiceEndpoints;
   readonly signerHealth: (() => SignerHealth) | undefined;
@@ -84,7 +90,7 @@ export interface ReportSources {
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
 export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
   const { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs } = sources;
-  const { chain, pool } = chainAndPool;
+  const { chain, pool, blockRemover } = chainAndPool;
   const { engine, peering, pauseReasons, network } = conductors;
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
@@ -126,9 +132,21 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
       limit: limits.memoryBytes,
     },
     minFreeDiskBytes: settings.minFreeDiskBytes,
+    ...historyOf(blockRemover.status),
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),
     ...(signerHealth !== undefined && { signer: signerHealth() }),
+  };
+}
+
+function historyOf({ kept, start, left }: BlockRemovalStatus): Pick<StatusReport, "blockHistory"> {
+  if (kept === undefined && start === 0n) return {};
+  return {
+    blockHistory: {
+      first: Number(start),
+      ...(kept !== undefined && { kept: Number(kept) }),
+      ...(left !== undefined && { toRemove: left }),
+    },
   };
 }
 

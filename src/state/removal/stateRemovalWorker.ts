@@ -5,7 +5,7 @@ import { reportLoaded } from "../../workers/loadedMessage.ts";
 import { openWorkerPort } from "../../workers/workerPort.ts";
 import { removeStates } from "./stateRemoval.ts";
 
-export interface StateRemovalWorkerData {
+interface StateRemovalWorkerData {
   /** Folder of the database, which the main thread has open and writes. */
   readonly path: string;
 }

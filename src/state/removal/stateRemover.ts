@@ -1,16 +1,10 @@
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import type { DatabaseOnDisk } from "../../storage/database.ts";
-import { diskErrorOfThread } from "../../storage/diskErrors.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
+import { RemovalThread } from "../../storage/removal/removalThread.ts";
 import { readStateBase } from "../../storage/stateBase.ts";
-import { workerEntry } from "../../workers/workerEntry.ts";
-import { startWorkerThread, type WorkerThread } from "../../workers/workerThread.ts";
-import type {
-  StateRemovalCommand,
-  StateRemovalReport,
-  StateRemovalWorkerData,
-} from "./stateRemovalWorker.ts";
+import type { StateRemovalCommand, StateRemovalReport } from "./stateRemovalWorker.ts";
 
 export interface StateRemoverSettings {
   /** Folder of the chain's database, which this thread has open. */
@@ -36,17 +30,15 @@ export interface StateRemoverParts {
  *
  *     head moves ─> the states begin later (chain/keepHistory.ts), a quarter of the history at a time ─> the worker removes those before
  *
- * The worker (stateRemovalWorker.ts) writes beside the main thread: its batches are small, and have no key in common with those of
- * the chain, which writes pages of later versions only, and rewinds to none before the start. The start moves on only when the
- * worker is done. What an earlier run left is removed, too, also once the option is no longer given. Close it before the database.
+ * The worker (stateRemovalWorker.ts) has no key in common with the chain, which writes pages of later versions only, and rewinds to
+ * none before the start. The start moves on only when the worker is done. What an earlier run left is removed, too, also once the
+ * option is no longer given. Close it before the database.
  */
 export class StateRemover {
   private readonly settings: StateRemoverSettings;
   private readonly parts: StateRemoverParts;
-  private thread: WorkerThread | undefined;
+  private readonly thread: RemovalThread<StateRemovalCommand, StateRemovalReport>;
   private stopListening: () => void = () => undefined;
-  private retry: Timer | undefined;
-  private retryMs = FIRST_RETRY_MS;
   private onFailure: (error: unknown) => void = () => undefined;
   private isClosed = false;
   private moving: Promise<void> | undefined;
@@ -58,10 +50,14 @@ export class StateRemover {
   constructor(settings: StateRemoverSettings, parts: StateRemoverParts) {
     this.settings = settings;
     this.parts = parts;
+    this.thread = new RemovalThread(
+      { worker: "stateRemovalWorker", path: settings.path, heapMb: THREAD_MEMORY_MB, removed: "old states" },
+      { ...parts, receive: (report) => this.receive(report), fail: (error) => this.onFailure(error) },
+    );
   }
 
   /** `onFailure` is called when the start of the states cannot be moved, or when the disk fails while states are removed. */
-  async begin(onFailure: (error: unknown) => void): Promise<void> {
+  begin(onFailure: (error: unknown) => void): void {
     this.onFailure = onFailure;
     const { database, chain, logger } = this.parts;
     const { kept } = this.settings;
@@ -74,8 +70,6 @@ export class StateRemover {
         { kept: Number(kept), start },
         "states older than --state-history are removed while the node runs",
       );
-    if (kept === undefined && !isUsed) return;
-    await database.compact(NOTHING);
     // An earlier run may have been stopped amid a removal.
     if (isUsed) this.remove();
     if (kept === undefined) return;
@@ -86,9 +80,8 @@ export class StateRemover {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopListening();
-    this.retry?.cancel();
     await this.moving;
-    await this.thread?.close("close" satisfies StateRemovalCommand);
+    await this.thread.close();
   }
 
   /** Moves the start of the states after the head, not at each block: what changed often in between is then moved once. */
@@ -111,32 +104,17 @@ export class StateRemover {
     }
   }
 
-  /** Has the worker remove what lies before the start; starts it where none runs. */
+  /** Has the worker remove what lies before the start. */
   private remove(): void {
     if (this.isClosed) return;
     if (!this.isRemoving) this.beganMs = this.parts.clock.nowMs();
     this.isRemoving = true;
-    if (this.thread === undefined && this.retry === undefined) this.startThread();
-    this.send("remove");
-  }
-
-  private send(command: StateRemovalCommand): void {
-    this.thread?.post(command);
-  }
-
-  private startThread(): void {
-    const workerData: StateRemovalWorkerData = { path: this.settings.path };
-    this.thread = startWorkerThread<StateRemovalReport>(
-      { entry: workerEntry("stateRemovalWorker"), workerData, heapMb: THREAD_MEMORY_MB },
-      { receive: (report) => this.receive(report), ended: (error) => this.ended(error) },
-    );
-    this.thread.keepProcessAlive(false);
+    this.thread.run("remove");
   }
 
   private receive({ isDone, nodes, pages }: StateRemovalReport): void {
     const { clock, logger, chain } = this.parts;
     const nowMs = clock.nowMs();
-    this.retryMs = FIRST_RETRY_MS;
     const start = Number(chain.historyStart.states);
     const seconds = Math.round((nowMs - this.beganMs) / 1000);
     if (isDone) {
@@ -150,37 +128,12 @@ export class StateRemover {
       logger.info({ start, nodes, pages, seconds }, "old states are being removed");
     }
   }
-
-  private ended(error: Error): void {
-    this.thread = undefined;
-    if (this.isClosed) return;
-    const diskError = diskErrorOfThread(error);
-    // A write that failed may have left a part in LevelDB's log, after which no other write may come.
-    if (diskError !== undefined) {
-      this.onFailure(diskError);
-      return;
-    }
-    const { clock, logger } = this.parts;
-    logger.warn({ error, retryMs: this.retryMs }, "old states cannot be removed now; this is tried again");
-    this.retry = clock.at(clock.nowMs() + this.retryMs, () => {
-      this.retry = undefined;
-      this.remove();
-    });
-    this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
-  }
 }
 
-/**
- * LevelDB has one thread for background work in a process. It starts with the first such work, with the priority of the thread that
- * asks for it: this must not be the worker.
- */
-const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 /** Between `kept` and a quarter more states are readable. */
 const ROUNDS_PER_HISTORY = 4n;
 /** Pages in the cache, the nodes of one write, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 256;
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
 /** Shorter removals are not worth a line. */
 const LONG_SECONDS = 30;
 const TELL_MS = 30_000;

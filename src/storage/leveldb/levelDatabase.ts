@@ -25,8 +25,8 @@ export interface LevelSettings {
    */
   readonly readOnlyThread?: boolean;
   /**
-   * True in the one worker thread that writes a database which the main thread has open for it: one that the main thread does not
-   * write itself, or keys of which it writes none any more.
+   * True in a worker thread that writes a database which the main thread has open for it: one that the main thread does not write
+   * itself, or keys of it that no other thread writes.
    */
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */

@@ -1,0 +1,169 @@
+import { createBatch } from "../batch.ts";
+import { deleteBodyChunk, type RemovedChunk } from "../blocks/bodyStore.ts";
+import type { Batch, DatabaseOnDisk, KeyRange } from "../database.ts";
+import { readHistoryStart } from "../historyStart.ts";
+import {
+  bodyKey,
+  chunkAfter,
+  commitKey,
+  KEY_PREFIXES,
+  numberInKey,
+  numberRange,
+  prefixRange,
+} from "../keys.ts";
+
+/** How far the removal is, and what it has removed since it was opened. */
+export interface RemovalProgress {
+  /** Number of the first block that may have anything left but its header. */
+  readonly next: number;
+  /** Start of the blocks, up to which everything is to be removed. */
+  readonly until: number;
+  readonly transactions: number;
+}
+
+type RemovalDatabase = Pick<DatabaseOnDisk, "range" | "write" | "approximateBytes" | "compact">;
+
+/** Bounds of one step. */
+export interface RemovalLimits {
+  /** Chunks of a body (blocks/chunks.ts), or commit records. */
+  readonly entries: number;
+  /** Bytes read. A chunk more may be. */
+  readonly bytes: number;
+}
+
+/** Some milliseconds: a chunk has 128 transactions, whose hashes are derived. */
+const REMOVAL_LIMITS: RemovalLimits = { entries: 8, bytes: 256 * 1024 };
+
+/**
+ * Removes the bodies, receipts, transactions by hash and commit records of the blocks before the start of the history, in steps of
+ * one atomic batch each. Headers, numbers by hash and vote tallies stay, so that seals, votes and hashes of the whole chain can be
+ * verified for ever.
+ *
+ *     keepBlocks (chain): the start moves, durably ──> readers leave out what lies before ──> step, step, … ──> compactSome
+ *
+ * Invariants: nothing from the start of the history on is touched, nor the genesis block · the parts of a chunk go together, so
+ * that a kill leaves whole chunks, which the next run finds: it keeps no record of its own.
+ */
+export class BlockRemoval {
+  private readonly database: RemovalDatabase;
+  private readonly limits: RemovalLimits;
+  /** Keys from which on there may be bodies, and commit records. */
+  private body = bodyKey(1n, 0);
+  private commit = commitKey(1n);
+  private until = 0n;
+  private transactions = 0;
+  /** Since the last compactions: blocks from here on, bytes of bodies, transactions. */
+  private uncompacted = { from: this.body, bytes: 0, transactions: 0 };
+
+  constructor(database: RemovalDatabase, limits: RemovalLimits = REMOVAL_LIMITS) {
+    this.database = database;
+    this.limits = limits;
+  }
+
+  /** All readers know of this start of the blocks by now: what lies before it may go. */
+  startMoved(until: bigint): void {
+    this.until = until;
+  }
+
+  /** Removes some entries, durably; false when nothing is left to remove. */
+  async step(): Promise<boolean> {
+    const { until } = this;
+    if (until <= 1n) return false;
+    const batch = createBatch();
+    const isMore = (await this.removeBodies(batch, until)) || (await this.removeCommits(batch, until));
+    if (batch.operations.length > 0) await this.database.write(batch);
+    return isMore;
+  }
+
+  /** Gives the room of what was removed back to the file system, a part at a time; false when too little was removed since. */
+  async compactSome(isAtEnd: boolean): Promise<boolean> {
+    const { bytes, transactions } = this.uncompacted;
+    if (bytes >= (isAtEnd ? LITTLE_BYTES : MANY_BYTES)) {
+      await this.compactBodies();
+      return true;
+    }
+    if (transactions < MANY_TRANSACTIONS) return false;
+    const index = await this.database.approximateBytes(prefixRange(KEY_PREFIXES.transaction));
+    // Rewriting the index costs as much as it is large.
+    if (transactions * PLACE_ENTRY_BYTES < index / 2) return false;
+    this.uncompacted.transactions = 0;
+    for (const part of PARTS_OF_INDEX) await this.database.compact(part);
+    return true;
+  }
+
+  get progress(): RemovalProgress {
+    const { until, next, transactions } = this;
+    return { next: Number(next), until: Number(until), transactions };
+  }
+
+  private get next(): bigint {
+    return numberInKey(this.body);
+  }
+
+  private async removeBodies(batch: Batch, until: bigint): Promise<boolean> {
+    const { entries, bytes } = this.limits;
+    const end = bodyKey(until, 0);
+    let count = 0;
+    let read = 0;
+    for await (const [key, sealed] of this.database.range({ from: this.body, until: end, limit: entries })) {
+      const removed: RemovedChunk = deleteBodyChunk(batch, key, sealed);
+      this.transactions += removed.transactions;
+      this.uncompacted.transactions += removed.transactions;
+      this.uncompacted.bytes += sealed.length;
+      this.body = chunkAfter(key);
+      count++;
+      read += sealed.length;
+      if (read >= bytes) break;
+    }
+    if (count === entries || read >= bytes) return true;
+    this.body = end;
+    return false;
+  }
+
+  /** Commit records go after the bodies, and those of empty blocks, too. */
+  private async removeCommits(batch: Batch, until: bigint): Promise<boolean> {
+    const limit = this.limits.entries * COMMITS_PER_CHUNK;
+    let count = 0;
+    for await (const [key] of this.database.range({ from: this.commit, until: commitKey(until), limit })) {
+      batch.delete(key);
+      this.commit = commitKey(numberInKey(key) + 1n);
+      count++;
+    }
+    return count === limit;
+  }
+
+  private async compactBodies(): Promise<void> {
+    const { from } = this.uncompacted;
+    const numbers = { from: numberInKey(from), until: this.next };
+    this.uncompacted = { ...this.uncompacted, from: this.body, bytes: 0 };
+    for (const prefix of [KEY_PREFIXES.body, KEY_PREFIXES.receipts, KEY_PREFIXES.commit] as const)
+      await this.database.compact(numberRange(prefix, numbers));
+  }
+}
+
+/** Whether anything is left to remove before the start of the history. */
+export async function hasRemovable(database: Pick<DatabaseOnDisk, "get" | "range">): Promise<boolean> {
+  const { blocks: until } = readHistoryStart(database);
+  if (until <= 1n) return false;
+  for (const prefix of [KEY_PREFIXES.body, KEY_PREFIXES.commit] as const)
+    for await (const _ of database.range({ ...numberRange(prefix, { from: 1n, until }), limit: 1 }))
+      return true;
+  return false;
+}
+
+/** A commit record is small, and is deleted unread. */
+const COMMITS_PER_CHUNK = 16;
+/** Bodies after whose removal their range is compacted, with as much of receipts: while more is removed, and at the end of it. */
+const MANY_BYTES = 32 * 1024 * 1024;
+const LITTLE_BYTES = 4 * 1024 * 1024;
+/** Fewer entries of the index by hash are not worth a compaction, which LevelDB does by itself now and then. */
+const MANY_TRANSACTIONS = 100_000;
+const PLACE_ENTRY_BYTES = 60;
+/** The index by hash in parts of which each is compacted within seconds: hashes are spread evenly over their first byte. */
+const PARTS_OF_INDEX: readonly Pick<KeyRange, "from" | "until">[] = Array.from({ length: 16 }, (_, part) => ({
+  from: Uint8Array.of(KEY_PREFIXES.transaction, part * 16),
+  until:
+    part === 15
+      ? Uint8Array.of(KEY_PREFIXES.transaction + 1)
+      : Uint8Array.of(KEY_PREFIXES.transaction, part * 16 + 16),
+}));

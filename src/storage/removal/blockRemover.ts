@@ -1,0 +1,164 @@
+import type { Logger } from "../../observability/logger.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { smaller } from "../../primitives/quantity.ts";
+import type { DatabaseOnDisk } from "../database.ts";
+import type { HistoryStart } from "../historyStart.ts";
+import { hasRemovable } from "./blockRemoval.ts";
+import type { BlockRemovalCommand, BlockRemovalReport } from "./blockRemovalWorker.ts";
+import { RemovalThread } from "./removalThread.ts";
+
+export interface BlockRemoverSettings {
+  /** Folder of the chain's database, which this thread has open. */
+  readonly path: string;
+  /** Blocks below the head that are kept whole; undefined for all. */
+  readonly kept: bigint | undefined;
+}
+
+export interface BlockRemoverParts {
+  readonly database: DatabaseOnDisk;
+  readonly chain: {
+    readonly head: { readonly header: { readonly number: bigint } };
+    readonly historyStart: HistoryStart;
+    keepBlocks(kept: bigint): Promise<HistoryStart>;
+    onHeadChanged(listener: () => void): () => void;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How far the removal of old blocks is. */
+export interface BlockRemovalStatus {
+  /** Blocks below the head that are kept whole; undefined for all. */
+  readonly kept: bigint | undefined;
+  /** The first block that is stored whole, the genesis block aside. */
+  readonly start: bigint;
+  /** Blocks before it whose bodies may still take room on the disk; undefined until the thread has said so. */
+  readonly left: number | undefined;
+}
+
+/**
+ * Removes the blocks that are older than `--block-history` while the node runs:
+ *
+ *     head moves ─> the blocks begin later (chain/keepHistory.ts), some at a time, never after the states
+ *                ─> the worker (blockRemovalWorker.ts) removes what lies before
+ *
+ * What an earlier run left is removed, too, also once the option is no longer given. Close it before the database.
+ */
+export class BlockRemover {
+  private readonly settings: BlockRemoverSettings;
+  private readonly parts: BlockRemoverParts;
+  private readonly thread: RemovalThread<BlockRemovalCommand, BlockRemovalReport>;
+  private stopListening: () => void = () => undefined;
+  private onFailure: (error: unknown) => void = () => undefined;
+  private isClosed = false;
+  private moving: Promise<void> | undefined;
+  private movedAtMs = Number.NEGATIVE_INFINITY;
+  private report: BlockRemovalReport | undefined;
+  private toldAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when there were many blocks to remove, and from which on. */
+  private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
+
+  constructor(settings: BlockRemoverSettings, parts: BlockRemoverParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.thread = new RemovalThread(
+      { worker: "blockRemovalWorker", path: settings.path, heapMb: THREAD_MEMORY_MB, removed: "old blocks" },
+      { ...parts, receive: (report) => this.receive(report), fail: (error) => this.onFailure(error) },
+    );
+  }
+
+  /** `onFailure` is called when the start of the history cannot be moved, or when the disk fails while blocks are removed. */
+  async begin(onFailure: (error: unknown) => void): Promise<void> {
+    this.onFailure = onFailure;
+    const { database, chain, logger } = this.parts;
+    const { kept } = this.settings;
+    const { blocks } = chain.historyStart;
+    if (kept !== undefined) {
+      this.stopListening = chain.onHeadChanged(() => this.follow());
+      logger.info(
+        { kept: Number(kept), start: Number(blocks) },
+        "blocks older than --block-history are removed while the node runs, save their headers",
+      );
+      this.follow();
+    } else if (blocks > 0n)
+      logger.info(
+        { start: Number(blocks) },
+        "every block is kept from here on; those before the start of this node's history are their headers alone",
+      );
+    if (await hasRemovable(database)) this.wake();
+  }
+
+  get status(): BlockRemovalStatus {
+    const start = this.parts.chain.historyStart.blocks;
+    const { report, thread } = this;
+    const isUnknown = report === undefined && thread.isRunning;
+    const left = isUnknown ? undefined : Math.max(0, Number(start) - (report?.next ?? Number(start)));
+    return { kept: this.settings.kept, start, left };
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.stopListening();
+    await this.moving;
+    await this.thread.close();
+  }
+
+  /** Moves the start of the history after the head, not at each block: that is a write of its own, and ends a bulk import. */
+  private follow(): void {
+    const { kept } = this.settings;
+    const { chain, clock } = this.parts;
+    if (kept === undefined || this.moving !== undefined || this.isClosed) return;
+    const { blocks, states } = chain.historyStart;
+    // No block of a state that is kept is removed.
+    const due = smaller(chain.head.header.number - kept, states) - blocks;
+    if (due < MOVED_BLOCKS || clock.nowMs() - this.movedAtMs < MOVE_PAUSE_MS) return;
+    this.moving = this.move(kept);
+  }
+
+  private async move(kept: bigint): Promise<void> {
+    const { chain, clock } = this.parts;
+    try {
+      await chain.keepBlocks(kept);
+      this.wake();
+    } catch (error) {
+      if (!this.isClosed) this.onFailure(error);
+    } finally {
+      this.movedAtMs = clock.nowMs();
+      this.moving = undefined;
+    }
+  }
+
+  /** Tells the worker of the start that all readers know of by now. */
+  private wake(): void {
+    if (!this.isClosed) this.thread.run({ until: this.parts.chain.historyStart.blocks });
+  }
+
+  private receive(report: BlockRemovalReport): void {
+    this.report = report;
+    this.tell(report);
+  }
+
+  private tell({ next, until, transactions, isDone }: BlockRemovalReport): void {
+    const { clock, logger } = this.parts;
+    const nowMs = clock.nowMs();
+    if (until - next > MANY_BLOCKS) this.backlog ??= { sinceMs: nowMs, from: next };
+    if (this.backlog === undefined) return;
+    if (isDone) {
+      const seconds = Math.round((nowMs - this.backlog.sinceMs) / 1000);
+      this.backlog = undefined;
+      logger.info({ until, transactions, seconds }, "old blocks are removed");
+    } else if (nowMs - this.toldAtMs >= TELL_MS) {
+      this.toldAtMs = nowMs;
+      logger.info({ next, until, transactions }, "old blocks are being removed");
+    }
+  }
+}
+
+/** The start of the history moves by so many blocks at least, and after so many milliseconds. */
+const MOVED_BLOCKS = 32n;
+const MOVE_PAUSE_MS = 5_000;
+/** A step of 256 KB, and LevelDB's portions of a range. */
+const THREAD_MEMORY_MB = 128;
+/** Fewer blocks are not worth a line. */
+const MANY_BLOCKS = 100;
+const TELL_MS = 30_000;
