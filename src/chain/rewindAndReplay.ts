@@ -105,7 +105,7 @@ function refusalBelow(
   const { blocks, states } = historyStart;
   const beginning =
     states === blocks
-      ? `this node's history begins with the snapshot of block ${blocks}`
+      ? `this node's history begins with block ${blocks}`
       : `this node's states begin with that of block ${states}`;
   return refuse("notStored", `${beginning}, so it has no state of block ${number}`);
 }
