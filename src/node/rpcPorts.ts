@@ -81,6 +81,8 @@ export function createRpcPorts(
     nodeFacts: createNodeFacts(settings, directory, {
       conductors,
       unmined: chainAndPool.pool.unmined,
+      blockRemover: chainAndPool.blockRemover,
+      stateRemover: chainAndPool.stateRemover,
       services,
     }),
     arrivals: new BlockArrivals(chain, { isInSync: () => peering.sync.isInSync, nowMs: () => clock.nowMs() }),

@@ -37,6 +37,18 @@ export interface NodeFacts {
   /** Where a visitor's wallet can be sent; undefined where JSON-RPC over HTTP is off, asks who calls, or lacks ETH. */
   readonly walletRpc: WalletRpc | undefined;
   readonly openFiles: { readonly open: number | undefined; readonly limit: number | undefined };
+  readonly blockHistory: HistoryFacts;
+  readonly stateHistory: HistoryFacts;
+}
+
+/** What the node has of its old blocks, or of their states. */
+export interface HistoryFacts {
+  /** The first block that is stored whole, or whose state is kept; 0 where all are. */
+  readonly start: bigint;
+  /** Blocks below the head that are kept; undefined for all. */
+  readonly kept: bigint | undefined;
+  /** Blocks before the first one that still take room on the disk; undefined until it is known. */
+  readonly left: number | undefined;
 }
 
 export interface ConnectedPeer {

@@ -116,6 +116,8 @@ export const QUIET_NODE: NodeFacts = {
   walletRpc: undefined,
   memory: { residentBytes: 7, ownBytes: undefined, mappedBytes: undefined, limitBytes: 9 },
   openFiles: { open: undefined, limit: undefined },
+  blockHistory: { start: 0n, kept: undefined, left: 0 },
+  stateHistory: { start: 0n, kept: undefined, left: 0 },
 };
 
 /** A node that has no peers. */

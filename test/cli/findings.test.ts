@@ -3,6 +3,7 @@ import { judgeDisk } from "../../src/cli/status/disk.ts";
 import { findingsOf } from "../../src/cli/status/findings.ts";
 import { findingsText, statusText } from "../../src/cli/status/statusText.ts";
 import type { StatusReport } from "../../src/node/status/statusReport.ts";
+import { ibexHere } from "./program.ts";
 
 const NOW_MS = 1_800_000_000_000;
 const WELL: StatusReport = {
@@ -121,6 +122,18 @@ describe("the judgement of a node", () => {
     ["files", { openFiles: { open: 950, limit: 1_000 } }, "problem", /950 of 1000 files/],
     ["memory", { memory: { resident: 3.9e9, limit: 4e9 } }, "problem", /98 %/],
     ["its own memory", { memory: { resident: 3.95e9, own: 3.8e9, limit: 4e9 } }, "problem", /95 %/],
+    [
+      "that old blocks are removed",
+      { blockHistory: { first: 400, kept: 1_024 } },
+      "note",
+      /old blocks: only those from #400 on are whole/,
+    ],
+    [
+      "that old states are removed",
+      { stateHistory: { first: 500, kept: 128, movedNodes: 0, deletedPages: 0 } },
+      "note",
+      /old states: those from #500 on are there/,
+    ],
     ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],
   ])("tells %s", (_, changed, level, words) => {
     expect(findingsOf({ ...WELL, ...changed })).toMatchObject([
@@ -148,6 +161,43 @@ describe("the judgement of a node", () => {
     expect(lineOf({ ...SIGNER, last: { ageMs: 2_000, tookMs: 3.4 } })).toMatch(/, signed 2 s ago in 3 ms$/);
     expect(lineOf(GONE_SIGNER)).toMatch(/, FAILING: connect ECONNREFUSED$/);
     expect(findingsOf({ ...WELL, signer: { ...SIGNER, last: { ageMs: 2_000, tookMs: 3.4 } } })).toEqual([]);
+  });
+
+  it("shows where blocks and states begin, and how far their removal is", () => {
+    const linesOf = (changed: Partial<StatusReport>): string =>
+      /^History .*?(?=^Disk)/ms.exec(
+        statusText({ ...WELL, ...changed }, { freeBytes: 1, databaseBytes: 1 }, []),
+      )?.[0] ?? "";
+    expect(linesOf({})).toBe("");
+    const blockHistory = { first: 400, kept: 1_024, toRemove: 300 };
+    const stateHistory = { first: 500, kept: 128, toRemove: 90, movedNodes: 12, deletedPages: 0 };
+    expect(linesOf({ blockHistory, stateHistory })).toBe(
+      "History    whole blocks from #400 on, 1024 below the head are kept, 300 are being removed\n" +
+        "           states from #500 on, 128 below the head are kept, 90 are being removed (12 trie nodes moved and 0 pages deleted so far)\n",
+    );
+    const { toRemove: _, ...unknown } = stateHistory;
+    expect(linesOf({ stateHistory: { ...unknown, movedNodes: 99 } })).toBe(
+      "History    states from #500 on, 128 below the head are kept\n",
+    );
+    const off = { first: 500, toRemove: 0, movedNodes: 0, deletedPages: 0 };
+    expect(linesOf({ stateHistory: off })).toBe("History    states from #500 on, none is removed any more\n");
+    expect(findingsOf({ ...WELL, stateHistory: off })).toEqual([]);
+  });
+
+  it("reminds of what a stopped node removes, too", async () => {
+    const { output } = await ibexHere([
+      "--p2p-port=0",
+      "--block-history=2000",
+      "--state-history=1000",
+      "doctor",
+    ]);
+    expect(output).toContain(
+      "Note: This node removes old blocks: those older than 2000 below the head (--block-history). See that another node",
+    );
+    expect(output).toContain(
+      "Note: This node removes old states: those older than 1000 below the head (--state-history).",
+    );
+    expect((await ibexHere(["--p2p-port=0", "doctor"])).output).not.toContain("removes");
   });
 
   it("shows no control characters of a peer", () => {

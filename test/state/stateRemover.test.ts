@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
+import { firstVersionWithPages } from "../../src/state/removal/pageRemoval.ts";
+import { removeStates } from "../../src/state/removal/stateRemoval.ts";
 import { StateRemover } from "../../src/state/removal/stateRemover.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { DamagedData, type DatabaseOnDisk } from "../../src/storage/database.ts";
@@ -68,6 +70,34 @@ it("goes on with what an earlier run left, also once the option is no longer giv
   await expect.poll(() => readStateBase(database)).toBe(START);
   await expect.poll(async () => (await removablePages()).length).toBe(0);
   await removing.close();
+});
+
+it("tells where the states begin and how many blocks before still take room, as soon as the thread knows", async () => {
+  const kept = { kept: undefined, start: BigInt(START) };
+  const removing = remover();
+  expect(removing.status).toEqual({ ...kept, left: undefined, nodes: 0, pages: 0 });
+  await removing.begin((error) => expect.unreachable(String(error)));
+  await expect.poll(() => removing.status).toMatchObject({ ...kept, left: 0 });
+  const { nodes, pages } = removing.status;
+  expect(nodes).toBeGreaterThan(0);
+  expect(pages).toBeGreaterThanOrEqual(START);
+  await removing.close();
+
+  // Nothing is left for the next start.
+  const again = remover();
+  await again.begin((error) => expect.unreachable(String(error)));
+  await expect.poll(() => again.status).toEqual({ ...kept, left: 0, nodes: 0, pages: 0 });
+  await again.close();
+});
+
+it("counts down by the versions whose pages are gone", async () => {
+  const lefts: number[] = [];
+  expect(await firstVersionWithPages(database, START)).toBe(0);
+  for await (const step of removeStates(database, { bytes: 1, operations: 1, compactedBytes: 1 }))
+    if (step.kind === "wrote" && step.next !== undefined) lefts.push(START - step.next);
+  expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+  expect([lefts[0], lefts.at(-1)]).toEqual([START, 0]);
+  expect(await firstVersionWithPages(database, START)).toBe(START);
 });
 
 it("ends the node when it meets damage, and does not try again", async () => {

@@ -5,7 +5,7 @@ import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
 import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import { diskFacts, judgeDisk } from "./disk.ts";
-import { type Finding, findingsOf } from "./findings.ts";
+import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
 
 /** Judges a node that runs, by its report and its folder. */
@@ -34,6 +34,7 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
   const findings: Finding[] = [
     { level: "problem", what: `No node runs in ${dataPath}, or it is still starting.` },
     ...warnings.map((what): Finding => ({ level: "note", what })),
+    ...judgeHistoryOptions(settings),
     ...hostWarnings(hostLimits()).map((what): Finding => ({ level: "warning", what })),
     ...judgeDisk(diskFacts(dataPath), minFreeDiskBytes),
     ...judgeFolder(dataPath, secretsOf(nodeKey)),
@@ -52,6 +53,15 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
             : "Choose another one.",
       });
   }
+  return findings;
+}
+
+function judgeHistoryOptions({ blockHistory, stateHistory }: Settings): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (blockHistory !== undefined)
+    findings.push(removedBlocksNote(`those older than ${blockHistory} below the head (--block-history)`));
+  if (stateHistory !== undefined)
+    findings.push(removedStatesNote(`those older than ${stateHistory} below the head (--state-history)`));
   return findings;
 }
 

@@ -23,17 +23,31 @@ export function findingsOf(report: StatusReport): readonly Finding[] {
   ];
 }
 
+function judgeHistory({ blockHistory, stateHistory }: StatusReport): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (blockHistory?.kept !== undefined)
+    findings.push(removedBlocksNote(`only those from #${blockHistory.first} on are whole (--block-history)`));
+  if (stateHistory?.kept !== undefined)
+    findings.push(removedStatesNote(`those from #${stateHistory.first} on are there (--state-history)`));
+  return findings;
+}
+
 /** A network whose nodes all remove old blocks can be joined by a snapshot alone, and no node can tell what others keep. */
-function judgeHistory({ blockHistory }: StatusReport): readonly Finding[] {
-  if (blockHistory?.kept === undefined) return [];
-  return [
-    {
-      level: "note",
-      what: `This node removes old blocks: only those from #${blockHistory.first} on are whole (--block-history).`,
-      advice:
-        "See that another node of the network keeps all blocks, or that a snapshot of a recent block is at hand: else no new node can join.",
-    },
-  ];
+export function removedBlocksNote(which: string): Finding {
+  return {
+    level: "note",
+    what: `This node removes old blocks: ${which}.`,
+    advice:
+      "See that another node of the network keeps all blocks, or that a snapshot of a recent block is at hand: else no new node can join.",
+  };
+}
+
+export function removedStatesNote(which: string): Finding {
+  return {
+    level: "note",
+    what: `This node removes old states: ${which}.`,
+    advice: "See that another node keeps all of them, if old ones are asked for: no peer sends states.",
+  };
 }
 
 function judgeHead(report: StatusReport): readonly Finding[] {

@@ -1,4 +1,4 @@
-import type { PeerToPeerReport, StatusReport } from "../../node/status/statusReport.ts";
+import type { HistoryReport, PeerToPeerReport, StatusReport } from "../../node/status/statusReport.ts";
 import { isRecord, textIn } from "./consensusFacts.ts";
 import type { DiskFacts } from "./disk.ts";
 import type { Finding } from "./findings.ts";
@@ -86,13 +86,22 @@ function signerLines({ signer }: StatusReport): (readonly [string, string])[] {
   return [["Signer", `${url}, ${failure === undefined ? signed : `FAILING: ${failure.reason}`}`]];
 }
 
-function historyLines({ blockHistory }: StatusReport): (readonly [string, string])[] {
-  if (blockHistory === undefined) return [];
-  const { first, kept, toRemove = 0 } = blockHistory;
-  const parts = [`whole blocks from #${first} on`];
+function historyLines({ blockHistory, stateHistory }: StatusReport): (readonly [string, string])[] {
+  const lines: string[] = [];
+  if (blockHistory !== undefined) lines.push(historyText("whole blocks", blockHistory));
+  if (stateHistory !== undefined) {
+    const { toRemove = 0, movedNodes, deletedPages } = stateHistory;
+    const done = `${movedNodes} trie nodes moved and ${deletedPages} pages deleted so far`;
+    lines.push(`${historyText("states", stateHistory)}${toRemove > 0 ? ` (${done})` : ""}`);
+  }
+  return lines.map((text, index) => [index === 0 ? "History" : "", text]);
+}
+
+function historyText(what: string, { first, kept, toRemove = 0 }: HistoryReport): string {
+  const parts = [`${what} from #${first} on`];
   parts.push(kept === undefined ? "none is removed any more" : `${kept} below the head are kept`);
   if (toRemove > 0) parts.push(`${toRemove} are being removed`);
-  return [["History", parts.join(", ")]];
+  return parts.join(", ");
 }
 
 function peersText(peerToPeer: PeerToPeerReport | undefined): string {

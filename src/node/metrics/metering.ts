@@ -8,6 +8,7 @@ import { type Clock, durationClock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Endpoint, RpcPorts } from "../../rpc/ports.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
+import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -16,9 +17,9 @@ import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
 import { nameOption } from "../rpcServers.ts";
 import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
-import { declareBlockRemovalMetrics } from "./blockRemovalMetrics.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
+import { declareHistoryMetrics } from "./historyMetrics.ts";
 import { startMetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareNetworkMetrics } from "./networkMetrics.ts";
@@ -40,6 +41,7 @@ export interface MeteringParts {
   /** Undefined when it is off. */
   readonly accountIndex: Pick<AccountIndex, "progress"> | undefined;
   readonly blockRemover: Pick<BlockRemover, "status">;
+  readonly stateRemover: Pick<StateRemover, "status">;
   readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -104,7 +106,7 @@ function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
   declarePoolMetrics(metrics, pool, settings.pool);
   declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
   declareDiskMetrics(metrics, createDiskUse(directory));
-  declareBlockRemovalMetrics(metrics, parts.blockRemover);
+  declareHistoryMetrics(metrics, parts.blockRemover, parts.stateRemover);
   if (parts.accountIndex !== undefined) declareAccountIndexMetrics(metrics, parts.accountIndex);
   return declareProcessMetrics(metrics, {
     version: settings.clientVersion,

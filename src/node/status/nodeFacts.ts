@@ -2,7 +2,9 @@ import type { Settings } from "../../config/settings.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { type ConnectedPeer, MOST_UNMINED, type NodeFacts, type WalletRpc } from "../../rpc/nodeFacts.ts";
 import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import { resumeBytes } from "../../storage/diskGuard.ts";
+import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import type { UnminedWatch } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
@@ -16,6 +18,8 @@ const REFRESH_MS = 1_000;
 export interface NodeFactsSources {
   readonly conductors: Conductors;
   readonly unmined: UnminedWatch;
+  readonly blockRemover: Pick<BlockRemover, "status">;
+  readonly stateRemover: Pick<StateRemover, "status">;
   services(): ServiceEndpoints;
 }
 
@@ -23,7 +27,7 @@ export interface NodeFactsSources {
 export function createNodeFacts(
   { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
   directory: DataDirectory,
-  { conductors, unmined, services }: NodeFactsSources,
+  { conductors, unmined, blockRemover, stateRemover, services }: NodeFactsSources,
 ): () => Promise<NodeFacts> {
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
@@ -45,6 +49,8 @@ export function createNodeFacts(
       walletRpc: walletRpc(http, services().jsonrpc?.port),
       memory: memoryFacts(memoryBytes),
       openFiles: { open: countOpenFiles(), limit: openFiles },
+      blockHistory: blockRemover.status,
+      stateHistory: stateRemover.status,
     };
   }
 

@@ -8,6 +8,7 @@ import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
 import type { Json } from "../../rpc/method.ts";
 import { showConsensus } from "../../rpc/methods/ibft/status.ts";
 import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
 import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
@@ -46,15 +47,29 @@ export interface StatusReport {
   /** Free space below which no blocks are made. */
   readonly minFreeDiskBytes: number;
   /**
-   * The first block that is stored whole, how many below the head are kept (absent for all), and how many are still to be removed,
-   * once known. Absent where every block is there and is kept.
+   * The first block that is stored whole, how many below the head are kept, and how many are still to be removed. Absent where every
+   * block is there and is kept.
    */
-  readonly blockHistory?: { readonly first: number; readonly kept?: number; readonly toRemove?: number };
+  readonly blockHistory?: HistoryReport;
+  /** The same of states: the first block whose state is kept. */
+  readonly stateHistory?: HistoryReport & {
+    /** Of the removal under way, or the last one: trie nodes that it has moved, pages that it has deleted. */
+    readonly movedNodes: number;
+    readonly deletedPages: number;
+  };
   /** Warnings about options, from the start. */
   readonly optionWarnings: readonly string[];
   readonly recentWarnings: readonly RecentWarning[];
   /** Absent where the node's own key is the validator's. */
   readonly signer?: SignerHealth;
+}
+
+export interface HistoryReport {
+  readonly first: number;
+  /** Blocks below the head; absent for all. */
+  readonly kept?: number;
+  /** Blocks before the first that still take room; absent until it is known. */
+  readonly toRemove?: number;
 }
 
 export interface PeerToPeerReport {
@@ -80,7 +95,7 @@ export interface PeerToPeerReport {
 export interface ReportSources {
   readonly settings: Settings;
   readonly logger: Pick<RootLogger, "recentWarnings">;
-  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover">;
+  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover" | "stateRemover">;
   readonly conductors: Conductors;
   readonly services: ServiceEndpoints;
   readonly signerHealth: (() => SignerHealth) | undefined;
@@ -90,7 +105,7 @@ export interface ReportSources {
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
 export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
   const { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs } = sources;
-  const { chain, pool, blockRemover } = chainAndPool;
+  const { chain, pool, blockRemover, stateRemover } = chainAndPool;
   const { engine, peering, pauseReasons, network } = conductors;
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
@@ -132,21 +147,33 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
       limit: limits.memoryBytes,
     },
     minFreeDiskBytes: settings.minFreeDiskBytes,
-    ...historyOf(blockRemover.status),
+    ...historyReports(blockRemover.status, stateRemover.status),
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),
     ...(signerHealth !== undefined && { signer: signerHealth() }),
   };
 }
 
-function historyOf({ kept, start, left }: BlockRemovalStatus): Pick<StatusReport, "blockHistory"> {
-  if (kept === undefined && start === 0n) return {};
+function historyReports(
+  blocks: BlockRemovalStatus,
+  states: StateRemovalStatus,
+): Pick<StatusReport, "blockHistory" | "stateHistory"> {
+  const { nodes: movedNodes, pages: deletedPages } = states;
   return {
-    blockHistory: {
-      first: Number(start),
-      ...(kept !== undefined && { kept: Number(kept) }),
-      ...(left !== undefined && { toRemove: left }),
-    },
+    ...(isLimited(blocks) && { blockHistory: historyReport(blocks) }),
+    ...(isLimited(states) && { stateHistory: { ...historyReport(states), movedNodes, deletedPages } }),
+  };
+}
+
+function isLimited({ kept, start }: BlockRemovalStatus): boolean {
+  return kept !== undefined || start > 0n;
+}
+
+function historyReport({ kept, start, left }: BlockRemovalStatus): HistoryReport {
+  return {
+    first: Number(start),
+    ...(kept !== undefined && { kept: Number(kept) }),
+    ...(left !== undefined && { toRemove: left }),
   };
 }
 

@@ -1,7 +1,14 @@
 import { createBatch } from "../../storage/batch.ts";
 import type { Database } from "../../storage/database.ts";
-import { trieKeysBetween } from "../../storage/stateKeys.ts";
+import { parseTrieKey, trieKeysBetween } from "../../storage/stateKeys.ts";
 import type { RemovalStep, StateRemovalLimits } from "./removalWriter.ts";
+
+/** The first version before the start of the states whose pages still take room on the disk; the start where there is none. */
+export async function firstVersionWithPages(database: Database, start: number): Promise<number> {
+  for await (const [key] of database.range({ ...trieKeysBetween(0, start), limit: 1 }))
+    return parseTrieKey(key).version;
+  return start;
+}
 
 /** Deletes the pages of versions up to the base's. */
 export async function* removePages(
@@ -25,7 +32,7 @@ export async function* removePages(
     if (batch.operations.length === 0) break;
     await database.write(batch);
     uncompacted.bytes += bytes;
-    yield { kind: "wrote", nodes: 0, pages };
+    yield { kind: "wrote", nodes: 0, pages, next: parseTrieKey(from).version };
     if (uncompacted.bytes < compactedBytes) continue;
     yield { kind: "removed", from: uncompacted.from, until: from };
     uncompacted = { from, bytes: 0 };

@@ -9,9 +9,12 @@ export interface StateRemovalLimits {
   readonly compactedBytes: number;
 }
 
-/** What was just done: entries were written or deleted, or many were read; deleted pages can be compacted. */
+/**
+ * What was just done: entries were written or deleted, or many were read; deleted pages can be compacted. Pages are deleted in the
+ * order of their versions: `next` is the first one that may have any left.
+ */
 export type RemovalStep =
-  | { readonly kind: "wrote"; readonly nodes: number; readonly pages: number }
+  | { readonly kind: "wrote"; readonly nodes: number; readonly pages: number; readonly next?: number }
   | { readonly kind: "removed"; readonly from: Uint8Array; readonly until: Uint8Array };
 
 /** Gathers what a removal writes, in its order, and writes it in pieces. */

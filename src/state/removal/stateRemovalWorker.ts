@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
+import { readHistoryStart } from "../../storage/historyStart.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { reportLoaded } from "../../workers/loadedMessage.ts";
 import { openWorkerPort } from "../../workers/workerPort.ts";
+import { firstVersionWithPages } from "./pageRemoval.ts";
 import { removeStates } from "./stateRemoval.ts";
 
 interface StateRemovalWorkerData {
@@ -19,6 +21,8 @@ export interface StateRemovalReport {
   /** Nodes that this removal has moved, and pages that it has deleted, so far. */
   readonly nodes: number;
   readonly pages: number;
+  /** Number of the first block whose state may still take room on the disk. */
+  readonly next: number;
 }
 
 /** Worker that removes old states (stateRemoval.ts) each time it is told that they begin later, until it is told to end. */
@@ -55,8 +59,13 @@ async function work(): Promise<void> {
 }
 
 async function remove(database: Awaited<ReturnType<typeof openLevelDatabase>>): Promise<void> {
+  const start = Number(readHistoryStart(database).states);
   let nodes = 0;
   let pages = 0;
+  let next = await firstVersionWithPages(database, start);
+  const report = (isDone: boolean): void =>
+    port.postMessage({ isDone, nodes, pages, next } satisfies StateRemovalReport);
+  report(false);
   let reportedAtMs = performance.now();
   let beganMs = performance.now();
   for await (const step of removeStates(database)) {
@@ -65,15 +74,17 @@ async function remove(database: Awaited<ReturnType<typeof openLevelDatabase>>): 
     else {
       nodes = Math.max(nodes, step.nodes);
       pages = Math.max(pages, step.pages);
+      next = step.next ?? next;
     }
     if (performance.now() - reportedAtMs > REPORT_MS) {
-      port.postMessage({ isDone: false, nodes, pages } satisfies StateRemovalReport);
+      report(false);
       reportedAtMs = performance.now();
     }
     await sleep(Math.min((performance.now() - beganMs) * PAUSE_RATIO, LONGEST_PAUSE_MS));
     beganMs = performance.now();
   }
-  port.postMessage({ isDone: true, nodes, pages } satisfies StateRemovalReport);
+  next = start;
+  report(true);
 }
 
 /** Pause after each step, as a multiple of the time that it took: half of one core and of the disk's time at most. */

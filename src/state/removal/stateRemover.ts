@@ -25,6 +25,22 @@ export interface StateRemoverParts {
   readonly logger: Logger;
 }
 
+/** How far the removal of old states is. */
+export interface StateRemovalStatus {
+  /** Blocks below the head whose states are kept; undefined for all. */
+  readonly kept: bigint | undefined;
+  /** The first block whose state is kept. */
+  readonly start: bigint;
+  /**
+   * Blocks before it whose states may still take room on the disk; undefined until the thread has said so. It stays while what the first
+   * kept state needs is moved, and falls afterwards.
+   */
+  readonly left: number | undefined;
+  /** Nodes that the removal under way, or the last one, has moved, and pages that it has deleted. */
+  readonly nodes: number;
+  readonly pages: number;
+}
+
 /**
  * Removes the states that are older than `--state-history` while the node runs, in rounds:
  *
@@ -44,6 +60,7 @@ export class StateRemover {
   private moving: Promise<void> | undefined;
   /** True from when the states begin later until the worker has removed those before. */
   private isRemoving = false;
+  private report: StateRemovalReport | undefined;
   private beganMs = 0;
   private toldAtMs = Number.NEGATIVE_INFINITY;
 
@@ -75,6 +92,16 @@ export class StateRemover {
     if (kept === undefined) return;
     this.stopListening = chain.onHeadChanged(() => this.follow());
     this.follow();
+  }
+
+  get status(): StateRemovalStatus {
+    const { database, chain } = this.parts;
+    const start = chain.historyStart.states;
+    const { report } = this;
+    const isUnknown = report === undefined && readStateBase(database) !== undefined;
+    const left = isUnknown ? undefined : Math.max(0, Number(start) - (report?.next ?? Number(start)));
+    const { nodes = 0, pages = 0 } = report ?? {};
+    return { kept: this.settings.kept, start, left, nodes, pages };
   }
 
   async close(): Promise<void> {
@@ -112,7 +139,9 @@ export class StateRemover {
     this.thread.run("remove");
   }
 
-  private receive({ isDone, nodes, pages }: StateRemovalReport): void {
+  private receive(report: StateRemovalReport): void {
+    this.report = report;
+    const { isDone, nodes, pages } = report;
     const { clock, logger, chain } = this.parts;
     const nowMs = clock.nowMs();
     const start = Number(chain.historyStart.states);

@@ -67,6 +67,19 @@ describe("explorer_getNodeStatus", () => {
     expect(peers[1]?.client).toBe("x".repeat(64));
   });
 
+  it("tells what it has of old blocks and states, and what is still to be removed", async () => {
+    expect(await ask()).toMatchObject({
+      blockHistory: { firstBlock: "0x0", keptBlocks: null, blocksToRemove: "0x0" },
+      stateHistory: { firstBlock: "0x0", keptBlocks: null, blocksToRemove: "0x0" },
+    });
+    const blockHistory = { start: 400n, kept: 1_024n, left: 300 };
+    const stateHistory = { start: 500n, kept: 128n, left: undefined };
+    expect(await ask({ blockHistory, stateHistory })).toMatchObject({
+      blockHistory: { firstBlock: "0x190", keptBlocks: "0x400", blocksToRemove: "0x12c" },
+      stateHistory: { firstBlock: "0x1f4", keptBlocks: "0x80", blocksToRemove: null },
+    });
+  });
+
   it("has no peers where peer-to-peer is off", async () => {
     expect(await ask({ peers: undefined })).toMatchObject({ peerCount: null, peers: null });
   });

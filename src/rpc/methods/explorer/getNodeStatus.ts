@@ -3,7 +3,7 @@ import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod, type Json } from "../../method.ts";
-import { type ConnectedPeer, MOST_UNMINED, type NodeFacts } from "../../nodeFacts.ts";
+import { type ConnectedPeer, type HistoryFacts, MOST_UNMINED, type NodeFacts } from "../../nodeFacts.ts";
 import { OBJECT } from "../../schemas.ts";
 
 /** Peers of one answer, validators first. */
@@ -37,6 +37,8 @@ export const explorerGetNodeStatus = defineMethod({
       ...showMachine(facts),
       ...showUnmined(facts),
       walletRpc: showWalletRpc(facts),
+      blockHistory: showHistory(facts.blockHistory),
+      stateHistory: showHistory(facts.stateHistory),
     };
   },
 });
@@ -62,6 +64,14 @@ function rankOf({ validator }: ConnectedPeer): number {
 function showWalletRpc({ walletRpc: rpc }: NodeFacts): Json {
   if (rpc === undefined) return null;
   return { port: toQuantity(rpc.port), isSecure: rpc.isSecure, isLocal: rpc.isLocal };
+}
+
+function showHistory({ start, kept, left }: HistoryFacts): Readonly<Record<string, Json>> {
+  return {
+    firstBlock: toQuantity(start),
+    keptBlocks: quantityOrNull(kept),
+    blocksToRemove: quantityOrNull(left),
+  };
 }
 
 /** The longest waiting first. */
