@@ -54,4 +54,6 @@ const NODE = {
   walletRpc: null,
   memory: { residentBytes: "0x1000", ownBytes: null, mappedBytes: null, limitBytes: "0x2000" },
   openFiles: { open: null, limit: null },
+  blockHistory: { firstBlock: "0x0", keptBlocks: null, blocksToRemove: "0x0" },
+  stateHistory: { firstBlock: "0x0", keptBlocks: null, blocksToRemove: "0x0" },
 };

@@ -1,5 +1,5 @@
-import type { ListPage } from "../../chain/tokens.ts";
-import { showNumber } from "../../format.ts";
+import { showNumber } from "../format.ts";
+import type { ListPage } from "./tokens.ts";
 
 /** What of the chain a list is about, where the index has forgotten its beginning. */
 export function coverageOf(page: Pick<ListPage<unknown>, "firstBlock"> | undefined): string | undefined {

@@ -36,6 +36,18 @@ export interface NodeStatus {
     readonly limitBytes: string;
   };
   readonly openFiles: { readonly open: string | null; readonly limit: string | null };
+  readonly blockHistory: NodeHistory;
+  readonly stateHistory: NodeHistory;
+}
+
+/** Which blocks are whole, or which states are there. */
+export interface NodeHistory {
+  /** Zero where all are. */
+  readonly firstBlock: string;
+  /** So many below the head; null for all from the first on. */
+  readonly keptBlocks: string | null;
+  /** Null until it is known. */
+  readonly blocksToRemove: string | null;
 }
 
 /** A transaction sent to this node that no block took for a minute, although blocks had room. */

@@ -13,7 +13,9 @@ export interface RecentBlock {
   readonly validatorCount: number;
   readonly gasUsed: number;
   readonly gasLimit: number;
+  /** Zero where the node has the header alone. */
   readonly transactions: number;
+  readonly isWhole: boolean;
 }
 
 /** A row of ibft_getRounds. */
@@ -127,6 +129,7 @@ async function withTransactions(row: RoundRow): Promise<RecentBlock> {
     gasUsed: Number(row.gasUsed),
     gasLimit: Number(row.gasLimit),
     transactions: Number(count ?? 0),
+    isWhole: count !== null,
   };
 }
 

@@ -35,7 +35,7 @@ export function BlockTable({ blocks }: { readonly blocks: readonly RecentBlock[]
               <td>
                 <Age timestamp={block.timestamp} />
               </td>
-              <td class="number">{showNumber(block.transactions)}</td>
+              <td class="number">{block.isWhole ? showNumber(block.transactions) : "–"}</td>
               <td class="number">{showPercent(block.gasUsed, block.gasLimit)}</td>
               <td>
                 <AccountLink address={block.proposer} />

@@ -1,6 +1,7 @@
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
+import { useFirstWholeBlock } from "../chain/oldBlocks.ts";
 import { hexOf, type RoundRow } from "../chain/recentBlocks.ts";
 import { loadTransactions } from "../chain/transactions.ts";
 import type { Block } from "../chain/types.ts";
@@ -10,6 +11,7 @@ import { Copy } from "../parts/copy.tsx";
 import { Field, Fields } from "../parts/fields.tsx";
 import { AccountLink } from "../parts/links.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
+import { OldBlocksNote } from "../parts/oldBlocks.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { TransactionTable } from "../parts/transactionTable.tsx";
@@ -50,14 +52,77 @@ function blockOf(wanted: string): Promise<Block | null> {
   return Promise.resolve(null);
 }
 
+/** A block that the node does not find: not there yet, unknown, or one that it has no more than the header of. */
 function NoBlock({ wanted }: { readonly wanted: string }) {
+  const whole = useFirstWholeBlock(wanted);
+  if (whole.isLoading) return <Loading />;
+  const { value: first = 0 } = whole;
+  const number = /^\d{1,15}$/.test(wanted) ? Number(wanted) : undefined;
+  if (number !== undefined && number < first) return <OldBlock number={number} first={first} />;
   return (
     <article class="page narrow">
       <h1>No such block</h1>
       <p>
-        This chain has no block <code>{showText(wanted, 80)}</code> yet.
+        {number === undefined ? "This node knows no block " : "This chain has no block "}
+        <code>{showText(wanted, 80)}</code>
+        {number === undefined ? "." : " yet."}
       </p>
+      {number === undefined && <OldBlocksNote wanted={wanted} what="an older block" />}
     </article>
+  );
+}
+
+/** What the header tells of a block whose transactions and receipts this node does not have. */
+function OldBlock({ number, first }: { readonly number: number; readonly first: number }) {
+  const rounds = useLoaded(
+    () => call<readonly RoundRow[]>("ibft_getRounds", [hexOf(number), "0x1"]),
+    [number],
+  );
+  const row = rounds.value?.[0];
+  return (
+    <article class="page">
+      <header class="title">
+        <p class="kicker">Block</p>
+        <h1>{showNumber(number)}</h1>
+        <Pager
+          newer={number > 0 ? `/block/${number - 1}` : undefined}
+          older={`/block/${number + 1}`}
+          names={["Previous", "Next"]}
+        />
+      </header>
+      <p>
+        This node has whole blocks from {showNumber(first)} on; of this one it has the header alone, if that.
+        Its transactions are on the chain, and another node that keeps all blocks has them.
+      </p>
+      {row !== undefined && (
+        <Panel title="Header">
+          <Fields>
+            <Field name="Time">{showTime(Number(row.timestamp))}</Field>
+            <Field name="Proposer">
+              <AccountLink address={row.proposer} isWhole />
+            </Field>
+            <Decided row={row} />
+            <Field name="Gas used">{showNumber(Number(row.gasUsed))}</Field>
+            <Field name="Hash">
+              <code>{row.hash}</code> <Copy text={row.hash} what="the hash" />
+            </Field>
+          </Fields>
+        </Panel>
+      )}
+    </article>
+  );
+}
+
+function Decided({ row }: { readonly row: RoundRow }) {
+  return (
+    <Field name="Decided">
+      in round {Number(row.round)} of {Number(row.validatorCount)} validators
+      {row.vote !== null && (
+        <>
+          , with a vote to {row.vote.kind} <AccountLink address={row.vote.address} />
+        </>
+      )}
+    </Field>
   );
 }
 
@@ -80,16 +145,7 @@ function BlockFields({ block }: { readonly block: Block }) {
         <Field name="Proposer">
           <AccountLink address={block.miner} isWhole />
         </Field>
-        {row !== undefined && (
-          <Field name="Decided">
-            in round {Number(row.round)} of {Number(row.validatorCount)} validators
-            {row.vote !== null && (
-              <>
-                , with a vote to {row.vote.kind} <AccountLink address={row.vote.address} />
-              </>
-            )}
-          </Field>
-        )}
+        {row !== undefined && <Decided row={row} />}
         <Field name="Gas used">
           {showNumber(Number(block.gasUsed))}{" "}
           <span class="note">

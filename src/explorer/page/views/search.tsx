@@ -7,6 +7,7 @@ import { contractsNamed } from "../chain/knownContracts.ts";
 import { showText } from "../format.ts";
 import { AccountLink } from "../parts/links.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
+import { OldBlocksNote } from "../parts/oldBlocks.tsx";
 import { replace } from "../router.ts";
 
 /** Leads to what the text names: a block, a transaction, an account, or a contract that the visitor has named. */
@@ -34,9 +35,12 @@ export function SearchView({ route }: ViewProps) {
           nor part of the name of a contract that you have described here.
         </p>
       )}
+      {HASH.test(text) && <OldBlocksNote wanted={text} what="an older block, or a transaction of one," />}
     </article>
   );
 }
+
+const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 async function pathOf(text: string): Promise<string | null> {
   if (/^[\d,.'\s]{1,20}$/.test(text)) return `/block/${text.replace(/\D/g, "")}`;
@@ -44,7 +48,7 @@ async function pathOf(text: string): Promise<string | null> {
   if (reading.kind === "address") return accountPath(reading.address);
   // Its page says what is wrong.
   if (reading.kind === "mistyped") return `/address/${text}`;
-  const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
+  const [, digits] = HASH.exec(text) ?? [];
   if (digits === undefined) return null;
   const hash = `0x${digits.toLowerCase()}`;
   const [transaction, block] = await Promise.all([

@@ -6,6 +6,7 @@ import type { CallFrame, Receipt, Transaction } from "../chain/types.ts";
 import { showText } from "../format.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
+import { OldBlocksNote } from "../parts/oldBlocks.tsx";
 import { AccessList } from "./transaction/accessList.tsx";
 import { Authorizations } from "./transaction/authorizations.tsx";
 import { CallTree } from "./transaction/callTree.tsx";
@@ -88,6 +89,7 @@ function NoTransaction({ hash }: { readonly hash: string }) {
       <p>
         Neither the chain nor the pool of this node has <code>{showText(hash, 80)}</code>.
       </p>
+      <OldBlocksNote wanted={hash} what="a transaction of an older block" />
     </article>
   );
 }

@@ -1,5 +1,6 @@
 import { accountPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
+import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage } from "../../chain/tokens.ts";
 import { loadTransactions } from "../../chain/transactions.ts";
@@ -19,6 +20,7 @@ interface Place {
 interface Found {
   readonly rows: readonly TransactionRow[];
   readonly next: string | null;
+  readonly coverage: string | undefined;
 }
 
 /** In what the account took part, internal calls included, by the index by address. */
@@ -32,11 +34,11 @@ export function AccountTransactions({ address, route }: { readonly address: stri
       </Panel>
     );
   if (found.value === undefined) return null;
-  const { rows, next } = found.value;
+  const { rows, next, coverage } = found.value;
   return (
-    <Panel title="Transactions">
+    <Panel title="Transactions" aside={coverage}>
       {rows.length === 0 ? (
-        <Empty>No transaction has named this account.</Empty>
+        <Empty>{`No transaction${coverage === undefined ? "" : ` ${coverage}`} has named this account.`}</Empty>
       ) : (
         <TransactionTable
           rows={rows}
@@ -50,14 +52,13 @@ export function AccountTransactions({ address, route }: { readonly address: stri
 }
 
 async function transactionsOf(address: string, cursor: string | null): Promise<Found> {
-  const { items, next } = await call<ListPage<Place>>("explorer_getTransactionsOf", [
-    address,
-    { size: PAGE, cursor },
-  ]);
+  const page = await call<ListPage<Place>>("explorer_getTransactionsOf", [address, { size: PAGE, cursor }]);
+  const { items, next } = page;
   const rows = await loadTransactions(items.map(({ transactionHash }) => transactionHash));
   const times = new Map(items.map(({ transactionHash, timestamp }) => [transactionHash, Number(timestamp)]));
   return {
     next,
+    coverage: coverageOf(page),
     rows: rows.map((row) => ({ ...row, timestamp: times.get(row.transaction.hash) })),
   };
 }

@@ -1,5 +1,6 @@
 import { accountPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
+import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
 import { CursorPager } from "../../parts/pager.tsx";
@@ -17,7 +18,7 @@ export function AccountTransfers({ address, route }: { readonly address: string;
   if (found.value === undefined || (found.value.items.length === 0 && cursor === null)) return null;
   const { items, next } = found.value;
   return (
-    <Panel title="Transfers of tokens">
+    <Panel title="Transfers of tokens" aside={coverageOf(found.value)}>
       <TransferTable
         transfers={items}
         caption="Transfers of tokens of the account, the newest first"

@@ -1,7 +1,7 @@
 import { useClock } from "../../chain/clock.ts";
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
-import type { IndexStatus, NodeStatus } from "../../chain/nodeStatus.ts";
+import type { IndexStatus, NodeHistory, NodeStatus } from "../../chain/nodeStatus.ts";
 import { showBytes, showDuration, showNumber, showPercent, showShortHex, showTime } from "../../format.ts";
 import { Field, Fields } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -33,7 +33,8 @@ export function ThisNode({ node }: { readonly node: NodeStatus }) {
 }
 
 /** Disk, memory and open files. */
-export function Machine({ node: { disk, memory, openFiles } }: { readonly node: NodeStatus }) {
+export function Machine({ node }: { readonly node: NodeStatus }) {
+  const { disk, memory, openFiles, blockHistory, stateHistory } = node;
   const index = useLoaded(() => call<IndexStatus>("explorer_getIndexStatus"), [disk.databaseBytes]);
   const free = disk.freeBytes === null ? undefined : Number(disk.freeBytes);
   const reserve = Number(disk.reserveBytes);
@@ -56,6 +57,8 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
           )}
         </Field>
         <Field name="Database">{showBytes(Number(disk.databaseBytes))}</Field>
+        <History name="Whole blocks" history={blockHistory} />
+        <History name="States" history={stateHistory} />
         {index.value !== undefined && (
           <Field name="Index by address">
             {showBytes(Number(index.value.bytes))}
@@ -83,6 +86,22 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
         )}
       </Fields>
     </Panel>
+  );
+}
+
+/** What the node has of old blocks, or of their states. */
+function History({ name, history }: { readonly name: string; readonly history: NodeHistory }) {
+  const { firstBlock, keptBlocks, blocksToRemove } = history;
+  const left = Number(blocksToRemove ?? 0);
+  const first = Number(firstBlock);
+  return (
+    <Field name={name}>
+      {first === 0 ? "all" : `from ${showNumber(first)} on`}
+      {keptBlocks !== null && (
+        <span class="note"> {showNumber(Number(keptBlocks))} below the head are kept</span>
+      )}
+      {left > 0 && <span class="note"> {showNumber(left)} are being removed</span>}
+    </Field>
   );
 }
 

@@ -1,5 +1,6 @@
 import { tokenPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
+import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import { MOST_RANKED, rankedHolders } from "../../chain/rankedHolders.ts";
 import { idQuantity } from "../../chain/tokenIds.ts";
@@ -9,7 +10,6 @@ import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
 import { CursorPager, Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import type { Route } from "../../router.ts";
-import { coverageOf } from "./coverage.ts";
 import { HolderTable } from "./holderTable.tsx";
 
 const PAGE = 25;

@@ -1,5 +1,6 @@
 import { withChecksum } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
+import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded, useLoadedAtHead } from "../../chain/hooks.ts";
 import { useHeight } from "../../chain/recentBlocks.ts";
 import { idQuantity, ownerOf, tokenIdPath, uriAnswer } from "../../chain/tokenIds.ts";
@@ -16,7 +17,6 @@ import { Panel } from "../../parts/panel.tsx";
 import { TokenLink } from "../../parts/token.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 import type { Route } from "../../router.ts";
-import { coverageOf } from "./coverage.ts";
 import { HoldersByBalance } from "./holders.tsx";
 
 const PAGE = 25;

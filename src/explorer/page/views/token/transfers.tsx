@@ -1,5 +1,6 @@
 import { tokenPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
+import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import { useHeight } from "../../chain/recentBlocks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
@@ -8,7 +9,6 @@ import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 import type { Route } from "../../router.ts";
-import { coverageOf } from "./coverage.ts";
 
 const PAGE = 25;
 
