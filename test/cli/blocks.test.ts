@@ -5,6 +5,8 @@ import { createProgress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { type HistoryStart, putHistoryStart } from "../../src/storage/historyStart.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { blockFileOf, sealedDevBlocks } from "../builders/sealedChain.ts";
@@ -29,6 +31,14 @@ function aFolderWith(files: Readonly<Record<string, Uint8Array>>): string {
 function ibexIn(folder: string, ...args: readonly string[]) {
   const awaitStop = () => ({ received: new Promise<string>(() => undefined) });
   return ibexHere(["--data-path=data", "--logging=OFF", ...args], { workingDirectory: folder, awaitStop });
+}
+
+async function beginHistory(folder: string, start: HistoryStart): Promise<void> {
+  const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
+  const batch = createBatch();
+  putHistoryStart(batch, start);
+  await database.write(batch);
+  await database.close();
 }
 
 async function headOf(folder: string): Promise<string | undefined> {
@@ -58,6 +68,26 @@ describe("ibex blocks", () => {
     await ibexIn(folder, "blocks", "export", "--to=part", "--end-block=1000000");
     expect(readFileSync(join(folder, "part"))).toEqual(Buffer.from(blockFileOf(blocks)));
     expect((await ibexIn(folder, "database", "check")).output).toContain("The database is sound.");
+  });
+
+  it("exports what is left of a chain whose old blocks were removed, and refuses the rest by name", async () => {
+    const folder = aFolderWith({ all: blockFileOf(blocks) });
+    await ibexIn(folder, "blocks", "import", "all");
+    const exportOf = (...options: readonly string[]) =>
+      ibexIn(folder, "blocks", "export", "--to=rest", ...options);
+    for (const [headers, words] of [
+      [0n, "which it has removed (--block-history)"],
+      [1n, "which the snapshot that it was made from did not have, or it has removed"],
+    ] as const) {
+      await beginHistory(folder, { headers, blocks: 3n, states: 4n });
+      expect(await exportOf()).toMatchObject({
+        exitCode: 1,
+        errors: `This node has no whole blocks before block 3, ${words}: give --start-block=3.\n`,
+      });
+      expect(await exportOf("--start-block=2", "--end-block=5")).toMatchObject({ exitCode: 1 });
+    }
+    expect(await exportOf("--start-block=3")).toMatchObject({ exitCode: 0, errors: "" });
+    expect(readFileSync(join(folder, "rest"))).toEqual(Buffer.from(blockFileOf(blocks.slice(3))));
   });
 
   it("imports a range, skips known blocks, and continues", async () => {

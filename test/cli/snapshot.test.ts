@@ -172,7 +172,7 @@ describe("ibex snapshot", () => {
     const late = await ibexIn(origin, "snapshot", "export", "--to=none", `--block=${HEAD + 1}`);
     expect([late.exitCode, late.errors]).toEqual([
       1,
-      `This node does not have the state of block ${HEAD + 1}.\n`,
+      `This node does not have the state of block ${HEAD + 1}: it does not have the block yet.\n`,
     ]);
     const empty = await ibexIn(aFolder(), "snapshot", "export", "--to=none");
     expect([empty.exitCode, empty.errors]).toEqual([
@@ -182,7 +182,9 @@ describe("ibex snapshot", () => {
     const folder = aFolder({ snapshot });
     await importInto(folder);
     const below = await ibexIn(folder, "snapshot", "export", "--to=none", `--block=${HEAD - 1}`);
-    expect(below.errors).toBe(`This node does not have the state of block ${HEAD - 1}.\n`);
+    expect(below.errors).toBe(
+      `This node does not have the state of block ${HEAD - 1}: it has those from block ${HEAD} on.\n`,
+    );
     expect(existsSync(join(origin, "none"))).toBe(false);
     const pruned = aFolder();
     cpSync(join(origin, "data"), join(pruned, "data"), { recursive: true });
@@ -190,7 +192,7 @@ describe("ibex snapshot", () => {
     const removed = await ibexIn(pruned, "snapshot", "export", "--to=none", `--block=${HEAD - 1}`);
     expect([removed.exitCode, removed.errors]).toEqual([
       1,
-      `This node does not have the state of block ${HEAD - 1}.\n`,
+      `This node does not have the state of block ${HEAD - 1}: it has those from block ${HEAD} on.\n`,
     ]);
     expect(await ibexIn(pruned, "snapshot", "export", "--to=own")).toMatchObject({ exitCode: 0, errors: "" });
     expect(readFileSync(join(pruned, "own")).equals(snapshot)).toBe(true);

@@ -68,9 +68,13 @@ export async function exportSnapshot(
       "tooEarly",
       `A snapshot of block ${number} would spare nothing: let the node fetch the chain.`,
     );
-  const block = number < readHistoryStart(database).states ? undefined : blocks.block(number);
+  const { states } = readHistoryStart(database);
+  const block = number < states ? undefined : blocks.block(number);
   if (block === undefined)
-    return refuse("notStored", `This node does not have the state of block ${number}.`);
+    return refuse(
+      "notStored",
+      `This node does not have the state of block ${number}: ${number < states ? `it has those from block ${states} on` : "it does not have the block yet"}.`,
+    );
   const genesis = expectDefined(blocks.header(0n), "the genesis block");
   const firstHeader = firstHeaderOf(spec, number);
   if (blocks.header(firstHeader) === undefined)

@@ -3,7 +3,7 @@ import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { toQuantity } from "../../primitives/quantity.ts";
+import { smaller, toQuantity } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { javaDouble } from "../results/javaDouble.ts";
@@ -59,8 +59,8 @@ export function createFeeHistoryReader(parts: {
     const slice = new EventLoopSlice();
     const first = newest - BigInt(blockCount) + 1n;
     const start = chain.historyStart.blocks;
-    // The rewards of a block follow from its body, so the answer begins where bodies do.
-    for (let number = first < start ? start : first; number <= newest; number++) {
+    // The rewards of a block follow from its body, so the answer begins where bodies do; the genesis block is whole anyway.
+    for (let number = first < start ? smaller(start, newest) : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
       if (slice.isOver) await slice.yield();

@@ -31,6 +31,7 @@ export const ethFeeHistory = defineMethod({
     if (newest > chain.head.header.number)
       return invalidParams("parameter 2 (newestBlock) is above the head");
     if (newest < 0n) return ERRORS.internalError;
+    if (newest > 0n && newest < chain.historyStart.blocks) return ERRORS.historyNotStored;
     const isAbandoned = () => context.isAbandoned();
     return new RawJson(
       feeHistoryJson(await feeHistory.read({ newest, blockCount, percentiles, isAbandoned })),
