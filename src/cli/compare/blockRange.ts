@@ -59,6 +59,8 @@ export async function lowerHead({ nodes }: RangeComparison): Promise<bigint> {
   return smaller(ours, theirs);
 }
 
+/** A node without a block below its head, asked so often, keeps it no longer: it was not set back just then. */
+const ABSENCES = 2;
 /** Blocks this close to the head may lack their receipts and indexes for a moment. */
 const NEW_BLOCKS = 8n;
 
@@ -69,11 +71,11 @@ async function compareWhenThere(
 ): Promise<void> {
   const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, io } = comparison;
   const startMs = performance.now();
-  for (let isTold = false; ; isTold = true) {
+  let isTold = false;
+  for (let absences = 0; ; ) {
     if (number > heads.lower) heads.lower = await lowerHead(comparison);
-    const isThere =
-      number <= heads.lower &&
-      (await compareBlock(number, {
+    if (number <= heads.lower) {
+      const absentAt = await compareBlock(number, {
         ...nodes,
         roles,
         templates: () => tally.templates,
@@ -83,10 +85,16 @@ async function compareWhenThere(
         },
         isNew: () => number > heads.lower - NEW_BLOCKS,
         sleep: stop.sleep,
-      }));
-    if (isThere) return;
+      });
+      if (absentAt === undefined) return;
+      absences++;
+      if (absences === ABSENCES) return tally.addAbsent({ from: number, to: number }, absentAt);
+    } else {
+      absences = 0;
+      if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
+      isTold = true;
+    }
     heads.lower = -1n;
-    if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
     if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
       throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
     await stop.sleep(COMPARE_LIMITS.pollMs);

@@ -1,7 +1,17 @@
 import { accountsIn, type BlockRequest, contentsOf, quantity, requestsFor } from "./blockContents.ts";
 import { memberOf } from "./differingPlaces.ts";
 import type { Endpoint, RpcAnswer } from "./endpoint.ts";
-import { type Answers, compareAnswers, type Finding, mayBeBehind, type Roles } from "./findings.ts";
+import {
+  type Answers,
+  compareAnswers,
+  type Finding,
+  NO_BLOCK,
+  NO_STATE,
+  type Roles,
+  type Side,
+  sideWithoutAnswer,
+} from "./findings.ts";
+import { isNull } from "./firstBlock.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
 
@@ -19,17 +29,18 @@ export interface BlockComparison {
 }
 
 /**
- * Compares a block with its transactions, its receipts, and the answers that the templates ask for. Returns false if one
- * of the nodes does not have the block: the caller waits, because a node that is behind is not wrong. Of a block whose
+ * Compares a block with its transactions, its receipts, and the answers that the templates ask for. Returns which of the nodes
+ * does not have the block, if one does not: the caller waits, because a node that is behind is not wrong. Of a block whose
  * hashes differ nothing else is asked, because everything else would differ as well.
  */
-export async function compareBlock(number: bigint, parts: BlockComparison): Promise<boolean> {
+export async function compareBlock(number: bigint, parts: BlockComparison): Promise<Side | undefined> {
   const request = { method: "eth_getBlockByNumber", params: [quantity(number), true] };
   const [answers] = await askBoth([request], parts);
-  if (answers === undefined || isNull(answers.ours) || isNull(answers.theirs)) return false;
-  tell(number, request, answers, parts);
+  if (answers === undefined || isNull(answers.ours)) return "ours";
+  if (isNull(answers.theirs)) return "theirs";
+  await tell(number, request, answers, parts);
   const [block, theirs] = [resultOf(answers.ours), resultOf(answers.theirs)];
-  if (block === undefined || memberOf(block, "hash") !== memberOf(theirs, "hash")) return true;
+  if (block === undefined || memberOf(block, "hash") !== memberOf(theirs, "hash")) return undefined;
   const contents = contentsOf(number, block);
   const receipts = await compareAll(
     number,
@@ -43,7 +54,7 @@ export async function compareBlock(number: bigint, parts: BlockComparison): Prom
   const { requests, leftOut } = requestsFor(parts.templates(), contents, accountsIn(block, receipts));
   parts.onLeftOut(leftOut);
   await compareAll(number, requests, parts);
-  return true;
+  return undefined;
 }
 
 /** Returns our node's answers. Batch by batch, so that no more than one is kept for each node. */
@@ -59,7 +70,7 @@ async function compareAll(
       const request = batch[index];
       if (request === undefined) continue;
       const settled = parts.isNew(number) ? await askAgainIfBehind(request, answers, parts) : answers;
-      tell(number, request, settled, parts);
+      await tell(number, request, settled, parts);
       if (request.method === "eth_getTransactionReceipt") ours.push(settled.ours);
     }
   }
@@ -88,7 +99,7 @@ async function askAgainIfBehind(
   let latest = answers;
   for (let tries = 0; tries < COMPARE_LIMITS.askedAgain; tries++) {
     const finding = compareAnswers(request, latest, parts.roles, request.transactionIndex);
-    if (finding.kind !== "different" || !mayBeBehind(latest)) break;
+    if (finding.kind !== "different" || sideWithoutAnswer(latest) === undefined) break;
     await parts.sleep(COMPARE_LIMITS.pollMs);
     const [again] = await askBoth([request], parts);
     latest = again ?? latest;
@@ -96,19 +107,41 @@ async function askAgainIfBehind(
   return latest;
 }
 
-function tell(number: bigint, request: BlockRequest, answers: Answers, parts: BlockComparison): void {
-  parts.onFinding(
-    number,
-    request,
-    answers,
-    compareAnswers(request, answers, parts.roles, request.transactionIndex),
-  );
+async function tell(
+  number: bigint,
+  request: BlockRequest,
+  answers: Answers,
+  parts: BlockComparison,
+): Promise<void> {
+  const found = compareAnswers(request, answers, parts.roles, request.transactionIndex);
+  const lacking = found.kind === "different" ? await lackOf(number, request, answers, parts) : undefined;
+  parts.onFinding(number, request, answers, lacking ?? found);
 }
+
+/** Why one node alone has no answer, if that is because it no longer has the block, or the state that the answer follows from. */
+async function lackOf(
+  number: bigint,
+  { method }: BlockRequest,
+  answers: Answers,
+  parts: BlockComparison,
+): Promise<Finding | undefined> {
+  const side = sideWithoutAnswer(answers);
+  if (side === undefined) return undefined;
+  const before = quantity(number === 0n ? 0n : number - 1n);
+  const [block, balance] = await parts[side].ask([
+    { method: "eth_getBlockByNumber", params: [quantity(number), false] },
+    { method: "eth_getBalance", params: [NOBODY, before] },
+  ]);
+  if (block !== undefined && isNull(block)) return { kind: "notCompared", reason: NO_BLOCK, side };
+  if (balance !== undefined && isNull(balance) && FOLLOWS_FROM_STATE.test(method))
+    return { kind: "notCompared", reason: NO_STATE, side };
+  return undefined;
+}
+
+const NOBODY = `0x${"0".repeat(40)}`;
+/** Each node has a balance for every account, or null where it has no state. */
+const FOLLOWS_FROM_STATE = /^(eth_call|eth_estimateGas|eth_createAccessList|debug_trace|trace_)/;
 
 function resultOf(answer: RpcAnswer): unknown {
   return answer.kind === "answer" && answer.error === undefined ? answer.result : undefined;
-}
-
-function isNull(answer: RpcAnswer): boolean {
-  return answer.kind === "answer" && answer.error === undefined && answer.result === null;
 }

@@ -2,10 +2,11 @@ import { smaller } from "../../primitives/quantity.ts";
 import { reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
 import type { ProcessIo } from "../processIo.ts";
-import { compareRange, lowerHead, type RangeComparison } from "./blockRange.ts";
+import { type BlockRange, compareRange, lowerHead, type RangeComparison } from "./blockRange.ts";
 import { type MetricsPage, PortTaken, serveMetrics } from "./compareMetrics.ts";
 import { createEndpoint, type Endpoint, NodeUnreachable } from "./endpoint.ts";
 import type { Side } from "./findings.ts";
+import { firstBlockOf } from "./firstBlock.ts";
 import { identify, type NodeIdentity, rolesOf } from "./identity.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
@@ -99,9 +100,31 @@ async function identifyAndCompare(request: Omit<Comparison, "roles">): Promise<n
       `${request.isFollowing ? `block ${from} and all later ones, until stopped` : `blocks ${from} to ${to}`}\n`,
   );
   const comparison: Comparison = { ...request, roles: rolesOf(ours.value, theirs.value) };
-  if (request.isFollowing) return follow(from, comparison);
-  await compareRange({ from, to }, comparison);
+  const begin = await beginAfterAbsent({ from, to }, { ours: ours.value, theirs: theirs.value }, comparison);
+  if (request.isFollowing) return follow(begin, comparison);
+  await compareRange({ from: begin, to }, comparison);
   return endOf(comparison.tally, "done", comparison, io);
+}
+
+/**
+ * The first block of the range that both nodes have: one may have been made from a snapshot, or remove old blocks. Those before it
+ * count as not compared if they were asked for by number.
+ */
+async function beginAfterAbsent(
+  { from, to }: BlockRange,
+  identities: Readonly<Record<Side, NodeIdentity>>,
+  { nodes, tally, io, from: asked }: Comparison,
+): Promise<bigint> {
+  let begin = from;
+  for (const side of ["ours", "theirs"] as const) {
+    const first = await firstBlockOf(nodes[side], identities[side].head);
+    if (first === 1n || first <= begin) continue;
+    if (asked === undefined)
+      io.print(`${nodes[side].name} has blocks from ${first} on: those are compared\n`);
+    else tally.addAbsent({ from: begin, to: smaller(first - 1n, to) }, side);
+    begin = first;
+  }
+  return begin;
 }
 
 function differentChains(ours: NodeIdentity, theirs: NodeIdentity): string | undefined {

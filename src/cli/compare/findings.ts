@@ -24,9 +24,15 @@ export interface Answers {
 /** Method not found, and Besu's answer for one that no enabled group has. */
 const NOT_ENABLED_CODES: readonly string[] = ["\u0000-32601", "\u0000-32604"];
 
+/** Why an answer is not compared: the node has removed old states or blocks, or was made from a snapshot. */
+export const NO_STATE = "it no longer has the state of that block";
+export const NO_BLOCK = "it no longer has that block";
+
 /** These answer null, or the error below, at a block whose state a node no longer keeps. */
 const READS_STATE = /^eth_(getBalance|getTransactionCount|getCode|getStorageAt|call|getProof)$/;
-const NO_STATE = /world state unavailable/i;
+const STATE_UNAVAILABLE = /world state unavailable/i;
+/** The code of execution-apis for a range with blocks that the node has removed. */
+const PRUNED_CODE = "\u00004444";
 
 export function compareAnswers(
   request: RpcRequest,
@@ -41,9 +47,10 @@ export function compareAnswers(
   const [compared, withThem] = [comparedOf(request.method, ours), comparedOf(request.method, theirs)];
   const places = differingPlaces(compared, withThem);
   if (places.length === 0) return { kind: "same" };
-  const withoutState = sideWithoutState(request.method, ours, theirs);
-  if (withoutState !== undefined)
-    return { kind: "notCompared", reason: "it no longer has the state of that block", side: withoutState };
+  const withoutState = sideWhere((answer) => lacksState(request.method, answer), ours, theirs);
+  if (withoutState !== undefined) return { kind: "notCompared", reason: NO_STATE, side: withoutState };
+  const withoutBlock = sideWhere(({ error }) => codeOf(error) === PRUNED_CODE, ours, theirs);
+  if (withoutBlock !== undefined) return { kind: "notCompared", reason: NO_BLOCK, side: withoutBlock };
   if (roles === undefined) return { kind: "different", places };
   const isOursIbex = roles === "oursIsIbex";
   const row = explanationOf({
@@ -75,10 +82,11 @@ export function membersOf(answer: RpcAnswer): unknown {
   return answer.error === undefined ? { result: answer.result } : { error: answer.error };
 }
 
-/** True if one node has the answer and the other has none yet, as when it is a moment behind. */
-export function mayBeBehind({ ours, theirs }: Answers): boolean {
-  if (ours.kind === "unread" || theirs.kind === "unread") return false;
-  return isMissing(ours) !== isMissing(theirs);
+/** The node that has no answer where the other has one, as when it is a moment behind. */
+export function sideWithoutAnswer({ ours, theirs }: Answers): Side | undefined {
+  if (ours.kind === "unread" || theirs.kind === "unread" || isMissing(ours) === isMissing(theirs))
+    return undefined;
+  return isMissing(ours) ? "ours" : "theirs";
 }
 
 function isMissing({ result, error }: Read): boolean {
@@ -86,15 +94,19 @@ function isMissing({ result, error }: Read): boolean {
 }
 
 function isNotEnabled({ error }: Read): boolean {
-  const { code } = Object(error) as { readonly code?: unknown };
-  return NOT_ENABLED_CODES.includes(String(code));
+  return NOT_ENABLED_CODES.includes(codeOf(error));
 }
 
-function sideWithoutState(method: string, ours: Read, theirs: Read): Side | undefined {
-  if (!READS_STATE.test(method)) return undefined;
-  const lacksState = ({ result, error }: Read): boolean =>
-    (error === undefined && result === null) ||
-    NO_STATE.test(String((Object(error) as { readonly message?: unknown }).message));
-  if (lacksState(ours)) return "ours";
-  return lacksState(theirs) ? "theirs" : undefined;
+function codeOf(error: unknown): string {
+  return String((Object(error) as { readonly code?: unknown }).code);
+}
+
+function sideWhere(holds: (answer: Read) => boolean, ours: Read, theirs: Read): Side | undefined {
+  if (holds(ours)) return "ours";
+  return holds(theirs) ? "theirs" : undefined;
+}
+
+function lacksState(method: string, { result, error }: Read): boolean {
+  if (error === undefined) return result === null && READS_STATE.test(method);
+  return STATE_UNAVAILABLE.test(String((Object(error) as { readonly message?: unknown }).message));
 }

@@ -71,6 +71,16 @@ export class Tally {
     }
   }
 
+  /** Blocks that a node no longer has, or never had. */
+  addAbsent({ from, to }: { readonly from: bigint; readonly to: bigint }, side: Side): void {
+    this.notCompared += Number(to - from) + 1;
+    const which = from === to ? `block ${from}` : `blocks ${from} to ${to}`;
+    this.#tellOnce(
+      `NOT COMPARED: ${which}, ${this.#names[side]}: it removes old blocks, or was made from a snapshot`,
+      `blocks ${side}`,
+    );
+  }
+
   #addDifference(
     number: bigint,
     request: BlockRequest,

@@ -1,4 +1,6 @@
 import type { Endpoint, RpcAnswer, RpcRequest } from "../compare/endpoint.ts";
+import { firstBlockOf, isNull } from "../compare/firstBlock.ts";
+import { headOf } from "../compare/identity.ts";
 import { BadAnswer, type JsonObject, objectOf, objectsOf, textOf, wholeNumberOf } from "./answers.ts";
 import { EXPORT_LIMITS } from "./limits.ts";
 import type { Range } from "./ranges.ts";
@@ -124,12 +126,24 @@ async function readBlock(
   let pauseMs: number = EXPORT_LIMITS.firstPauseMs;
   for (let tries = 1; ; tries++) {
     const refusal = refusalAmong(answers, requests, number);
+    const [block] = answers;
+    if (block !== undefined && isNull(block)) throw await absenceOf(number, source);
     if (refusal === undefined) return blockDataOf(number, answers, source);
     if (refusal.isFinal || tries > EXPORT_LIMITS.askedAgain) throw new NodeRefused(refusal.reason);
     await source.sleep(pauseMs);
     pauseMs *= 2;
     answers = await source.node.ask(requests);
   }
+}
+
+async function absenceOf(number: number, { node }: BlockSource): Promise<NodeRefused> {
+  const first = await firstBlockOf(node, (await headOf(node)) ?? 0n);
+  const cause = "it was made from a snapshot, or removes old ones (--block-history)";
+  return new NodeRefused(
+    first <= BigInt(number)
+      ? `The node has no block ${number}.`
+      : `The node has no block ${number}, but those from ${first} on: ${cause}. Give --start-block=${first}, or ask a node that has all.`,
+  );
 }
 
 interface Refusal {
@@ -159,17 +173,18 @@ function refusalAmong(
         reason: `The node does not offer ${method}: start it with ${method.startsWith("trace") ? "TRACE" : "ETH"} in --rpc-http-api.`,
         isFinal: true,
       };
-    return { reason: `The node answers ${about} with an error: ${String(message)}`, isFinal: false };
+    const advice = /world state unavailable/i.test(String(message)) ? NO_STATE_ADVICE : "";
+    return { reason: `The node answers ${about} with an error: ${String(message)}${advice}`, isFinal: false };
   }
   return undefined;
 }
 
+const NO_STATE_ADVICE =
+  ". It does not have the state before that block: it was made from a snapshot, or removes old states (--state-history). Give a later " +
+  "--start-block, leave out the traces, or ask a node that has all.";
+
 function blockDataOf(number: number, answers: readonly RpcAnswer[], source: BlockSource): BlockData {
   const [block, ...rest] = answers.map((answer) => (answer.kind === "answer" ? answer.result : undefined));
-  if (block === null)
-    throw new NodeRefused(
-      `The node has no block ${number}. A node that was made from a snapshot has none before it: give --start-block.`,
-    );
   const header = objectOf(block, `block ${number}`);
   const hash = textOf(header["hash"], "the hash of a block");
   const transactions = objectsOf(header["transactions"], "the list of transactions");

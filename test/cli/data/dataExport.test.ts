@@ -415,16 +415,36 @@ describe("ibex data export", () => {
       ]);
     });
 
-    it("of blocks that a node made from a snapshot does not have", async () => {
-      node.answer = (method, [number]) =>
-        method === "eth_getBlockByNumber" && Number(number) > 0 && Number(number) < 10
-          ? { result: null }
+    it("of blocks that a node made from a snapshot, or one that removes old blocks, does not have", async () => {
+      node.answer = (method, [number]) => {
+        if (Number(number) < 1 || Number(number) >= 10) return undefined;
+        if (method === "eth_getBlockByNumber") return { result: null };
+        return method === "eth_getBlockReceipts"
+          ? { error: { code: -32000, message: "Block not found" } }
           : undefined;
+      };
       const { exitCode, errors } = await exportTo(folder);
       expect([exitCode, errors]).toEqual([
         1,
-        expect.stringContaining("The node has no block 1. A node that was made from a snapshot"),
+        "The node has no block 1, but those from 10 on: it was made from a snapshot, or removes old ones (--block-history). " +
+          "Give --start-block=10, or ask a node that has all.\n",
       ]);
+      expect(await exported("--start-block=10")).toContain("16 blocks");
+    });
+
+    it("of states that the traces follow from and that it does not have", async () => {
+      node.answer = (method, [number]) =>
+        method === "trace_block" && Number(number) < 9
+          ? { error: { code: -32000, message: "World state unavailable" } }
+          : undefined;
+      const { exitCode, errors } = await exportTo(folder, "--tables=traces");
+      expect([exitCode, errors]).toEqual([
+        1,
+        expect.stringMatching(
+          /trace_block of block 0 with an error: World state unavailable\. It does not have the state before that block: .*--state-history/,
+        ),
+      ]);
+      expect(await exported("--tables=traces", "--start-block=9")).toContain("Exported: 0 traces; 3 files");
     });
 
     it("asks again for what was answered with an error, which passes", async () => {
