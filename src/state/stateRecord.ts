@@ -1,6 +1,7 @@
 import { asHash } from "../primitives/hash.ts";
 import { damaged, missing, openEntry, readUint32, sealEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../storage/stateKeys.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
@@ -49,12 +50,16 @@ export function encodeStateHead({ number, epoch }: StateHead): Uint8Array {
   return sealEntry(STATE_HEAD_KEY, bytes);
 }
 
-/** Undefined in a database without any state; throws DamagedData when only this record is missing. */
+/**
+ * Undefined in a database without any state; throws DamagedData when only this record is missing. The first state is there whenever one
+ * is: that of genesis, of a snapshot, or the first one that `--state-history` has kept.
+ */
 export function readStateHead(database: Database): StateHead | undefined {
   const sealed = database.get(STATE_HEAD_KEY);
   const what = "the record of the newest state";
   if (sealed === undefined) {
-    if (database.get(stateRecordKey(0)) !== undefined) throw missing(what);
+    const first = Number(readHistoryStart(database).states);
+    if (database.get(stateRecordKey(first)) !== undefined) throw missing(what);
     return undefined;
   }
   const bytes = openEntry(STATE_HEAD_KEY, sealed, what);
