@@ -11,8 +11,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
  * networks with a Byzantine validator, with lost votes and with one key twice, networks of real nodes, untrusted peers,
- * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, kills while old states are removed, sizes of networks in which
- * mistakes are made, blocks that a validator misses, and validators that vote each other in.
+ * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, kills while old states are removed, and
+ * while old blocks are as well, sizes of networks in which mistakes are made, blocks that a validator misses, and validators that vote
+ * each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -34,6 +35,7 @@ const NUMBERS = {
   IBEX_RESTARTS: "2",
   IBEX_RESTORE_ROUNDS: "10",
   IBEX_REMOVAL_KILLS: "20",
+  IBEX_PRUNING_KILLS: "20",
   IBEX_MISTAKES: "4",
   IBEX_DOWN_BLOCKS: "30",
   IBEX_MOST_VALIDATORS: "4",
@@ -42,6 +44,8 @@ const NUMBERS = {
 const SUITES = [
   "test/applications",
   "test/calls/tracePool",
+  "test/chain/historyDamage",
+  "test/chain/historyPowerCut",
   "test/chain/mutatedBlocks",
   "test/chainspec/genesis.test",
   "test/chainspec/json",
@@ -80,6 +84,8 @@ const SUITES = [
   "test/cluster/restart",
   "test/cluster/restoreRounds",
   "test/cluster/stateHistory",
+  "test/cluster/blockHistory",
+  "test/cluster/pruningKills",
   "test/cluster/rpcThreads",
   "test/cluster/validatorSet",
   "test/cluster/validatorVotes",

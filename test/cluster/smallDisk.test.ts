@@ -2,10 +2,13 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
-import type { Hex } from "../../src/primitives/hex.ts";
+import { concatBytes, type Hex } from "../../src/primitives/hex.ts";
+import { registerBlocks } from "../builders/registerChain.ts";
+import { generator } from "../storage/random.ts";
 import { itIfThorough } from "../thorough.ts";
-import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { freePort, pause, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
+const FULL_ROUNDS = 4;
 /** A separate disk in memory, where the system allows mounting one (as root, outside of most containers). */
 const DISK = join(temporaryFolder(), "disk");
 const DISK_MB = 96;
@@ -103,5 +106,53 @@ itOnSmallDiskIfThorough(
         await restarted.rpc("eth_getBlockByNumber", [`0x${Number(number).toString(16)}`, false]),
       ).toMatchObject({ hash });
     expect(await restarted.stop()).toBe(0);
+  },
+);
+
+itOnSmallDiskIfThorough(
+  "ends with 74 when the disk is full while old blocks and states are removed, is sound, and goes on when there is room",
+  async () => {
+    const dataPath = join(DISK, "pruning");
+    mkdirSync(dataPath);
+    const random = generator(7);
+    const file = join(dataPath, "blocks");
+    writeFileSync(file, concatBytes(...(await registerBlocks({ blocks: 1_300, transactions: 8 }, random))));
+    const ibex = async (...words: readonly string[]): Promise<string> => {
+      const run = runProgram([`--data-path=${dataPath}`, ...words]);
+      expect(await run.exit, run.output()).toBe(0);
+      return run.output();
+    };
+    await ibex("blocks", "import", file);
+    rmSync(file);
+    const options = [
+      "--state-history=128",
+      "--block-history=1024",
+      "--min-free-disk-mb=0",
+      "--logging=DEBUG",
+    ];
+    for (let round = 0; round < FULL_ROUNDS; round++) {
+      leaveFree(40);
+      const node = await startNodeProcess({ dataPath, options });
+      onTestFinished(() => node.kill());
+      // Nothing, a first part or all of a removal is done by then.
+      await pause(random.below(6_000));
+      leaveFree(0);
+      expect(await node.exit).toBe(74);
+      expect(node.output()).toContain("The disk is full: make room, then start the node again.");
+      leaveFree(40);
+      expect(await ibex("database", "check")).toContain("The database is sound.");
+    }
+    const node = await startNodeProcess({ dataPath, options });
+    onTestFinished(() => node.kill());
+    await until(
+      async () => (/History.*whole blocks from #2[67]\d/.test(await ibex("status")) ? true : undefined),
+      "the start",
+    );
+    await until(
+      async () => (/History.*being removed/.test(await ibex("status")) ? undefined : true),
+      "the end of the removal",
+    );
+    expect(await node.stop()).toBe(0);
+    expect(await ibex("database", "check")).toContain("The database is sound.");
   },
 );
