@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup access threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
- * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--slice=250000] [--tokens] [--folder=PATH]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk histories footprint backup access threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--blocks=2000] [--fill=5] [--kept=1024] [--slice=250000] [--tokens] [--folder=PATH]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -20,6 +20,7 @@ import { measureExecution } from "./execution/run.ts";
 import { measureFootprint } from "./footprint.ts";
 import { measureFullBlocks } from "./fullBlocks.ts";
 import { measureGrowth } from "./growth.ts";
+import { measureHistories } from "./histories.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
 import { measureMemory } from "./memory/memory.ts";
@@ -63,6 +64,7 @@ const PARTS = [
   "propagation",
   "mesh",
   "disk",
+  "histories",
   "footprint",
   "backup",
   "access",
@@ -90,7 +92,10 @@ const { values: options, positionals: asked } = parseArgs({
     machine: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
     chain: { type: "string" },
-    accounts: { type: "string", default: "500000" },
+    accounts: { type: "string" },
+    blocks: { type: "string", default: "2000" },
+    fill: { type: "string", default: "5" },
+    kept: { type: "string", default: "1024" },
     slice: { type: "string", default: "250000" },
     tokens: { type: "boolean", default: false },
     folder: { type: "string" },
@@ -116,6 +121,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "propagation",
   "mesh",
   "disk",
+  "histories",
   "footprint",
   "backup",
   "access",
@@ -157,7 +163,11 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   sync: () => measureSync(Number(options.peers)),
   propagation: () => measurePropagation(seconds, rate ?? 200),
   mesh: measureMesh,
-  disk: measureDisk,
+  disk: async () => {
+    await histories();
+    await measureDisk();
+  },
+  histories,
   footprint: () => measureFootprint(Number(options.validators ?? 4), seconds, rate ?? 100),
   backup: () => measureBackup(seconds, rate ?? 2000),
   access: async () => {
@@ -177,7 +187,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
     }),
   growth: () =>
     measureGrowth({
-      accounts: Number(options.accounts),
+      accounts: Number(options.accounts ?? 500_000),
       slice: Number(options.slice),
       hasTokens: options.tokens,
       folder: options.folder,
@@ -188,6 +198,15 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
     measureAttacks(seconds, { wanted: options.attack, attackedOf: Number(options.validators ?? 1) }),
 };
 for (const part of parts) await measurements[part]();
+
+async function histories(): Promise<void> {
+  await measureHistories({
+    accounts: Number(options.accounts ?? 10_000),
+    blocks: Number(options.blocks),
+    perBlock: Number(options.fill),
+    keptBlocks: Number(options.kept),
+  });
+}
 
 async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>

@@ -18,6 +18,7 @@ import { compareBytes, EMPTY_BYTES, equalBytes, hexToBytes, toHex } from "../../
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { SignedDigest } from "../../src/primitives/recoveryBatch.ts";
 import { type Signature, sign } from "../../src/primitives/secp256k1.ts";
+import type { DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openMarkerFile } from "../../src/storage/markerFile.ts";
 import type { NamedHeader } from "../../src/types/block.ts";
@@ -38,8 +39,9 @@ export interface MadeChainSettings {
   readonly blocks: number;
   /** About so many, over all blocks. */
   readonly transactions: number;
-  /** At first; with more than 1,000 blocks the validators vote one more in. */
+  /** At first; with more than 1,000 blocks the validators vote one more in, unless `hasVote` is false. */
   readonly validators: number;
+  readonly hasVote?: boolean;
   /** Wei that each block pays its proposer. */
   readonly reward: bigint;
   readonly seed: number;
@@ -47,6 +49,15 @@ export interface MadeChainSettings {
   readonly spread: "varied" | "even";
   /** Transactions of a block at most; 1,500 unless given. */
   readonly mostOfBlock?: number | undefined;
+  /** Accounts that transfers go to; 50,000 unless given. With `isFunded` they are all there from the genesis block on. */
+  readonly recipients?: { readonly count: number; readonly isFunded: boolean };
+  /** Leaves out the calls of a contract, which every tenth transaction is otherwise. */
+  readonly transfersOnly?: boolean;
+  /** Called after each block with transactions; the next one waits for it. */
+  readonly afterBlock?: (stored: {
+    readonly chain: Chain;
+    readonly database: DatabaseOnDisk;
+  }) => Promise<void>;
   readonly onProgress?: (number: number) => void;
 }
 
@@ -71,7 +82,7 @@ const CONTRACT = "5f355b60205fa08080556001900380600257" as const;
  * vote changes the validator set. The same settings give the same chain. Runs of empty blocks are imported in bulk.
  */
 export async function makeChain(settings: MadeChainSettings): Promise<MadeChain> {
-  const { folder, seed, validators, onProgress } = settings;
+  const { folder, seed, validators, onProgress, hasVote = settings.blocks > 1_000 } = settings;
   const keys = Array.from({ length: validators + 1 }, (_, index) => accountFromSeed(1_000_000 + index));
   const genesisFile = join(folder, "genesis.json");
   const dataPath = join(folder, "data");
@@ -96,7 +107,7 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
     recoverSigners: seals.recoverSigners,
   });
   const random = generator(seed);
-  const sender = createSender(random);
+  const sender = createSender(random, settings);
   const totals = { transactions: 0, gasUsed: 0n };
   const run = new EmptyRun(chain, { spec, seals, vanity: turn.vanity });
   for (let number = 1; number <= settings.blocks; number++) {
@@ -110,7 +121,7 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
       round: random.below(50) === 0 ? 1 : 0,
       timestamp: BigInt(START_SECONDS + number),
       sealers: keys.filter(({ address }) => set.some((member) => equalBytes(member, address))),
-      vote: settings.blocks > 1_000 && number > 500 && set.length === validators ? keys.at(-1) : undefined,
+      vote: hasVote && number > 500 && set.length === validators ? keys.at(-1) : undefined,
     };
     if (body.length === 0 && order.vote === undefined && settings.reward === 0n) {
       await run.add({ ...order, proposer, set });
@@ -119,6 +130,7 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
       const header = await commitBlock(chain, { ...order, body });
       totals.transactions += body.length;
       totals.gasUsed += header.gasUsed;
+      await settings.afterBlock?.({ chain, database });
     }
     if (number % 1_000 === 0) onProgress?.(number);
   }
@@ -129,8 +141,14 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
   return { genesisFile, dataPath, head, ...totals };
 }
 
-function genesisOf({ reward }: MadeChainSettings, validators: readonly TestAccount[]): string {
-  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: { ibft2: object } };
+function genesisOf({ reward, recipients }: MadeChainSettings, validators: readonly TestAccount[]): string {
+  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as {
+    config: { ibft2: object };
+    alloc: Record<string, { balance: string }>;
+  };
+  if (recipients?.isFunded === true)
+    for (let number = 0; number < recipients.count; number++)
+      genesis.alloc[toHex(accountOf(number))] = { balance: "0x1" };
   const addresses = validators.map(({ address }) => address).sort(compareBytes);
   return JSON.stringify({
     ...genesis,
@@ -166,7 +184,10 @@ interface Sender {
 }
 
 /** Transfers of ten accounts to many others; every tenth transaction calls a contract that logs and stores. */
-function createSender(random: Random): Sender {
+function createSender(
+  random: Random,
+  { recipients, transfersOnly = false }: Pick<MadeChainSettings, "recipients" | "transfersOnly">,
+): Sender {
   const nonces = new Map<number, bigint>();
   const contract = addressFromHex("0x5fbdb2315678afecb367f032d93f642f64180aa3");
   let sent = 0;
@@ -196,11 +217,11 @@ function createSender(random: Random): Sender {
         const index = sent++ % 10;
         const { privateKey } = account(index);
         const nonce = nonceOf(index);
-        if (index === 9) {
+        if (index === 9 && !transfersOnly) {
           const data = bigintToFixedBytes(BigInt(1 + random.below(3)), 32);
           return aTransaction({ privateKey, nonce, to: contract, value: 0n, gasLimit: 200_000n, data });
         }
-        const to = accountOf(random.below(RECIPIENTS));
+        const to = accountOf(random.below(recipients?.count ?? RECIPIENTS));
         return aTransaction({ privateKey, nonce, to, value: 1n, gasLimit: 21_000n });
       }),
   };
