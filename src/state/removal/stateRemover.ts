@@ -1,29 +1,11 @@
-import type { Logger } from "../../observability/logger.ts";
-import type { Clock } from "../../primitives/clock.ts";
-import type { DatabaseOnDisk } from "../../storage/database.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import { RemovalThread } from "../../storage/removal/removalThread.ts";
+import type { RemoverParts, RemoverSettings } from "../../storage/removal/remover.ts";
 import { readStateBase } from "../../storage/stateBase.ts";
 import type { StateRemovalCommand, StateRemovalReport } from "./stateRemovalWorker.ts";
 
-export interface StateRemoverSettings {
-  /** Folder of the chain's database, which this thread has open. */
-  readonly path: string;
-  /** Blocks below the head whose states are kept; undefined for all. */
-  readonly kept: bigint | undefined;
-}
-
-export interface StateRemoverParts {
-  readonly database: DatabaseOnDisk;
-  readonly chain: {
-    readonly head: { readonly header: { readonly number: bigint } };
-    readonly historyStart: HistoryStart;
-    keepStates(kept: bigint): Promise<HistoryStart>;
-    onHeadChanged(listener: () => void): () => void;
-  };
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+/** What the removal of old states stands on. */
+export type StateRemoverParts = RemoverParts<{ keepStates(kept: bigint): Promise<HistoryStart> }>;
 
 /** How far the removal of old states is. */
 export interface StateRemovalStatus {
@@ -51,7 +33,7 @@ export interface StateRemovalStatus {
  * option is no longer given. Close it before the database.
  */
 export class StateRemover {
-  private readonly settings: StateRemoverSettings;
+  private readonly settings: RemoverSettings;
   private readonly parts: StateRemoverParts;
   private readonly thread: RemovalThread<StateRemovalCommand, StateRemovalReport>;
   private stopListening: () => void = () => undefined;
@@ -64,7 +46,7 @@ export class StateRemover {
   private beganMs = 0;
   private toldAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: StateRemoverSettings, parts: StateRemoverParts) {
+  constructor(settings: RemoverSettings, parts: StateRemoverParts) {
     this.settings = settings;
     this.parts = parts;
     this.thread = new RemovalThread(

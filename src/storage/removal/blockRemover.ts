@@ -1,30 +1,12 @@
-import type { Logger } from "../../observability/logger.ts";
-import type { Clock } from "../../primitives/clock.ts";
 import { smaller } from "../../primitives/quantity.ts";
-import type { DatabaseOnDisk } from "../database.ts";
 import type { HistoryStart } from "../historyStart.ts";
 import { hasRemovable } from "./blockRemoval.ts";
 import type { BlockRemovalCommand, BlockRemovalReport } from "./blockRemovalWorker.ts";
 import { RemovalThread } from "./removalThread.ts";
+import type { RemoverParts, RemoverSettings } from "./remover.ts";
 
-export interface BlockRemoverSettings {
-  /** Folder of the chain's database, which this thread has open. */
-  readonly path: string;
-  /** Blocks below the head that are kept whole; undefined for all. */
-  readonly kept: bigint | undefined;
-}
-
-export interface BlockRemoverParts {
-  readonly database: DatabaseOnDisk;
-  readonly chain: {
-    readonly head: { readonly header: { readonly number: bigint } };
-    readonly historyStart: HistoryStart;
-    keepBlocks(kept: bigint): Promise<HistoryStart>;
-    onHeadChanged(listener: () => void): () => void;
-  };
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+/** What the removal of old blocks stands on. */
+export type BlockRemoverParts = RemoverParts<{ keepBlocks(kept: bigint): Promise<HistoryStart> }>;
 
 /** How far the removal of old blocks is. */
 export interface BlockRemovalStatus {
@@ -45,7 +27,7 @@ export interface BlockRemovalStatus {
  * What an earlier run left is removed, too, also once the option is no longer given. Close it before the database.
  */
 export class BlockRemover {
-  private readonly settings: BlockRemoverSettings;
+  private readonly settings: RemoverSettings;
   private readonly parts: BlockRemoverParts;
   private readonly thread: RemovalThread<BlockRemovalCommand, BlockRemovalReport>;
   private stopListening: () => void = () => undefined;
@@ -58,7 +40,7 @@ export class BlockRemover {
   /** Since when there were many blocks to remove, and from which on. */
   private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
 
-  constructor(settings: BlockRemoverSettings, parts: BlockRemoverParts) {
+  constructor(settings: RemoverSettings, parts: BlockRemoverParts) {
     this.settings = settings;
     this.parts = parts;
     this.thread = new RemovalThread(

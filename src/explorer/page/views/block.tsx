@@ -31,18 +31,24 @@ export function BlockView({ route }: ViewProps) {
   const number = Number(block.number);
   return (
     <article class="page">
-      <header class="title">
-        <p class="kicker">Block</p>
-        <h1>{showNumber(number)}</h1>
-        <Pager
-          newer={number > 0 ? `/block/${number - 1}` : undefined}
-          older={`/block/${number + 1}`}
-          names={["Previous", "Next"]}
-        />
-      </header>
+      <BlockTitle number={number} />
       <BlockFields block={block} />
       <Transactions block={block} page={page} />
     </article>
+  );
+}
+
+function BlockTitle({ number }: { readonly number: number }) {
+  return (
+    <header class="title">
+      <p class="kicker">Block</p>
+      <h1>{showNumber(number)}</h1>
+      <Pager
+        newer={number > 0 ? `/block/${number - 1}` : undefined}
+        older={`/block/${number + 1}`}
+        names={["Previous", "Next"]}
+      />
+    </header>
   );
 }
 
@@ -81,15 +87,7 @@ function OldBlock({ number, first }: { readonly number: number; readonly first: 
   const row = rounds.value?.[0];
   return (
     <article class="page">
-      <header class="title">
-        <p class="kicker">Block</p>
-        <h1>{showNumber(number)}</h1>
-        <Pager
-          newer={number > 0 ? `/block/${number - 1}` : undefined}
-          older={`/block/${number + 1}`}
-          names={["Previous", "Next"]}
-        />
-      </header>
+      <BlockTitle number={number} />
       <p>
         This node has whole blocks from {showNumber(first)} on; of this one it has the header alone, if that.
         Its transactions are on the chain, and another node that keeps all blocks has them.
