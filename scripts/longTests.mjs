@@ -100,6 +100,7 @@ const SUITES = [
   "test/cluster/fullDisk",
   "test/cluster/shutdown",
   "test/cluster/smallDisk",
+  "test/cluster/snapshot",
   "test/cluster/syncing",
   "test/cluster/threadAttack",
   "test/cluster/threadLimits",

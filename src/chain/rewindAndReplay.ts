@@ -101,13 +101,10 @@ function refusalBelow(
   { chain: { historyStart } }: ChainRewinderParts,
   number: bigint,
 ): Result<never, RewindErrorCode> | undefined {
-  if (number >= historyStart.states) return undefined;
-  const { blocks, states } = historyStart;
-  const beginning =
-    states === blocks
-      ? `this node's history begins with block ${blocks}`
-      : `this node's states begin with that of block ${states}`;
-  return refuse("notStored", `${beginning}, so it has no state of block ${number}`);
+  const { states } = historyStart;
+  if (number >= states) return undefined;
+  const why = `this node's states begin with that of block ${states}, so it has no state of block ${number}`;
+  return refuse("notStored", why);
 }
 
 function refusalWhileVoting({

@@ -63,6 +63,13 @@ async function codesOf({ setHead, replayBlock, resyncWorldState }: ChainRewinder
 }
 
 describe("rewinding and replaying", () => {
+  it("is refused where states and blocks were removed, without a word of a snapshot", async () => {
+    const { rewinder } = aRun({ validators: [1], historyStart: { headers: 0n, blocks: 300n, states: 300n } });
+    expect(await rewinder.setHead(299n)).toMatchObject({
+      error: { message: "this node's states begin with that of block 300, so it has no state of block 299" },
+    });
+  });
+
   it("is refused below the block of a snapshot, whose parent's state is not stored", async () => {
     const historyStart = { headers: 40n, blocks: 300n, states: 300n };
     const { rewinder, asked } = aRun({ validators: [1], historyStart });

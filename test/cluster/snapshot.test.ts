@@ -242,7 +242,7 @@ async function expectWhatItLacks(
   ]);
   expect(await failureOf("debug_setHead", [toQuantity(HEAD - 1)])).toEqual([
     -32000,
-    expect.stringContaining(`history begins with block ${HEAD}`),
+    expect.stringContaining(`states begin with that of block ${HEAD}`),
   ]);
   const fees = await made.rpc<{ oldestBlock: Hex }>("eth_feeHistory", ["0x64", "latest", [50]]);
   expect(Number(fees.oldestBlock)).toBe(HEAD);

@@ -144,10 +144,10 @@ async function exportTo({ values, io, raw }: Invocation<ExportValues>): Promise<
           io,
           EXIT.failed,
         );
-      const { headers, blocks: begin } = readHistoryStart(stored.database);
+      const { blocks: begin } = readHistoryStart(stored.database);
       if (startBlock < begin)
         return reportFailure(
-          `This node has no whole blocks before block ${begin}, which ${headers === 0n ? "it has removed (--block-history)" : "the snapshot that it was made from did not have, or it has removed"}: give --start-block=${begin}.`,
+          `This node has no whole blocks before block ${begin}: the snapshot that it was made from lacks them, or --block-history removed them. Give --start-block=${begin}.`,
           io,
           EXIT.failed,
         );
