@@ -60,7 +60,7 @@ describe("a node that has removed its old blocks", () => {
     ] as const)
       expect(await ask(method, toQuantity(number))).toEqual({
         code: -32000,
-        message: `Refused: this node's history begins with block ${FIRST}, so it has no state of block ${FIRST - 1}`,
+        message: `Refused: this node's states begin with that of block ${FIRST}, so it has no state of block ${FIRST - 1}`,
       });
   });
 });
