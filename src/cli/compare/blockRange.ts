@@ -3,6 +3,7 @@ import type { ProcessIo } from "../processIo.ts";
 import { compareBlock } from "./compareBlock.ts";
 import { type Endpoint, NodeUnreachable } from "./endpoint.ts";
 import type { Roles, Side } from "./findings.ts";
+import { firstBlockOf } from "./firstBlock.ts";
 import { headOf } from "./identity.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import type { Stop } from "./stop.ts";
@@ -59,8 +60,12 @@ export async function lowerHead({ nodes }: RangeComparison): Promise<bigint> {
   return smaller(ours, theirs);
 }
 
-/** A node without a block below its head, asked so often, keeps it no longer: it was not set back just then. */
-const ABSENCES = 2;
+/** Whether a node has later blocks alone, so that it is no use to wait for this one. */
+async function hasRemoved(node: Endpoint, number: bigint): Promise<boolean> {
+  const head = await headOf(node);
+  return head !== undefined && head > number && (await firstBlockOf(node, head)) > number;
+}
+
 /** Blocks this close to the head may lack their receipts and indexes for a moment. */
 const NEW_BLOCKS = 8n;
 
@@ -71,8 +76,7 @@ async function compareWhenThere(
 ): Promise<void> {
   const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, io } = comparison;
   const startMs = performance.now();
-  let isTold = false;
-  for (let absences = 0; ; ) {
+  for (let isTold = false; ; isTold = true) {
     if (number > heads.lower) heads.lower = await lowerHead(comparison);
     if (number <= heads.lower) {
       const absentAt = await compareBlock(number, {
@@ -87,14 +91,11 @@ async function compareWhenThere(
         sleep: stop.sleep,
       });
       if (absentAt === undefined) return;
-      absences++;
-      if (absences === ABSENCES) return tally.addAbsent({ from: number, to: number }, absentAt);
-    } else {
-      absences = 0;
-      if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
-      isTold = true;
+      if (await hasRemoved(nodes[absentAt], number))
+        return tally.addAbsent({ from: number, to: number }, absentAt);
     }
     heads.lower = -1n;
+    if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
     if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
       throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
     await stop.sleep(COMPARE_LIMITS.pollMs);
