@@ -231,7 +231,7 @@ function findCircles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return circles;
 }
 
-it("each suite of the long run has a file", () => {
+it("each suite of the long run has a file, and each test that only the long run has is in it", () => {
   const script = readFileSync(join(root, "scripts", "longTests.mjs"), "utf8");
   const suites = [...script.matchAll(/const (?:SUITES|CAMPAIGNS) = \[([^\]]*)\]/g)].flatMap(
     ([, list]) => list?.match(/test\/[^"]+/g) ?? [],
@@ -241,4 +241,7 @@ it("each suite of the long run has a file", () => {
     .filter((path) => path.endsWith(".test.ts"));
   expect(suites.length).toBeGreaterThan(40);
   expect(suites.filter((suite) => !tests.some((path) => path.startsWith(suite)))).toEqual([]);
+  // A test that only the long run has would else be in no run.
+  const thorough = tests.filter((path) => /\bitIfThorough\(/.test(readFileSync(join(root, path), "utf8")));
+  expect(thorough.filter((path) => !suites.some((suite) => path.startsWith(suite)))).toEqual([]);
 });
