@@ -60,6 +60,7 @@ export async function startProgram(
   logFile?: string,
   nodeOptions: readonly string[] = [],
   launcher: readonly string[] = [],
+  program: string = IBEX,
 ): Promise<Contender> {
   const [port, wsPort] = [await freePort(), await freePort()];
   const profileFolder = process.env["BENCH_PROFILE"];
@@ -72,7 +73,7 @@ export async function startProgram(
     "--max-semi-space-size=64",
     ...runtimeOptions,
     ...nodeOptions,
-    IBEX,
+    program,
     `--data-path=${dataPath}`,
     ...ports,
     ...options,

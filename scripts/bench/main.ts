@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
+ * `npm run bench [-- transfers burst validatorBurst firstBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
  * holds blockHolds churn sync propagation mesh disk histories footprint backup access threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
- * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--blocks=2000] [--fill=5] [--kept=1024] [--slice=250000] [--tokens] [--folder=PATH]`: measures this node beside
+ * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--blocks=2000] [--fill=5] [--kept=1024] [--slice=250000] [--tokens] [--folder=PATH] [--rounds=3] [--against=PATH]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -17,6 +17,7 @@ import { measureChurn } from "./churn.ts";
 import { type Contender, startAnvil, startIbex, startIbexAsValidator } from "./contenders.ts";
 import { measureDisk } from "./disk.ts";
 import { measureExecution } from "./execution/run.ts";
+import { measureFirstBursts } from "./firstBurst.ts";
 import { measureFootprint } from "./footprint.ts";
 import { measureFullBlocks } from "./fullBlocks.ts";
 import { measureGrowth } from "./growth.ts";
@@ -44,6 +45,7 @@ const PARTS = [
   "transfers",
   "burst",
   "validatorBurst",
+  "firstBurst",
   "token",
   "swap",
   "stake",
@@ -99,6 +101,8 @@ const { values: options, positionals: asked } = parseArgs({
     slice: { type: "string", default: "250000" },
     tokens: { type: "boolean", default: false },
     folder: { type: "string" },
+    rounds: { type: "string", default: "3" },
+    against: { type: "string" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -110,6 +114,7 @@ const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Run only by name: the chain for log queries alone takes minutes to write, and attacks take long. */
 const ON_REQUEST: ReadonlySet<Part> = new Set([
+  "firstBurst",
   "fullBlocks",
   "logs",
   "attacks",
@@ -142,6 +147,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   transfers: () => throughput("transfers"),
   burst: () => measureBursts(seconds),
   validatorBurst: () => measureValidatorBursts(seconds),
+  firstBurst: () => measureFirstBursts({ rounds: Number(options.rounds), against: options.against }),
   token: () => throughput("token"),
   swap: () => throughput("swap"),
   stake: () => throughput("stake"),
