@@ -31,6 +31,7 @@ const BELOW_ASSEMBLY = [
   "faucet",
   "explorer",
   "graphql",
+  "warmup",
 ];
 
 /** Who may import whom: the layers of the house, downwards only. A folder may always import itself. */
@@ -71,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   faucet: [...GROUND, "storage"],
   explorer: [...GROUND, "faucet", "rpc"],
   graphql: [...GROUND, "chain", "logs", "execution", "state", "txpool", "types", "chainspec"],
+  warmup: [...GROUND, "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
   cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],

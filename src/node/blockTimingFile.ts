@@ -35,8 +35,13 @@ function checksumOf({ fixedMs, eachMs }: BlockTiming): number {
 
 /** Keeps the chain's measured block timing over restarts. */
 export interface BlockTimingStore {
-  /** Starts the calibration in the background; called once the servers are open. */
-  begin(): void;
+  /**
+   * Starts the calibration in the background; called once the servers are open. Another one follows once the code is compiled, if it
+   * is (warmup/warmUp.ts).
+   */
+  begin(compiled: Promise<boolean>): void;
+  /** Whether it measures at the moment, so that other work would falsify it. */
+  readonly isCalibrating: boolean;
   /** Must be called before the database closes. */
   close(): Promise<void>;
 }
@@ -60,21 +65,33 @@ export function keepBlockTiming(
   if (known !== undefined) chain.restoreBlockTiming(known);
   const controller = new AbortController();
   let calibrating: Promise<void> = Promise.resolve();
+  let isCalibrating = false;
   let timer: Timer | undefined;
 
+  async function calibrateTwice(compiled: Promise<boolean>): Promise<void> {
+    await calibrate();
+    if (await compiled) await calibrate();
+  }
+
   async function calibrate(): Promise<void> {
+    isCalibrating = true;
     try {
       await chain.calibrate(controller.signal);
     } catch (error) {
       logger.warn({ error }, "the time to finish a block could not be measured");
+    } finally {
+      isCalibrating = false;
     }
   }
 
   return {
-    begin() {
+    begin(compiled) {
       timer = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => {
-        if (isValidator()) calibrating = calibrate();
+        if (isValidator()) calibrating = calibrateTwice(compiled);
       });
+    },
+    get isCalibrating() {
+      return isCalibrating;
     },
     async close() {
       timer?.cancel();

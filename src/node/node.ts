@@ -23,8 +23,9 @@ import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type Conductors, openNetwork } from "./openNetwork.ts";
-import { type OpenServices, openServers } from "./openServers.ts";
+import { type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
+import { openWarmUp } from "./openWarmUp.ts";
 import { type LoadingThreads, loadRpcThreads } from "./rpcThreads/loadingThreads.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";
@@ -148,7 +149,7 @@ async function open(
     threads,
   });
   if (!servers.ok) return servers;
-  const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
+  const begun = await begin(context, stores.value, chainAndPool.value, conductors.value, servers.value);
   if (!begun.ok) return begun;
   const { chain } = chainAndPool.value;
   const { http, webSocket, explorer, metricsEndpoint } = servers.value;
@@ -194,11 +195,14 @@ const CALL_THREADS_AFTER_MS = 5000;
 
 /** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */
 async function begin(
-  { settings, logger, onStop }: OpenContext,
+  context: OpenContext,
   { directory }: Stores,
-  { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover }: ChainAndPool,
+  chainAndPool: ChainAndPool,
   { engine, peering, pauseReasons }: Conductors,
+  servers: Servers,
 ): Promise<Result<void, "unusableDatabase">> {
+  const { settings, logger, onStop } = context;
+  const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover } = chainAndPool;
   const diskGuard = createDiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {
@@ -222,7 +226,10 @@ async function begin(
   if (!started.ok) return unusableVoteLog(directory, started.error.message);
   peering.begin(pauseReasons);
   pool.begin();
-  timing.begin();
+  const warmUp = openWarmUp(context, chainAndPool, peering, servers);
+  onStop(() => warmUp?.stop());
+  timing.begin(warmUp?.ended ?? Promise.resolve(false));
+  warmUp?.begin();
   // A first call would start these threads, too; begun here, it finds them, and a node that is stopped at once saves them.
   const quiet = durationClock.at(durationClock.nowMs() + CALL_THREADS_AFTER_MS, () => simulator.start());
   onStop(() => quiet.cancel());

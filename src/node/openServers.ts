@@ -18,7 +18,7 @@ import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
-export interface Servers extends Pick<RpcServers, "http" | "webSocket" | "explorer"> {
+export interface Servers extends Pick<RpcServers, "http" | "webSocket" | "explorer" | "warmUp"> {
   readonly metricsEndpoint: Endpoint | undefined;
   readonly access: CallerAccess;
 }
@@ -95,7 +95,7 @@ export async function openServers(
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
-  return ok({ http, webSocket, explorer, metricsEndpoint, access });
+  return ok({ http, webSocket, explorer, metricsEndpoint, access, warmUp: servers.value.warmUp });
 }
 
 function threadsToStart(

@@ -34,6 +34,8 @@ export interface RpcServers {
   readonly explorer: RpcServer | undefined;
   /** Has the threads answer, where there are any. Servers of this thread answer from the time that they are open. */
   begin(): Promise<void>;
+  /** Has the threads for callers answer so many made-up calls each (warmup/madeUpCalls.ts). */
+  warmUp(calls: number): void;
   close(): Promise<void>;
 }
 
@@ -131,6 +133,7 @@ export async function openRpcServers(
       // Visitors wait until callers are answered.
       void open.visitors?.begin();
     },
+    warmUp: (calls) => open.threads?.warmUp(calls),
     close,
   });
 }

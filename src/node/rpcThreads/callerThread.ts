@@ -10,6 +10,7 @@ import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
+import type { RpcBackend } from "../../rpc/ports.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
 import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
@@ -31,6 +32,7 @@ import {
 import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
+import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import { localPorts } from "./localPorts.ts";
 import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
 import { openThreadServers, type ThreadServers } from "./threadServers.ts";
@@ -73,20 +75,14 @@ export async function openCallerThread(
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
   const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
   const main = createMainThread(post, totals, requestsOfAll(data));
-  const lasting = createLastingWork(main);
-  const backend = threadBackend({
-    ...lasting,
-    ...localPorts(data, view, lasting),
-    accounts,
-    simulator: simulatorOf(data, view, lasting),
-    submit: createRemoteSubmission(transactions.add),
-  });
+  const backendWith = backendsOf(data, { view, main, accounts });
+  const methods = threadMethods(METHODS, { main, view });
   const servers = await openThreadServers(
     data,
     { http, webSocket, explorer },
     {
-      methods: threadMethods(METHODS, { main, view }),
-      backend,
+      methods,
+      backend: backendWith(createRemoteSubmission(transactions.add)),
       view,
       main,
       reader,
@@ -103,9 +99,12 @@ export async function openCallerThread(
   // The first answer does not wait for it: meanwhile calls run on the threads for them.
   void loadInterpreter();
 
+  const madeUp = new MadeUpCalls(methods, backendWith, durationClock);
+
   async function close(): Promise<void> {
     await Promise.all(servers.open.map((server) => server.close()));
     reader.close();
+    madeUp.close();
     counts?.flush();
     main.close();
     view.close();
@@ -114,7 +113,30 @@ export async function openCallerThread(
     post({ kind: "closed" });
   }
 
-  return receiver({ main, transactions, feed, view, counts, servers, post, close });
+  return receiver({ main, transactions, feed, view, counts, servers, madeUp, post, close });
+}
+
+/** The thread's backend with any way to the pool. */
+function backendsOf(
+  data: RpcThreadData,
+  {
+    view,
+    main,
+    accounts,
+  }: {
+    readonly view: ChainView;
+    readonly main: MainThread;
+    readonly accounts: AccountIndexReader | undefined;
+  },
+): (submit: RpcBackend["submit"]) => RpcBackend {
+  const lasting = createLastingWork(main);
+  const ports = {
+    ...lasting,
+    ...localPorts(data, view, lasting),
+    accounts,
+    simulator: simulatorOf(data, view, lasting),
+  };
+  return (submit) => threadBackend({ ...ports, submit });
 }
 
 function requestsOfAll({ held, index }: RpcThreadData): SharedRequests {
@@ -138,12 +160,13 @@ interface Parts {
   readonly view: ChainView;
   readonly counts: CountSender | undefined;
   readonly servers: ThreadServers;
+  readonly madeUp: MadeUpCalls;
   post(message: FromThread): void;
   close(): Promise<void>;
 }
 
 function receiver(parts: Parts): CallerThread {
-  const { main, transactions, feed, view, counts, servers, post, close } = parts;
+  const { main, transactions, feed, view, counts, servers, madeUp, post, close } = parts;
   return {
     receive(message) {
       switch (message.kind) {
@@ -171,6 +194,9 @@ function receiver(parts: Parts): CallerThread {
         case "access":
           servers.changeAccess(message.access as ServerSettings);
           post({ kind: "worked", on: message.kind });
+          break;
+        case "warmUp":
+          void madeUp.answer(message.calls).then(() => post({ kind: "worked", on: message.kind }));
           break;
         case "close":
           void close();

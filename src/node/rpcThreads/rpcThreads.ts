@@ -44,6 +44,8 @@ export interface RpcThreads {
   flushCounts(): Promise<void>;
   /** Replaces what callers may do. */
   changeAccess(settings: ServerSettings): void;
+  /** Has each thread that is open answer so many made-up calls (warmup/madeUpCalls.ts). */
+  warmUp(calls: number): void;
   close(): Promise<void>;
 }
 
@@ -201,6 +203,10 @@ class Threads implements RpcThreads {
   changeAccess({ http, webSocket, explorer }: ServerSettings): void {
     this.access = { http, webSocket, explorer };
     for (const thread of this.threads) thread.changeAccess(this.access);
+  }
+
+  warmUp(calls: number): void {
+    for (const thread of this.threads) thread.tell({ kind: "warmUp", calls });
   }
 
   /** Once for all ports, whose owners each close theirs. */

@@ -202,7 +202,8 @@ class HttpRequestHandler {
   }
 }
 
-class HttpCaller implements Caller {
+/** Who sent a request over HTTP. */
+export class HttpCaller implements Caller {
   readonly connection = undefined;
   readonly isForeignPage: boolean;
   readonly grant: Grant | undefined;

@@ -96,7 +96,7 @@ export type FromThread =
   /** An entry of the index by address cannot be read (AccountIndex.reportDamage). */
   | { readonly kind: "indexDamage"; readonly damage: string }
   /** A notice has been worked on (notices.ts). */
-  | { readonly kind: "worked"; readonly on: "head" | "syncing" | "access" }
+  | { readonly kind: "worked"; readonly on: "head" | "syncing" | "access" | "warmUp" }
   | { readonly kind: "opened"; readonly failure: string | undefined }
   | { readonly kind: "closed" };
 
@@ -125,6 +125,8 @@ export type ToThread =
     }
   | { readonly kind: "syncing"; readonly status: SyncStatus | undefined }
   | { readonly kind: "access"; readonly access: unknown }
+  /** Answer so many made-up calls that lead nowhere (warmup/madeUpCalls.ts). */
+  | { readonly kind: "warmUp"; readonly calls: number }
   /** Send what was counted: metrics are about to be read. */
   | { readonly kind: "flush" }
   | { readonly kind: "close" };

@@ -1,0 +1,75 @@
+import { availableParallelism, loadavg } from "node:os";
+import { type Clock, clockOf, durationClock, systemClock } from "../primitives/clock.ts";
+import type { TxPoolLimits } from "../txpool/limits.ts";
+import { type MadeUpChain, openMadeUpChain } from "../warmup/madeUpChain.ts";
+import { WarmUp } from "../warmup/warmUp.ts";
+import { hostLimits } from "./hostLimits.ts";
+import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { Conductors } from "./openNetwork.ts";
+import type { Servers } from "./openServers.ts";
+import type { OpenContext } from "./openStores.ts";
+import { threadTimes } from "./threadTimes.ts";
+
+/** With a single core it would take the time of what the node has to do. */
+const LEAST_CORES = 2;
+/** It leaves some 100 MB of compiled code and of room for young objects, which a first burst takes anyway. */
+const LEAST_MEMORY_BYTES = 1024 ** 3;
+
+/** What has the node's code compiled before the first burst; undefined on a small machine. */
+export function openWarmUp(
+  { settings, logger, clock }: OpenContext,
+  { chain, pool: { pool }, controls, recoverSenders, timing }: ChainAndPool,
+  { sync }: Conductors["peering"],
+  { warmUp: answerCalls }: Servers,
+): WarmUp | undefined {
+  const { memoryBytes = hostLimits().memoryBytes } = settings;
+  if (availableParallelism() < LEAST_CORES || memoryBytes < LEAST_MEMORY_BYTES) return undefined;
+  const { production } = controls;
+  const openWith = (poolLimits: TxPoolLimits, clockOfChain: Clock): Promise<MadeUpChain> =>
+    openMadeUpChain({
+      ...{ production, recoverSenders, cpuMs, threadTimes, poolLimits },
+      spec: settings.chainSpec,
+      head: chain.head.header,
+      clock: clockOfChain,
+    });
+  const warmUp = new WarmUp({
+    clock: durationClock,
+    openChains: () =>
+      Promise.all([openWith(settings.pool, clock), openWith({ ...settings.pool }, FAST_CLOCK)]),
+    answerCalls,
+    isIdle: () =>
+      sync.isInSync &&
+      !chain.isExecuting &&
+      !timing.isCalibrating &&
+      pool.statistics.pending === 0 &&
+      isMachineIdle(),
+    onFault: (error) =>
+      logger.debug({ error }, "the node's code could not be compiled ahead of the first burst"),
+  });
+  const stopListening = [
+    pool.onAdded(() => warmUp.stop()),
+    // Of a sync, or of other validators with transactions: the node compiles its code by working.
+    chain.onHeadChanged(({ added }) => {
+      if (added.length > 1 || added.some(({ transactions }) => transactions.length > 0)) warmUp.stop();
+    }),
+  ];
+  void warmUp.ended.then(() => {
+    for (const stop of stopListening) stop();
+  });
+  return warmUp;
+}
+
+/** Twice as fast as time, so that what yields every ten milliseconds on it yields every five. */
+const FAST_CLOCK = clockOf(() => 2 * systemClock.nowMs());
+
+/** Nodes that start side by side, or other programs of the machine, need the cores more. Zero is what Windows says. */
+function isMachineIdle(): boolean {
+  const [ofLastMinute = 0] = loadavg();
+  return ofLastMinute < availableParallelism();
+}
+
+/** CPU time used by this process, milliseconds. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
