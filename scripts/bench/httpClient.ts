@@ -36,7 +36,12 @@ export function createRpcClient(port: number, connections: number): RpcClient {
           response.on("error", reject);
         },
       );
-      outgoing.on("error", reject);
+      outgoing.on("error", (error) => {
+        // The server closed the connection as idle just then, as after a minute in which this process signed transactions.
+        if (outgoing.reusedSocket && "code" in error && error.code === "ECONNRESET")
+          post(body).then(resolve, reject);
+        else reject(error);
+      });
       outgoing.end(body);
     });
   }
