@@ -100,10 +100,10 @@ async function remove(chain: Chain, database: DatabaseOnDisk, { states, blocks }
   await chain.keepBlocks(blocks);
   const removal = removalOf(database);
   removal.startMoved(chain.historyStart.blocks);
-  let isMore = true;
-  while (isMore) {
-    isMore = await removal.step();
-    await removal.compactSome(!isMore);
+  let isDone = false;
+  while (!isDone) {
+    const isMore = await removal.step();
+    isDone = !(await removal.compactSome(!isMore)) && !isMore;
   }
 }
 

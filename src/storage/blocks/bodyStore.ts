@@ -38,20 +38,16 @@ export function deleteTransactions(batch: Batch, number: bigint, count: number):
   for (let chunk = 0; chunk < chunksOf(count); chunk++) batch.delete(bodyKey(number, chunk));
 }
 
-export interface RemovedChunk {
-  readonly transactions: number;
-}
-
 /**
  * Deletes the chunk of a body with that key and value, the receipts and the index entries of its transactions. Of a damaged chunk the
- * index entries stay, which lead to nothing.
+ * index entries stay, which lead to nothing. Returns the number of its transactions.
  */
-export function deleteBodyChunk(batch: Batch, key: Uint8Array, sealed: Uint8Array): RemovedChunk {
+export function deleteBodyChunk(batch: Batch, key: Uint8Array, sealed: Uint8Array): number {
   const hashes = hashesInChunk(key, sealed);
   for (const hash of hashes) deleteTransactionPlace(batch, hash);
   batch.delete(receiptsKeyOfBody(key));
   batch.delete(key);
-  return { transactions: hashes.length };
+  return hashes.length;
 }
 
 function hashesInChunk(key: Uint8Array, sealed: Uint8Array): readonly Hash[] {

@@ -1,5 +1,5 @@
 import { createBatch } from "../batch.ts";
-import { deleteBodyChunk, type RemovedChunk } from "../blocks/bodyStore.ts";
+import { deleteBodyChunk } from "../blocks/bodyStore.ts";
 import type { Batch, DatabaseOnDisk, KeyRange } from "../database.ts";
 import { readHistoryStart } from "../historyStart.ts";
 import {
@@ -7,6 +7,7 @@ import {
   chunkAfter,
   commitKey,
   KEY_PREFIXES,
+  type NumberedPrefix,
   numberInKey,
   numberRange,
   prefixRange,
@@ -52,8 +53,12 @@ export class BlockRemoval {
   private commit = commitKey(1n);
   private until = 0n;
   private transactions = 0;
-  /** Since the last compactions: blocks from here on, bytes of bodies, transactions. */
-  private uncompacted = { from: this.body, bytes: 0, transactions: 0 };
+  /** What was removed since the last compaction of its range: bodies, commit records, entries of the index by hash. */
+  private bodies = { from: 1n, bytes: 0 };
+  private commits = { from: 1n, bytes: 0 };
+  private places = 0;
+  /** Parts of the index by hash that are to be compacted. */
+  private parts: readonly HashRange[] = [];
 
   constructor(database: RemovalDatabase, limits: RemovalLimits = REMOVAL_LIMITS) {
     this.database = database;
@@ -77,18 +82,19 @@ export class BlockRemoval {
 
   /** Gives the room of what was removed back to the file system, a part at a time; false when too little was removed since. */
   async compactSome(isAtEnd: boolean): Promise<boolean> {
-    const { bytes, transactions } = this.uncompacted;
-    if (bytes >= (isAtEnd ? LITTLE_BYTES : MANY_BYTES)) {
-      await this.compactBodies();
+    const least = isAtEnd ? LITTLE_BYTES : MANY_BYTES;
+    if (this.bodies.bytes >= least) {
+      await this.compact([KEY_PREFIXES.body, KEY_PREFIXES.receipts], this.bodies.from, this.next);
+      this.bodies = { from: this.next, bytes: 0 };
       return true;
     }
-    if (transactions < MANY_TRANSACTIONS) return false;
-    const index = await this.database.approximateBytes(prefixRange(KEY_PREFIXES.transaction));
-    // Rewriting the index costs as much as it is large.
-    if (transactions * PLACE_ENTRY_BYTES < index / 2) return false;
-    this.uncompacted.transactions = 0;
-    for (const part of PARTS_OF_INDEX) await this.database.compact(part);
-    return true;
+    if (this.commits.bytes >= least) {
+      const until = numberInKey(this.commit);
+      await this.compact([KEY_PREFIXES.commit], this.commits.from, until);
+      this.commits = { from: until, bytes: 0 };
+      return true;
+    }
+    return this.compactPartOfIndex();
   }
 
   get progress(): RemovalProgress {
@@ -106,10 +112,10 @@ export class BlockRemoval {
     let count = 0;
     let read = 0;
     for await (const [key, sealed] of this.database.range({ from: this.body, until: end, limit: entries })) {
-      const removed: RemovedChunk = deleteBodyChunk(batch, key, sealed);
-      this.transactions += removed.transactions;
-      this.uncompacted.transactions += removed.transactions;
-      this.uncompacted.bytes += sealed.length;
+      const transactions = deleteBodyChunk(batch, key, sealed);
+      this.transactions += transactions;
+      this.places += transactions;
+      this.bodies.bytes += sealed.length;
       this.body = chunkAfter(key);
       count++;
       read += sealed.length;
@@ -124,20 +130,36 @@ export class BlockRemoval {
   private async removeCommits(batch: Batch, until: bigint): Promise<boolean> {
     const limit = this.limits.entries * COMMITS_PER_CHUNK;
     let count = 0;
-    for await (const [key] of this.database.range({ from: this.commit, until: commitKey(until), limit })) {
+    const commits = this.database.range({ from: this.commit, until: commitKey(until), limit });
+    for await (const [key, sealed] of commits) {
       batch.delete(key);
+      this.commits.bytes += key.length + sealed.length;
       this.commit = commitKey(numberInKey(key) + 1n);
       count++;
     }
     return count === limit;
   }
 
-  private async compactBodies(): Promise<void> {
-    const { from } = this.uncompacted;
-    const numbers = { from: numberInKey(from), until: this.next };
-    this.uncompacted = { ...this.uncompacted, from: this.body, bytes: 0 };
-    for (const prefix of [KEY_PREFIXES.body, KEY_PREFIXES.receipts, KEY_PREFIXES.commit] as const)
-      await this.database.compact(numberRange(prefix, numbers));
+  private async compact(prefixes: readonly NumberedPrefix[], from: bigint, until: bigint): Promise<void> {
+    for (const prefix of prefixes) await this.database.compact(numberRange(prefix, { from, until }));
+  }
+
+  private async compactPartOfIndex(): Promise<boolean> {
+    if (this.parts.length === 0) this.parts = await this.partsOfIndex();
+    const [part, ...rest] = this.parts;
+    if (part === undefined) return false;
+    this.parts = rest;
+    await this.database.compact(part);
+    return true;
+  }
+
+  /** All parts of the index once so much of it was removed that it is worth to rewrite it, which costs as much as it is large. */
+  private async partsOfIndex(): Promise<readonly HashRange[]> {
+    if (this.places < MANY_TRANSACTIONS) return [];
+    const bytes = await this.database.approximateBytes(prefixRange(KEY_PREFIXES.transaction));
+    if (this.places * PLACE_ENTRY_BYTES < bytes / 2) return [];
+    this.places = 0;
+    return indexInParts(Math.ceil(bytes / PART_BYTES));
   }
 }
 
@@ -151,19 +173,25 @@ export async function hasRemovable(database: Pick<DatabaseOnDisk, "get" | "range
   return false;
 }
 
-/** A commit record is small, and is deleted unread. */
+/** A commit record is small. */
 const COMMITS_PER_CHUNK = 16;
-/** Bodies after whose removal their range is compacted, with as much of receipts: while more is removed, and at the end of it. */
+/** Bodies, or commit records, after whose removal their range is compacted, with as much of receipts: while more is removed, and at the end of it. */
 const MANY_BYTES = 32 * 1024 * 1024;
 const LITTLE_BYTES = 4 * 1024 * 1024;
 /** Fewer entries of the index by hash are not worth a compaction, which LevelDB does by itself now and then. */
 const MANY_TRANSACTIONS = 100_000;
 const PLACE_ENTRY_BYTES = 60;
-/** The index by hash in parts of which each is compacted within seconds: hashes are spread evenly over their first byte. */
-const PARTS_OF_INDEX: readonly Pick<KeyRange, "from" | "until">[] = Array.from({ length: 16 }, (_, part) => ({
-  from: Uint8Array.of(KEY_PREFIXES.transaction, part * 16),
-  until:
-    part === 15
+/** A part of the index by hash is compacted within seconds. */
+const PART_BYTES = 64 * 1024 * 1024;
+
+type HashRange = Pick<KeyRange, "from" | "until">;
+
+/** The index by hash in so many parts of alike size, or in 256: hashes are spread evenly over their first byte. */
+function indexInParts(count: number): readonly HashRange[] {
+  const parts = Math.min(Math.max(count, 1), 256);
+  const startOf = (part: number): Uint8Array =>
+    part === parts
       ? Uint8Array.of(KEY_PREFIXES.transaction + 1)
-      : Uint8Array.of(KEY_PREFIXES.transaction, part * 16 + 16),
-}));
+      : Uint8Array.of(KEY_PREFIXES.transaction, Math.floor((part * 256) / parts));
+  return Array.from({ length: parts }, (_, part) => ({ from: startOf(part), until: startOf(part + 1) }));
+}

@@ -5,12 +5,13 @@ import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { checkState } from "../../../src/state/verifyState.ts";
+import { createBatch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyNewest } from "../../../src/storage/blocks/verifyNewest.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { findDamage } from "../../../src/storage/databaseCheck.ts";
-import { KEY_PREFIXES, numberRange, prefixRange } from "../../../src/storage/keys.ts";
+import { commitKey, KEY_PREFIXES, numberRange, prefixRange } from "../../../src/storage/keys.ts";
 import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { BlockRemoval, hasRemovable } from "../../../src/storage/removal/blockRemoval.ts";
@@ -176,4 +177,22 @@ describe("a start of the history that moves", () => {
     const [, number] = expectDefined(database.get(Uint8Array.of(1, ...Buffer.from("schema"))), "the schema");
     expect(number).not.toBe(1);
   });
+});
+
+it("gives back the room of the commit records of blocks without transactions, and of those alone that it removed", async () => {
+  const database = createMemoryDatabase();
+  const until = 5_000n;
+  const batch = createBatch();
+  for (let number = 1n; number < until + 5n; number++) batch.put(commitKey(number), new Uint8Array(1_000));
+  await database.write(batch);
+  const compacted: string[] = [];
+  const removal = new BlockRemoval({
+    ...removable(database),
+    async compact({ from, until: end }) {
+      compacted.push(`${toHex(from)} ${toHex(end)}`);
+    },
+  });
+  await removeAll(removal, until);
+  expect(compacted).toEqual([`${toHex(commitKey(1n))} ${toHex(commitKey(until))}`]);
+  expect(await entriesOf(database)).toHaveLength(5);
 });
