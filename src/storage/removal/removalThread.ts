@@ -28,7 +28,7 @@ export interface RemovalThreadParts<Report> {
  * the disk failed. It writes beside the main thread: its batches are small, and have no key in common with those of the chain. Close it before the
  * database.
  */
-export class RemovalThread<Command, Report> {
+export class RemovalThread<Command, Report extends { readonly isDone: boolean }> {
   private readonly settings: RemovalThreadSettings;
   private readonly parts: RemovalThreadParts<Report>;
   private command: Command | undefined;
@@ -81,7 +81,8 @@ export class RemovalThread<Command, Report> {
       { entry: workerEntry(worker), workerData: { path }, heapMb },
       {
         receive: (report) => {
-          this.retryMs = FIRST_RETRY_MS;
+          // One that only begins may fail in the same way again.
+          if (report.isDone) this.retryMs = FIRST_RETRY_MS;
           this.parts.receive(report);
         },
         ended: (error) => {
