@@ -115,7 +115,7 @@ function shortKey(key: string): string {
   return key.slice(0, 16);
 }
 
-/** The peers that lack the body of one old block. */
+/** The connected peers that lack the body of one old block. */
 class LackingPeers {
   #what = "";
   #keys = new Set<string>();
@@ -129,6 +129,8 @@ class LackingPeers {
       this.#isTold = false;
     }
     this.#keys.add(key);
+    const connected = new Set(peers.map((other) => other.key));
+    for (const known of this.#keys) if (!connected.has(known)) this.#keys.delete(known);
     const areAll =
       !this.#isTold && peers.every((other) => this.#keys.has(other.key) || (other.height ?? 0n) < height);
     this.#isTold ||= areAll;
