@@ -23,7 +23,7 @@ import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { type OpenPool, openPool } from "./openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { threadTimes } from "./threadTimes.ts";
+import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface ChainAndPool {
@@ -73,10 +73,7 @@ export async function openChainAndPool(
     recoverSigners: (items) => recovery.recoverMany(items, "urgent"),
     production: controls.production,
     threadTimes,
-    cpuMs: () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1000;
-    },
+    cpuMs: processCpuMs,
     logger: chainLogger,
   });
   if (!opened.ok) return differentGenesis(settings, opened.error.message);

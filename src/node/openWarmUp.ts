@@ -8,7 +8,7 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { Servers } from "./openServers.ts";
 import type { OpenContext } from "./openStores.ts";
-import { threadTimes } from "./threadTimes.ts";
+import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
 /** With a single core it would take the time of what the node has to do. */
 const LEAST_CORES = 2;
@@ -27,7 +27,8 @@ export function openWarmUp(
   const { production } = controls;
   const openWith = (poolLimits: TxPoolLimits, clockOfChain: Clock): Promise<MadeUpChain> =>
     openMadeUpChain({
-      ...{ production, recoverSenders, cpuMs, threadTimes, poolLimits },
+      ...{ production, recoverSenders, threadTimes, poolLimits },
+      cpuMs: processCpuMs,
       spec: settings.chainSpec,
       head: chain.head.header,
       clock: clockOfChain,
@@ -66,10 +67,4 @@ const FAST_CLOCK = clockOf(() => 2 * systemClock.nowMs());
 function isMachineIdle(): boolean {
   const [ofLastMinute = 0] = loadavg();
   return ofLastMinute < availableParallelism();
-}
-
-/** CPU time used by this process, milliseconds. */
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

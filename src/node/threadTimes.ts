@@ -17,3 +17,9 @@ export function threadTimes(): ThreadTimes | undefined {
     return undefined;
   }
 }
+
+/** CPU time used by all threads of this process, milliseconds. */
+export function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

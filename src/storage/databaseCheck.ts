@@ -84,8 +84,8 @@ async function* damagedBlocksTo(
     let header: ReturnType<typeof readHeader>;
     yield* damageIn(async () => {
       header = readHeader(database, number);
-      const isWhole = header !== undefined && !isHeaderAlone(header) && isWithin(start, number);
-      if (header !== undefined && isWhole) await verifyCommit(database, header, trieTally);
+      if (header === undefined || isHeaderAlone(header) || !isWithin(start, number)) return;
+      await verifyCommit(database, header, trieTally);
     });
     if (header === undefined) yield `Block ${number} is missing or unreadable.`;
     else if (isHeaderAlone(header) && number >= start.blocks) yield `Block ${number} lacks its body.`;

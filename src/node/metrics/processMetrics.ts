@@ -9,6 +9,7 @@ import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../../observability/registry.ts";
 import { bytesOfThreads } from "../../primitives/threadPages.ts";
 import { memoryIn, type ProcessMemory } from "../processMemory.ts";
+import { processCpuMs } from "../threadTimes.ts";
 
 /**
  * Declares the metrics of the process and its runtime (metrics.md#process-and-runtime). Dashboards ask for Besu's names,
@@ -38,10 +39,7 @@ export function declareProcessMetrics(
   );
   metrics.family(
     { category: "PROCESS", name: "cpu_seconds_total", help: "CPU time used, seconds", type: "counter" },
-    () => {
-      const { user, system } = process.cpuUsage();
-      return [[[], (user + system) / 1e6]];
-    },
+    () => [[[], processCpuMs() / 1000]],
   );
   metrics.gauge(
     {
