@@ -10,6 +10,9 @@ import { isRipemd160 } from "./precompiles/addresses.ts";
 export class AccessJournal {
   private readonly accesses = new Map<string, Access>();
   private readonly log: Undo[] = [];
+  /** Entries of the log that were dropped, since nothing outside of all checkpoints is undone. */
+  private dropped = 0;
+  /** Entries up to each open checkpoint, with those dropped. */
   private readonly checkpoints: number[] = [];
   private readonly alwaysWarm: ReadonlySet<string>;
   /** What was asked for last, by the identity of the caller's bytes, which the caller does not change. */
@@ -50,7 +53,7 @@ export class AccessJournal {
     const access = this.accessOf(address);
     const { touchedAt } = access;
     if (touchedAt !== UNTOUCHED && (!isRipemd160(address) || this.isSinceCheckpoint(touchedAt))) return;
-    this.setTouched(access, this.checkpoints.length === 0 ? OUTSIDE : this.log.length);
+    this.setTouched(access, this.checkpoints.length === 0 ? OUTSIDE : this.entries);
   }
 
   /** True if the account was touched since the last checkpoint, also one touched before. Only for RIPEMD-160's. */
@@ -78,17 +81,19 @@ export class AccessJournal {
   }
 
   checkpoint(): void {
-    this.checkpoints.push(this.log.length);
+    this.checkpoints.push(this.entries);
   }
 
   commit(): void {
     assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
-    if (this.checkpoints.length === 0 && this.log.length > 0) this.log.length = 0;
+    if (this.checkpoints.length > 0 || this.log.length === 0) return;
+    this.dropped += this.log.length;
+    this.log.length = 0;
   }
 
   revert(): void {
-    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
-    for (let at = this.log.length; at > length; at--)
+    const entries = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
+    for (let at = this.entries; at > entries; at--)
       this.undo(expectDefined(this.log.pop(), "a journal entry"));
   }
 
@@ -98,6 +103,11 @@ export class AccessJournal {
     // A map without entries would get a new table all the same.
     if (this.accesses.size > 0) this.accesses.clear();
     this.lastAddress = undefined;
+    this.dropped = 0;
+  }
+
+  private get entries(): number {
+    return this.dropped + this.log.length;
   }
 
   private accessOf(address: Address): Access {
@@ -137,10 +147,17 @@ export class AccessJournal {
         return;
       case "touch":
         access.touchedAt = touchedAt;
+        if (touchedAt !== UNTOUCHED) this.remember(access);
         return;
       default:
         assertNever(kind);
     }
+  }
+
+  /** Lists an address again that is touched after all: it was removed while its touch was forgotten. */
+  private remember(access: Access): void {
+    this.accesses.set(access.key, access);
+    this.lastAddress = undefined;
   }
 
   /** Removes an address that is neither warm nor touched any more, so that it is listed where it is accessed again. */
@@ -156,7 +173,7 @@ interface Access {
   readonly address: Address;
   readonly key: string;
   isWarm: boolean;
-  /** Length of the log when it was touched, or one of the two below. */
+  /** Entries of the log when it was touched, with those dropped, or one of the two below. */
   touchedAt: number;
   slots: Set<string> | undefined;
 }

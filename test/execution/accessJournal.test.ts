@@ -91,6 +91,41 @@ describe("the journal of accesses", () => {
     expect(journal.warm(first)).toBe(false);
   });
 
+  it("knows a touch again that was forgotten and is restored by a revert, whatever else the revert undoes", () => {
+    const inOne = new AccessJournal(ALWAYS_WARM);
+    inOne.touch(RIPEMD160);
+    inOne.checkpoint();
+    inOne.untouch(RIPEMD160);
+    inOne.warm(RIPEMD160);
+    inOne.revert();
+    expect(touchedIn(inOne)).toEqual([RIPEMD160]);
+    const inTwo = new AccessJournal(ALWAYS_WARM);
+    inTwo.touch(RIPEMD160);
+    inTwo.checkpoint();
+    inTwo.untouch(RIPEMD160);
+    inTwo.checkpoint();
+    inTwo.warm(RIPEMD160);
+    inTwo.revert();
+    inTwo.touch(RIPEMD160);
+    inTwo.revert();
+    expect(touchedIn(inTwo)).toEqual([RIPEMD160]);
+    inTwo.untouch(RIPEMD160);
+    expect(touchedIn(inTwo)).toEqual([]);
+  });
+
+  it("does not take a touch for one since the checkpoint when that was opened after the touch was committed", () => {
+    const journal = new AccessJournal(ALWAYS_WARM);
+    journal.checkpoint();
+    journal.touch(RIPEMD160);
+    expect(journal.isTouchedSinceCheckpoint(RIPEMD160)).toBe(true);
+    journal.commit();
+    journal.checkpoint();
+    expect(journal.isTouchedSinceCheckpoint(RIPEMD160)).toBe(false);
+    journal.commit();
+    journal.clear();
+    expect(touchedIn(journal)).toEqual([]);
+  });
+
   it("lists slots by address, those of a reverted access where they are accessed again", () => {
     const journal = new AccessJournal(ALWAYS_WARM);
     const [, first, second] = ADDRESSES as [Address, Address, Address, Address];
@@ -106,6 +141,12 @@ describe("the journal of accesses", () => {
     ]);
   });
 });
+
+function touchedIn(journal: AccessJournal): readonly Address[] {
+  const touched: Address[] = [];
+  journal.forEachTouched((found) => touched.push(found));
+  return touched;
+}
 
 function perform(
   journal: AccessJournal,
