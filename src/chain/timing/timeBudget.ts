@@ -81,8 +81,8 @@ export function createBlockTimeBudget(
   const { contention } = parts;
   /** Taken at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
   let commitMark = contention.mark();
-  /** Of the last block before which it was known: the next one may begin right after a commit. */
-  let slowdown = 1;
+  /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to tell. */
+  let lastSlowdown = 1;
   let markedMs = Number.NEGATIVE_INFINITY;
   let lastCommitMs = Number.POSITIVE_INFINITY;
   let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +98,7 @@ export function createBlockTimeBudget(
         ? lastCommitMs + periodMs * MAX_PERIODS_APART
         : Number.POSITIVE_INFINITY;
       const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
-      slowdown = contention.slowdownSince(commitMark) ?? slowdown;
+      const slowdown = contention.slowdownSince(commitMark) ?? lastSlowdown;
       const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
       const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
       return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
@@ -107,6 +107,7 @@ export function createBlockTimeBudget(
       lastCommitMs = parts.nowMs();
       if (Math.abs(lastCommitMs - markedMs) < MIN_BETWEEN_MARKS_MS) return;
       markedMs = lastCommitMs;
+      lastSlowdown = contention.slowdownSince(commitMark) ?? 1 + (lastSlowdown - 1) / 2;
       commitMark = contention.mark();
     },
     learn(load, finishMs) {

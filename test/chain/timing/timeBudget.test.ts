@@ -195,6 +195,32 @@ describe("the block time budget", () => {
     expect(fill(0)).toBe(onFreeCores);
   });
 
+  it("fills as on free cores once they are free, also when this thread has done little between a commit and the next filling", () => {
+    const { clock, times, timeBudget, fill } = aProposer();
+    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
+    timeBudget.onCommitted();
+    const onFreeCores = fill(0);
+    times.ranMs += 100;
+    times.waitedMs += 200;
+    fill(0);
+    for (const ranMs of [500, 10, 10, 10, 10, 10, 10]) {
+      clock.nowMs += 1_000;
+      times.ranMs += ranMs;
+      timeBudget.onCommitted();
+      times.ranMs += 5;
+    }
+    expect(fill(0) / onFreeCores).toBeCloseTo(1, 1);
+    times.waitedMs += 500;
+    times.ranMs += 500;
+    clock.nowMs += 1_000;
+    timeBudget.onCommitted();
+    expect(fill(0) / onFreeCores).toBeCloseTo(0.5, 1);
+    times.ranMs += 500;
+    clock.nowMs += 1_000;
+    timeBudget.onCommitted();
+    expect(fill(0)).toBe(onFreeCores);
+  });
+
   it("expects the fixed part of finishing to take longer on busy cores, too", () => {
     const { times, timeBudget, fill } = aProposer();
     timeBudget.restore({ fixedMs: 150, eachMs: 0.001 });
