@@ -139,7 +139,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can process, so that the sender never runs out. */
-const SIGNED_PER_SECOND = { transfers: 14_000, token: 9000, swap: 5000, stake: 7000 };
+const SIGNED_PER_SECOND = { transfers: 14_000, growth: 14_000, token: 9000, swap: 5000, stake: 7000 };
 /** Of each of forty measurements per node. */
 const SECONDS_OF_READS = 1.2;
 

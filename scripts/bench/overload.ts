@@ -14,13 +14,13 @@ const SIGNED_PER_SECOND = 14_000;
 const SENDER_HEAP_MB = 12_000;
 
 /**
- * Ten senders that send twice what the node takes, and send again what the full pool refused: transactions taken a second beside
+ * Transfers to new accounts by ten senders that send twice what the node takes, and send again what the full pool refused: transactions taken a second beside
  * those of a sender that waits for blocks, and what became of each transaction that was acknowledged.
  */
 export async function measureOverload(seconds: number): Promise<void> {
   const node = await startIbex();
   try {
-    const paced = await measureThroughput(node, "transfers", Math.min(seconds, 60), SIGNED_PER_SECOND);
+    const paced = await measureThroughput(node, "growth", Math.min(seconds, 60), SIGNED_PER_SECOND);
     console.log(
       `paced: ${paced.perSecond.toFixed(0)} taken a second, p95 of blocks ${paced.spacingP95.toFixed(2)} s`,
     );
@@ -35,7 +35,11 @@ export async function measureOverload(seconds: number): Promise<void> {
       perSecond: OVERLOAD * paced.perSecond,
       transactions: Math.ceil(paced.perSecond * (seconds + SPARE_SECONDS)),
       firstNonces: nonces.map(Number),
+      firstCreated: paced.transactions,
     };
+    console.log(
+      `signing ${order.transactions} transactions, sending for ${seconds} s, then asking for each receipt`,
+    );
     const report = await performElsewhere<OverloadReport>("overloadSender.js", order, SENDER_HEAP_MB);
     const { sent, acknowledged, refused, otherRefusals, firstOther, lost, taken, spacingP95 } = report;
     const perSecond = taken / seconds;

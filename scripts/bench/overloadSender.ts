@@ -8,7 +8,7 @@ import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { performOrder } from "./ownProcess.ts";
 import { pause } from "./pause.ts";
 import { atQuantile } from "./report.ts";
-import { accounts, BATCH_SIZE, signDraft } from "./workload.ts";
+import { accounts, BATCH_SIZE, creatingDraft, signDraft } from "./workload.ts";
 
 export interface OverloadOrder {
   readonly port: number;
@@ -18,6 +18,8 @@ export interface OverloadOrder {
   /** As many are signed; all senders together. */
   readonly transactions: number;
   readonly firstNonces: readonly number[];
+  /** Transfers to new accounts that were made before. */
+  readonly firstCreated: number;
 }
 
 export interface OverloadReport {
@@ -91,14 +93,16 @@ class Sender {
 }
 
 async function send(order: OverloadOrder): Promise<OverloadReport> {
-  const { port, seconds, perSecond, transactions, firstNonces } = order;
+  const { port, seconds, perSecond, transactions, firstNonces, firstCreated } = order;
   const each = Math.ceil(transactions / accounts.length);
   const senders = accounts.map(({ privateKey }, who) => {
-    const draft = (index: number) =>
-      ({ to: recipient(who * each + index), value: 1n, gasLimit: 21_000n }) as const;
     return new Sender(
       Array.from({ length: each }, (_, index) =>
-        signDraft(draft(index), (firstNonces[who] ?? 0) + index, privateKey),
+        signDraft(
+          creatingDraft(firstCreated + who * each + index),
+          (firstNonces[who] ?? 0) + index,
+          privateKey,
+        ),
       ),
     );
   });
@@ -137,11 +141,6 @@ async function send(order: OverloadOrder): Promise<OverloadReport> {
     taken: during.reduce((sum, block) => sum + block.transactions, 0),
     spacingP95: atQuantile(spacings, 0.95),
   };
-}
-
-/** Each to a new account. */
-function recipient(index: number): `0x${string}` {
-  return `0x${(0x2_0000_0000 + index * 7919).toString(16).padStart(40, "0")}`;
 }
 
 async function countWithoutReceipt(client: RpcClient, hashes: readonly string[]): Promise<number> {

@@ -8,6 +8,7 @@ import type { SendReport } from "./sendBodies.ts";
 import type { SendOrder } from "./sender.ts";
 import {
   BATCH_SIZE,
+  growthWorkload,
   senderAddresses,
   tokenWorkload,
   transferWorkload,
@@ -40,6 +41,7 @@ const LEAST_BACKLOG = 12_000;
 const WORKLOADS: Readonly<Record<WorkloadKind, (count: number, firstNonces: readonly number[]) => Workload>> =
   {
     transfers: transferWorkload,
+    growth: growthWorkload,
     token: tokenWorkload,
     swap: swapWorkload,
     stake: stakeWorkload,

@@ -8,7 +8,7 @@ import { sign } from "../../src/primitives/secp256k1.ts";
 import { ACCOUNT_MNEMONIC } from "./contenders.ts";
 import { compileToken } from "./token.ts";
 
-export type WorkloadKind = "transfers" | "token" | "swap" | "stake";
+export type WorkloadKind = "transfers" | "growth" | "token" | "swap" | "stake";
 
 export const BATCH_SIZE = 100;
 const SENDERS = 10;
@@ -48,6 +48,17 @@ export function transferWorkload(count: number, firstNonces: readonly number[]):
     gasLimit: 21_000n,
   }));
   return { name: "transfers", setUp: [], bodies, transactions: count };
+}
+
+/** Transfers of which each creates an account, from ten senders. */
+export function growthWorkload(count: number, firstNonces: readonly number[]): Workload {
+  const bodies = presign(count, firstNonces, creatingDraft);
+  return { name: "transfers to new accounts", setUp: [], bodies, transactions: count };
+}
+
+/** The transfer of this index, to an account that no other has. */
+export function creatingDraft(index: number): Draft {
+  return { to: pad(numberToHex(0x2_0000_0000 + index * 7919), { size: 20 }), value: 1n, gasLimit: 21_000n };
 }
 
 /** ERC-20 transfers of a token that the first account deploys with its next nonce. */
