@@ -103,18 +103,20 @@ export class PoolEntries {
 
   /**
    * Whether price alone keeps a transaction out of the full pool, whichever its sender: all entries are executable, so there is no
-   * gap to fill, and each of them pays more, so there is none to replace. False where that depends on the sender.
+   * gap to fill, and each of them pays more, so there is none to replace. One that pays as much as the cheapest could only replace an
+   * entry, which takes its sender to tell. "no" as well where everything depends on the sender, and for an entry itself.
    */
-  isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
+  isOutbid(transaction: Transaction, isPrioritized: boolean): "yes" | "no" | "unlessItReplaces" {
     const { size, bytes, prioritizedCount, queues } = this.#store;
-    if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return false;
+    if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return "no";
     // Among entries of both kinds, the worst one does not tell the lowest price.
     const isMixed = prioritizedCount !== 0 && prioritizedCount !== size;
-    if (isMixed || (isPrioritized && prioritizedCount === 0)) return false;
+    if (isMixed || (isPrioritized && prioritizedCount === 0)) return "no";
     const worst = this.#eviction.worst();
-    if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return false;
-    const feeWei = effectivePriorityFee(transaction, this.#chain.nextBaseFeePerGas);
-    return Number(feeWei) < worst.evictionScore;
+    if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return "no";
+    const fee = Number(effectivePriorityFee(transaction, this.#chain.nextBaseFeePerGas));
+    if (fee !== worst.evictionScore) return fee < worst.evictionScore ? "yes" : "no";
+    return this.#store.has(toKey(transaction.hash)) ? "no" : "unlessItReplaces";
   }
 
   remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
+import { REPLACEMENT_TRIES } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { generator } from "../storage/random.ts";
 
 const FREE_GAS = { isZeroBaseFee: true, isFreeFromStart: true } as const;
 const NO_FLOORS = { admissionFloorWei: 0n, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } };
@@ -164,6 +166,45 @@ describe("a signature", () => {
     for (const who of [0, 1]) expect(await submit(from(who, 0, 3000n))).toEqual(["added", 1]);
     expect(await submit(from(2, 0, 2999n))).toEqual(["poolFull", 0]);
     expect(await submit(from(2, 0, 3001n))).toEqual(["added", 1]);
+  });
+
+  it("is recovered where the transaction pays as much as the cheapest, for some between two heads", async () => {
+    const inHand = aPool({ rules: FREE_GAS, limits: { ...NO_FLOORS, maxTransactions: 2 } });
+    const submit = aSubmission(inHand);
+    for (const who of [0, 1]) await submit(from(who, 0, 5n));
+    expect(await submit(from(1, 0, 5n, 1))).toEqual(["added", 1]);
+    const another = from(2, 0, 5n);
+    for (let tried = 1; tried < REPLACEMENT_TRIES; tried++)
+      expect(await submit(another)).toEqual(["poolFull", 1]);
+    expect(await submit(another)).toEqual(["poolFull", 0]);
+    expect(await submit(from(1, 0, 5n, 2))).toEqual(["poolFull", 0]);
+    expect(await submit(from(1, 0, 5n, 1))).toEqual(["knownTransaction", 1]);
+    expect(await submit(from(1, 0, 6n, 2))).toEqual(["added", 1]);
+    inHand.mine();
+    expect(await submit(from(0, 0, 5n, 2))).toEqual(["added", 1]);
+  });
+
+  it("that is not recovered for the price alone is of a transaction that the pool would refuse whoever sent it", () => {
+    const random = generator(1);
+    let screened = 0;
+    for (let round = 0; round < 1_000; round++) {
+      const limits = { maxTransactions: 6, priceBumpPercent: random.below(12) };
+      const inHand = aPool({ rules: FREE_GAS, limits: { ...NO_FLOORS, ...limits } });
+      const any = (): SentTransaction => {
+        const price = BigInt(random.below(5)) * 10n ** BigInt(random.below(3));
+        return from(random.below(4), random.below(4), price, random.below(2));
+      };
+      for (let sent = 0; sent < 12; sent++) send(inHand, any());
+      for (let tried = 0; tried < 6; tried++) {
+        const transaction = any();
+        if (inHand.pool.screen(transaction, "local") !== "poolFull") continue;
+        screened++;
+        const before = contents(inHand);
+        expect(["poolFull", "replacementUnderpriced"]).toContain(send(inHand, transaction));
+        expect(contents(inHand)).toEqual(before);
+      }
+    }
+    expect(screened).toBeGreaterThan(100);
   });
 
   it("is recovered where the transaction may replace another one or fill a gap", async () => {
