@@ -55,13 +55,10 @@ export function createCandidateTiming(
       if (candidate?.number === header.number) {
         const tookMs = nowMs() - candidate.sinceMs;
         // Negative when the clock was set back; the time budget ignores it.
-        const finishMs =
-          tookMs < 0
-            ? tookMs
-            : Math.max(0, tookMs - candidate.executionMs) /
-              (contention.slowdownSince(candidate.sinceTimes) ?? 1);
+        const slowdown = contention.slowdownSince(candidate.sinceTimes);
+        const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs) / (slowdown ?? 1);
         const { load = transactions.length } = candidate;
-        if (candidate.isOurs) timeBudget.learn(load, finishMs);
+        if (candidate.isOurs) timeBudget.learn(load, finishMs, slowdown);
         else timeBudget.learnFromOthers(load, finishMs);
       }
       candidate = undefined;

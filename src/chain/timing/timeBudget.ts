@@ -28,9 +28,10 @@ export interface BlockTimeBudget {
   onCommitted(): void;
   /**
    * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from the end
-   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile.
+   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile,
+   * which is absent where it is unknown.
    */
-  learn(load: number, finishMs: number): void;
+  learn(load: number, finishMs: number, slowdown?: number): void;
   /**
    * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
    * by the slowdown meanwhile. Ignored while blocks of ours tell more.
@@ -69,6 +70,10 @@ const LATENESS_ALLOWED = 2;
 const UNKNOWN_COST_SHARE = 0.4;
 /** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
 const UNSEEN_FACTOR = 1.25;
+/** Weight of the newest block in the moving average of how much of the slowdown lasts. */
+const LASTING_WEIGHT = 0.25;
+/** A smaller slowdown before filling tells nothing about how much of it lasts. */
+const TELLING_SLOWDOWN = 1.1;
 /** Minimum time between two marks at commits, milliseconds: a sync commits thousands of blocks a second. */
 const MIN_BETWEEN_MARKS_MS = 100;
 /** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
@@ -83,6 +88,14 @@ export function createBlockTimeBudget(
   let commitMark = contention.mark();
   /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to tell. */
   let lastSlowdown = 1;
+  /** Slowdown that was measured before the block that is being made was filled. */
+  let slowdownBefore = 1;
+  /**
+   * Share of the slowdown before filling that lasts while a block is finished. In between, this thread runs for moments and waits for a
+   * core at the beginning of each; a block is one long piece of work. Other validators' threads may wait as well, unseen: with them
+   * all of the slowdown counts.
+   */
+  let lasting = 1;
   let markedMs = Number.NEGATIVE_INFINITY;
   let lastCommitMs = Number.POSITIVE_INFINITY;
   let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +111,8 @@ export function createBlockTimeBudget(
         ? lastCommitMs + periodMs * MAX_PERIODS_APART
         : Number.POSITIVE_INFINITY;
       const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
-      const slowdown = contention.slowdownSince(commitMark) ?? lastSlowdown;
+      slowdownBefore = contention.slowdownSince(commitMark) ?? lastSlowdown;
+      const slowdown = hasOtherValidators ? slowdownBefore : 1 + (slowdownBefore - 1) * lasting;
       const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
       const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
       return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
@@ -110,9 +124,13 @@ export function createBlockTimeBudget(
       lastSlowdown = contention.slowdownSince(commitMark) ?? 1 + (lastSlowdown - 1) / 2;
       commitMark = contention.mark();
     },
-    learn(load, finishMs) {
-      if (load >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();
+    learn(load, finishMs, slowdown) {
       learn(load, finishMs);
+      if (load < LARGE_BLOCK_TRANSACTIONS) return;
+      ownLargeBlockMs = parts.nowMs();
+      if (slowdown === undefined || slowdownBefore < TELLING_SLOWDOWN) return;
+      const lasted = Math.min(1, (slowdown - 1) / (slowdownBefore - 1));
+      lasting += (lasted - lasting) * LASTING_WEIGHT;
     },
     learnFromOthers(load, sinceArrivalMs) {
       if (parts.nowMs() - ownLargeBlockMs > OWN_BLOCKS_COUNT_MS) learn(load, sinceArrivalMs * UNSEEN_FACTOR);

@@ -195,6 +195,40 @@ describe("the block time budget", () => {
     expect(fill(0)).toBe(onFreeCores);
   });
 
+  it("expects of a slowdown as much as lasted while earlier blocks were finished, and all of it once that lasts", () => {
+    const { clock, times, timeBudget, fill } = aProposer();
+    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
+    timeBudget.onCommitted();
+    const onFreeCores = fill(0);
+    const makeBlock = (slowdown: number): number => {
+      times.ranMs += 100;
+      times.waitedMs += 200;
+      const filled = fill(0);
+      timeBudget.learn(filled, filled * 0.1, slowdown);
+      clock.nowMs += 1_000;
+      timeBudget.onCommitted();
+      return filled / onFreeCores;
+    };
+    expect(makeBlock(1.5)).toBeCloseTo(1 / 3, 1);
+    for (let block = 0; block < 20; block++) makeBlock(1.5);
+    expect(makeBlock(1.5)).toBeCloseTo(1 / 1.5, 1);
+    for (let block = 0; block < 20; block++) makeBlock(3);
+    expect(makeBlock(3)).toBeCloseTo(1 / 3, 1);
+  });
+
+  it("expects all of a slowdown where there are other validators", () => {
+    const { times, timeBudget, fill } = aProposer({ hasOtherValidators: true });
+    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
+    const onFreeCores = fill(0);
+    for (let block = 0; block < 20; block++) {
+      timeBudget.onCommitted();
+      times.ranMs += 100;
+      times.waitedMs += 200;
+      expect(fill(0) / onFreeCores).toBeCloseTo(1 / 3, 1);
+      timeBudget.learn(1_000, 100, 1.5);
+    }
+  });
+
   it("fills as on free cores once they are free, also when this thread has done little between a commit and the next filling", () => {
     const { clock, times, timeBudget, fill } = aProposer();
     timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
