@@ -100,6 +100,7 @@ const SUITES = [
   "test/cluster/fuzz",
   "test/cluster/damage",
   "test/cluster/rewind",
+  "test/cluster/rollingUpgrade",
   "test/cluster/faultyValidator",
   "test/cluster/conditions",
   "test/cluster/fullDisk",

@@ -35,6 +35,8 @@ export interface NodeOptions {
   readonly runtimeOptions?: readonly string[];
   /** Another file than PROGRAM. */
   readonly program?: string;
+  /** Whether the program may be of 0.2.0, which has no explorer. */
+  readonly isOlder?: boolean;
 }
 
 const UNAUTHORIZED = -40100;
@@ -49,7 +51,9 @@ export async function startNodeProcess(settings: NodeOptions = {}): Promise<Node
     `--rpc-http-port=${httpPort}`,
     `--rpc-ws-port=${wsPort}`,
     // It would take a thread of each node.
-    ...(settings.options?.some((each) => each.startsWith("--explorer-")) ? [] : ["--explorer-enabled=false"]),
+    ...(settings.isOlder === true || settings.options?.some((each) => each.startsWith("--explorer-"))
+      ? []
+      : ["--explorer-enabled=false"]),
   ];
   const started = runProgram(
     [...options, ...(settings.options ?? [])],

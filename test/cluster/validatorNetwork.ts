@@ -20,6 +20,8 @@ export interface ValidatorNetwork {
     runtimeOptions?: readonly string[],
     ownOptions?: readonly string[],
   ): Promise<NodeProcess>;
+  /** By main.js of an older version, 0.2.0 or later, with the options that it has. */
+  startOlder(member: Member, program: string): Promise<NodeProcess>;
   startAll(): Promise<readonly NodeProcess[]>;
   stopAll(): Promise<void>;
 }
@@ -83,6 +85,18 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   for (const { dataPath } of members)
     writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
 
+  function optionsOf({ peerPort }: Member): readonly string[] {
+    return [
+      `--genesis-file=${genesis}`,
+      `--p2p-port=${peerPort}`,
+      "--p2p-interface=127.0.0.1",
+      "--discovery-enabled=false",
+      "--rpc-http-enabled",
+      "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
+      `--min-gas-price=${choices.minGasPrice ?? 0}`,
+    ];
+  }
+
   async function start(
     member: Member,
     runtimeOptions: readonly string[] = [],
@@ -92,13 +106,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
       dataPath: member.dataPath,
       runtimeOptions,
       options: [
-        `--genesis-file=${genesis}`,
-        `--p2p-port=${member.peerPort}`,
-        "--p2p-interface=127.0.0.1",
-        "--discovery-enabled=false",
-        "--rpc-http-enabled",
-        "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
-        `--min-gas-price=${choices.minGasPrice ?? 0}`,
+        ...optionsOf(member),
         ...(member === members[0] ? [] : ["--rpc-threads=0"]),
         ...(choices.options ?? []),
         ...ownOptions,
@@ -112,6 +120,11 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
     members,
     genesisFile: genesis,
     start,
+    async startOlder(member, program) {
+      const { dataPath } = member;
+      member.node = await startNodeProcess({ dataPath, program, isOlder: true, options: optionsOf(member) });
+      return member.node;
+    },
     async startAll() {
       // Waits for all starts before it throws, so that stopAll knows every node that runs.
       const starts = await Promise.allSettled(members.map((member) => start(member)));
