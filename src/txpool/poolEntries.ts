@@ -14,6 +14,12 @@ import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
 import type { PoolStatistics } from "./subPoolCounts.ts";
 
 /**
+ * Transactions between two heads that are looked at for replacements although they pay no more than the cheapest entry of the full
+ * pool. Where gas is free all transactions pay the same, and a flood of them would cost a recovery of the sender each.
+ */
+export const REPLACEMENT_TRIES = 500;
+
+/**
  * The entries of the pool: keeps them within the limits and in step with the head, and tells of each that comes or
  * goes. Senders whose transactions were mined follow the head at once, the others when they are next asked for.
  */
@@ -26,6 +32,8 @@ export class PoolEntries {
   #newestArrival: Arrival = {};
   /** Counts heads, so that accounts cached under an older one are read again. */
   #generation = 0;
+  /** Transactions that may still be looked at for replacements until the next head. */
+  #replacementTries = REPLACEMENT_TRIES;
 
   constructor(
     limits: Pick<TxPoolLimits, "maxTransactions" | "maxBytes">,
@@ -104,19 +112,20 @@ export class PoolEntries {
   /**
    * Whether price alone keeps a transaction out of the full pool, whichever its sender: all entries are executable, so there is no
    * gap to fill, and each of them pays more, so there is none to replace. One that pays as much as the cheapest could only replace an
-   * entry, which takes its sender to tell. "no" as well where everything depends on the sender, and for an entry itself.
+   * entry, which takes its sender to tell: that is left to the sender for REPLACEMENT_TRIES of them between two heads. False as well where
+   * everything depends on the sender, and for an entry itself.
    */
-  isOutbid(transaction: Transaction, isPrioritized: boolean): "yes" | "no" | "unlessItReplaces" {
+  isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
     const { size, bytes, prioritizedCount, queues } = this.#store;
-    if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return "no";
+    if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return false;
     // Among entries of both kinds, the worst one does not tell the lowest price.
     const isMixed = prioritizedCount !== 0 && prioritizedCount !== size;
-    if (isMixed || (isPrioritized && prioritizedCount === 0)) return "no";
+    if (isMixed || (isPrioritized && prioritizedCount === 0)) return false;
     const worst = this.#eviction.worst();
-    if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return "no";
+    if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return false;
     const fee = Number(effectivePriorityFee(transaction, this.#chain.nextBaseFeePerGas));
-    if (fee !== worst.evictionScore) return fee < worst.evictionScore ? "yes" : "no";
-    return this.#store.has(toKey(transaction.hash)) ? "no" : "unlessItReplaces";
+    if (fee !== worst.evictionScore) return fee < worst.evictionScore;
+    return !this.#store.has(toKey(transaction.hash)) && this.#replacementTries-- <= 0;
   }
 
   remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
@@ -127,6 +136,7 @@ export class PoolEntries {
   /** Removes the mined entries, and those whose nonces are used otherwise. */
   followHead({ added, removed }: PoolHeadChange): void {
     this.#generation++;
+    this.#replacementTries = REPLACEMENT_TRIES;
     this.#eviction.invalidate();
     const mined = new Set<PooledEntry>();
     const touched = new Set(removed.length > 0 ? this.queues() : []);

@@ -56,7 +56,7 @@ export interface TxPool extends PoolEvents {
   /**
    * Why a transaction is rejected before its sender is known; undefined when the sender decides. A caller's transaction is
    * looked at only where the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less than
-   * each entry, and of those that pay as much as the cheapest all but REPLACEMENT_TRIES between two heads.
+   * each entry, and of those that pay as much as the cheapest all but some between two heads.
    */
   screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined;
   /**
@@ -81,12 +81,6 @@ export interface TxPool extends PoolEvents {
   breakdown(): PoolBreakdown;
 }
 
-/**
- * Transactions between two heads that are looked at for replacements although they pay no more than the cheapest entry of the full
- * pool. Where gas is free all transactions pay the same, and a flood of them would cost a recovery of the sender each.
- */
-export const REPLACEMENT_TRIES = 500;
-
 /** Creates an empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has a default for each. */
 export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   return new Pool(limits, parts);
@@ -105,8 +99,6 @@ class Pool implements TxPool {
   readonly #prioritySenders: ReadonlySet<string>;
   readonly #bumpPercent: number;
   #isSaturated = false;
-  /** How many more may be taken for replacements until the next head. */
-  #replacementTries = REPLACEMENT_TRIES;
   #blockFloors: BlockFloors;
   readonly #floorListeners: ((floors: BlockFloors) => void)[] = [];
   #arrived = 0;
@@ -146,18 +138,13 @@ class Pool implements TxPool {
     const incoming = { transaction, origin, isPrioritized };
     // Prioritized transactions are exempt from the price check, and priority may depend on the sender.
     const isPriorityKnown = isPrioritized || this.#prioritySenders.size === 0;
-    const isOutbid = isPriorityKnown && this.#isOutbid(transaction, isPrioritized);
+    const isOutbid = isPriorityKnown && this.#entries.isOutbid(transaction, isPrioritized);
     if (origin === "local" && !isOutbid) return undefined;
     const price = isPriorityKnown ? checkPrice(incoming, this.#limits, this.#chain) : undefined;
     const code = (price ?? checkSoundness(incoming, this.#limits, this.#chain))?.error.code;
     const reason = code ?? (isOutbid ? "poolFull" : undefined);
     if (reason !== undefined) this.#noteRefused(incoming, reason);
     return reason;
-  }
-
-  #isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
-    const outbid = this.#entries.isOutbid(transaction, isPrioritized);
-    return outbid === "unlessItReplaces" ? this.#replacementTries-- <= 0 : outbid === "yes";
   }
 
   get isSaturated(): boolean {
@@ -201,7 +188,6 @@ class Pool implements TxPool {
   }
 
   headChanged(change: PoolHeadChange): void {
-    this.#replacementTries = REPLACEMENT_TRIES;
     this.#entries.followHead(change);
     if (change.removed.length > 0) this.#restoreRemoved(change);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
+import { REPLACEMENT_TRIES } from "../../src/txpool/poolEntries.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
-import { REPLACEMENT_TRIES } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
@@ -184,7 +184,7 @@ describe("a signature", () => {
     expect(await submit(from(0, 0, 5n, 2))).toEqual(["added", 1]);
   });
 
-  it("that is not recovered for the price alone is of a transaction that the pool would refuse whoever sent it", () => {
+  it("that is not recovered for the price alone is of a transaction that the pool would refuse from any sender", () => {
     const random = generator(1);
     let screened = 0;
     for (let round = 0; round < 1_000; round++) {
