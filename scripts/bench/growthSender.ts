@@ -4,7 +4,7 @@
  */
 
 import { encodeFunctionData } from "viem";
-import { isTokenTransfer, recipientOf, tokenAddress } from "./growthRecipients.ts";
+import { isTokenTransfer, recipientOf, tokenAddress, transferToNew } from "./growthRecipients.ts";
 import { performOrder } from "./ownProcess.ts";
 import { type SendReport, sendBodies } from "./sendBodies.ts";
 import { compileToken } from "./token.ts";
@@ -26,9 +26,8 @@ function send(order: GrowthOrder): Promise<SendReport> {
   const { abi } = compileToken();
   const token = tokenAddress();
   const bodies = signAsAsked(order, order.firstNonces, (index) => {
-    const to = recipientOf(index);
-    if (!order.hasTokens || !isTokenTransfer(index)) return { to, value: 1n, gasLimit: 21_000n };
-    const data = encodeFunctionData({ abi, functionName: "transfer", args: [to, 1n] });
+    if (!order.hasTokens || !isTokenTransfer(index)) return transferToNew(index);
+    const data = encodeFunctionData({ abi, functionName: "transfer", args: [recipientOf(index), 1n] });
     return { to: token, data, gasLimit: 80_000n };
   });
   return sendBodies({ ...order, batchSize: BATCH_SIZE, stopAfterMs: Number.POSITIVE_INFINITY }, bodies);

@@ -36,7 +36,6 @@ import { measureSync } from "./sync.ts";
 import { measureThreads } from "./threads.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
-import type { WorkloadKind } from "./workload.ts";
 import { measureHolds } from "./worst/holds.ts";
 import { measurePrecompiles } from "./worst/precompileTimes.ts";
 import { measureWorst } from "./worst/worst.ts";
@@ -139,7 +138,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can process, so that the sender never runs out. */
-const SIGNED_PER_SECOND = { transfers: 14_000, growth: 14_000, token: 9000, swap: 5000, stake: 7000 };
+const SIGNED_PER_SECOND = { transfers: 14_000, token: 9000, swap: 5000, stake: 7000 };
 /** Of each of forty measurements per node. */
 const SECONDS_OF_READS = 1.2;
 
@@ -214,7 +213,7 @@ async function histories(): Promise<void> {
   });
 }
 
-async function throughput(kind: WorkloadKind): Promise<void> {
+async function throughput(kind: keyof typeof SIGNED_PER_SECOND): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>
     measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
   const ours = await withNode(startIbexAsValidator, measure);

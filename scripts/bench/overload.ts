@@ -14,8 +14,8 @@ const SIGNED_PER_SECOND = 14_000;
 const SENDER_HEAP_MB = 12_000;
 
 /**
- * Transfers to new accounts by ten senders that send twice what the node takes, and send again what the full pool refused: transactions taken a second beside
- * those of a sender that waits for blocks, and what became of each transaction that was acknowledged.
+ * Transfers to new accounts by ten senders that send twice what the node takes, and send again what the full pool refused:
+ * transactions taken a second beside those of a sender that waits for blocks, and what became of each transaction that was acknowledged.
  */
 export async function measureOverload(seconds: number): Promise<void> {
   const node = await startIbex();

@@ -4,11 +4,12 @@
  */
 
 import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
+import { transferToNew } from "./growthRecipients.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { performOrder } from "./ownProcess.ts";
 import { pause } from "./pause.ts";
 import { atQuantile } from "./report.ts";
-import { accounts, BATCH_SIZE, creatingDraft, signDraft } from "./workload.ts";
+import { accounts, BATCH_SIZE, signDraft } from "./workload.ts";
 
 export interface OverloadOrder {
   readonly port: number;
@@ -96,15 +97,10 @@ async function send(order: OverloadOrder): Promise<OverloadReport> {
   const { port, seconds, perSecond, transactions, firstNonces, firstCreated } = order;
   const each = Math.ceil(transactions / accounts.length);
   const senders = accounts.map(({ privateKey }, who) => {
-    return new Sender(
-      Array.from({ length: each }, (_, index) =>
-        signDraft(
-          creatingDraft(firstCreated + who * each + index),
-          (firstNonces[who] ?? 0) + index,
-          privateKey,
-        ),
-      ),
-    );
+    const [firstNonce = 0, firstIndex] = [firstNonces[who], firstCreated + who * each];
+    const sign = (offset: number): string =>
+      signDraft(transferToNew(firstIndex + offset), firstNonce + offset, privateKey);
+    return new Sender(Array.from({ length: each }, (_, offset) => sign(offset)));
   });
   const client = createRpcClient(port, senders.length + 1);
   const blocks: SeenBlock[] = [];

@@ -1,6 +1,7 @@
 import { stakeWorkload, swapWorkload } from "./applicationWorkloads.ts";
 import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import type { Contender } from "./contenders.ts";
+import { growthWorkload } from "./growthRecipients.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { performElsewhere } from "./ownProcess.ts";
 import { atQuantile } from "./report.ts";
@@ -8,7 +9,6 @@ import type { SendReport } from "./sendBodies.ts";
 import type { SendOrder } from "./sender.ts";
 import {
   BATCH_SIZE,
-  growthWorkload,
   senderAddresses,
   tokenWorkload,
   transferWorkload,

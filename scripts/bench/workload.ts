@@ -50,17 +50,6 @@ export function transferWorkload(count: number, firstNonces: readonly number[]):
   return { name: "transfers", setUp: [], bodies, transactions: count };
 }
 
-/** Transfers of which each creates an account, from ten senders. */
-export function growthWorkload(count: number, firstNonces: readonly number[]): Workload {
-  const bodies = presign(count, firstNonces, creatingDraft);
-  return { name: "transfers to new accounts", setUp: [], bodies, transactions: count };
-}
-
-/** The transfer of this index, to an account that no other has. */
-export function creatingDraft(index: number): Draft {
-  return { to: pad(numberToHex(0x2_0000_0000 + index * 7919), { size: 20 }), value: 1n, gasLimit: 21_000n };
-}
-
 /** ERC-20 transfers of a token that the first account deploys with its next nonce. */
 export function tokenWorkload(count: number, firstNonces: readonly number[]): Workload {
   const token = compileToken();
