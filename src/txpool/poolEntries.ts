@@ -112,8 +112,8 @@ export class PoolEntries {
   /**
    * Whether price alone keeps a transaction out of the full pool, whichever its sender: all entries are executable, so there is no
    * gap to fill, and each of them pays more, so there is none to replace. One that pays as much as the cheapest could only replace an
-   * entry, which takes its sender to tell: that is left to the sender for REPLACEMENT_TRIES of them between two heads. False as well where
-   * everything depends on the sender, and for an entry itself.
+   * entry, which takes its sender to tell: false for the first REPLACEMENT_TRIES of them after each head, which are counted here. False as
+   * well where everything depends on the sender, and for an entry itself.
    */
   isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
     const { size, bytes, prioritizedCount, queues } = this.#store;
@@ -125,7 +125,13 @@ export class PoolEntries {
     if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return false;
     const fee = Number(effectivePriorityFee(transaction, this.#chain.nextBaseFeePerGas));
     if (fee !== worst.evictionScore) return fee < worst.evictionScore;
-    return !this.#store.has(toKey(transaction.hash)) && this.#replacementTries-- <= 0;
+    return !this.#store.has(toKey(transaction.hash)) && !this.#takeReplacementTry();
+  }
+
+  #takeReplacementTry(): boolean {
+    if (this.#replacementTries === 0) return false;
+    this.#replacementTries--;
+    return true;
   }
 
   remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
