@@ -9,7 +9,8 @@ import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
  * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
  * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
  * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
- * the cores are (coreContention.ts). A transaction with many logs counts as several (execution/logCost.ts).
+ * the cores are (coreContention.ts), of which a lone validator expects as much as lasted through earlier blocks. A
+ * transaction with many logs counts as several (execution/logCost.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */

@@ -43,6 +43,26 @@ function aProposer({ hasOtherValidators = false } = {}) {
   return { clock, times, timeBudget, fill, run };
 }
 
+/** A proposer that has just committed, and how much it fills while cores are free. `occupyCores` makes its work take three times as long. */
+function aProposerOnFreeCores() {
+  const proposer = aProposer();
+  const { clock, times, timeBudget } = proposer;
+  timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
+  timeBudget.onCommitted();
+  return {
+    ...proposer,
+    onFreeCores: proposer.fill(0),
+    occupyCores(): void {
+      times.ranMs += 100;
+      times.waitedMs += 200;
+    },
+    commitAfterOneSecond(): void {
+      clock.nowMs += 1_000;
+      timeBudget.onCommitted();
+    },
+  };
+}
+
 const LIGHT: Costs = { executionMs: 0.1, fixedMs: 10, eachMs: 0.02 };
 
 describe("the block time budget", () => {
@@ -180,15 +200,10 @@ describe("the block time budget", () => {
   });
 
   it("fills a third when this thread has waited for a core twice as long as it ran since the last commit", () => {
-    const { clock, times, timeBudget, fill } = aProposer();
-    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
-    timeBudget.onCommitted();
-    const onFreeCores = fill(0);
-    times.ranMs += 100;
-    times.waitedMs += 200;
+    const { times, fill, onFreeCores, occupyCores, commitAfterOneSecond } = aProposerOnFreeCores();
+    occupyCores();
     expect(fill(0) / onFreeCores).toBeCloseTo(1 / 3, 2);
-    clock.nowMs += 1_000;
-    timeBudget.onCommitted();
+    commitAfterOneSecond();
     // Right after a commit, as after a late block, what is known is that of the block before.
     expect(fill(0) / onFreeCores).toBeCloseTo(1 / 3, 2);
     times.ranMs += 100;
@@ -196,17 +211,12 @@ describe("the block time budget", () => {
   });
 
   it("expects of a slowdown as much as lasted while earlier blocks were finished, and all of it once that lasts", () => {
-    const { clock, times, timeBudget, fill } = aProposer();
-    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
-    timeBudget.onCommitted();
-    const onFreeCores = fill(0);
+    const { timeBudget, fill, onFreeCores, occupyCores, commitAfterOneSecond } = aProposerOnFreeCores();
     const makeBlock = (slowdown: number): number => {
-      times.ranMs += 100;
-      times.waitedMs += 200;
+      occupyCores();
       const filled = fill(0);
       timeBudget.learn(filled, filled * 0.1, slowdown);
-      clock.nowMs += 1_000;
-      timeBudget.onCommitted();
+      commitAfterOneSecond();
       return filled / onFreeCores;
     };
     expect(makeBlock(1.5)).toBeCloseTo(1 / 3, 1);
@@ -230,28 +240,21 @@ describe("the block time budget", () => {
   });
 
   it("fills as on free cores once they are free, also when this thread has done little between a commit and the next filling", () => {
-    const { clock, times, timeBudget, fill } = aProposer();
-    timeBudget.restore({ fixedMs: 0, eachMs: 0.1 });
-    timeBudget.onCommitted();
-    const onFreeCores = fill(0);
-    times.ranMs += 100;
-    times.waitedMs += 200;
+    const { times, fill, onFreeCores, occupyCores, commitAfterOneSecond } = aProposerOnFreeCores();
+    occupyCores();
     fill(0);
     for (const ranMs of [500, 10, 10, 10, 10, 10, 10]) {
-      clock.nowMs += 1_000;
       times.ranMs += ranMs;
-      timeBudget.onCommitted();
+      commitAfterOneSecond();
       times.ranMs += 5;
     }
     expect(fill(0) / onFreeCores).toBeCloseTo(1, 1);
     times.waitedMs += 500;
     times.ranMs += 500;
-    clock.nowMs += 1_000;
-    timeBudget.onCommitted();
+    commitAfterOneSecond();
     expect(fill(0) / onFreeCores).toBeCloseTo(0.5, 1);
     times.ranMs += 500;
-    clock.nowMs += 1_000;
-    timeBudget.onCommitted();
+    commitAfterOneSecond();
     expect(fill(0)).toBe(onFreeCores);
   });
 
