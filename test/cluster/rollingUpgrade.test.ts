@@ -16,7 +16,7 @@ const BLOCKS = 8;
 const itIfOlder = OLDER === undefined ? it.skip : itIfThorough;
 
 itIfOlder(
-  "four validators are upgraded one after another from the version of IBEX_OLDER_PROGRAM, and go back, without a missing block",
+  "four validators are upgraded one after another from the version of IBEX_OLDER_PROGRAM, and go back, while the others make blocks",
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 4 });
     onTestFinished(network.stopAll);
