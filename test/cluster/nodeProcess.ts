@@ -228,8 +228,9 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const FIRST_PORT = 10_000;
-const PORTS = 10_000;
+/** Above 10080, the highest of the ports that fetch and browsers refuse to connect to (Fetch standard, “port blocking”). */
+const FIRST_PORT = 11_000;
+const PORTS = 9_000;
 /** A process listens on the first port of each of its ranges, which tells others, those of another run included. */
 const RANGE_PORTS = 50;
 const portsLeft: number[] = [];
