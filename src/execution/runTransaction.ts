@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { type Eventual, whenThere } from "../primitives/eventual.ts";
+import { type Eventual, onceKnown } from "../primitives/eventual.ts";
 import { larger, smaller } from "../primitives/quantity.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
@@ -53,7 +53,7 @@ function runMessage(
     gasPrice: price,
     blobVersionedHashes: transaction.blobVersionedHashes,
   });
-  return whenThere(message, (result) =>
+  return onceKnown(message, (result) =>
     settle(session, transaction, price, {
       result,
       spent: intrinsic + result.gasUsed,

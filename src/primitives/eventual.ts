@@ -4,7 +4,7 @@
  */
 export type Eventual<T> = T | Promise<T>;
 
-/** Goes on with a value: at once if it is there. */
-export function whenThere<T, U>(value: Eventual<T>, goOn: (value: T) => U): Eventual<U> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+/** Applies `use` to a value: at once, or when its promise resolves. */
+export function onceKnown<T, R>(value: Eventual<T>, use: (value: T) => R): Eventual<R> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }

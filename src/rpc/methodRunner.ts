@@ -1,5 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
-import { onceKnown } from "../primitives/onceKnown.ts";
+import { onceKnown } from "../primitives/eventual.ts";
 import { StateRemoved } from "../state/keptNodes.ts";
 import { BlockRemoved } from "../types/blockRemoved.ts";
 import { decodeParams } from "./decodeParams.ts";

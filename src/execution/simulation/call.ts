@@ -1,4 +1,4 @@
-import { type Eventual, whenThere } from "../../primitives/eventual.ts";
+import { type Eventual, onceKnown } from "../../primitives/eventual.ts";
 import type { Header } from "../../types/header.ts";
 import type { CallRequest, SimulationResult } from "./callRequest.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
@@ -10,7 +10,7 @@ export function call(context: CallContext, request: CallRequest): Eventual<Simul
     enforcesBalance: request.strict ?? hasPrice(request, context.header),
     lendsBalance: request.strict !== true,
   });
-  return whenThere(simulated, toSimulationResult);
+  return onceKnown(simulated, toSimulationResult);
 }
 
 /** The result of a simulation as it ran; `gas` is what the sender would pay for. */

@@ -1,7 +1,7 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { AssertionFailed } from "../../primitives/assert.ts";
-import { type Eventual, whenThere } from "../../primitives/eventual.ts";
+import { type Eventual, onceKnown } from "../../primitives/eventual.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { CodedError } from "../../primitives/result.ts";
@@ -141,7 +141,7 @@ export function simulateOn(
   const result = runsNoCode(session, transaction)
     ? transferObserved(session, transaction, price, observed)
     : runTransaction(session, transaction, price);
-  return whenThere(result, (executed) => ({ kind: "executed", result: executed, session }));
+  return onceKnown(result, (executed) => ({ kind: "executed", result: executed, session }));
 }
 
 /** Raises the sender's balance to what the transaction may cost, if it is lower. */

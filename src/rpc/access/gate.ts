@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
-import { onceKnown } from "../../primitives/onceKnown.ts";
+import { onceKnown } from "../../primitives/eventual.ts";
 import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { logRefusal } from "../server/refusalLog.ts";

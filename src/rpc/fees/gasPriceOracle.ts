@@ -1,5 +1,5 @@
 import type { ChainReader } from "../../chain/chain.ts";
-import { onceKnown } from "../../primitives/onceKnown.ts";
+import { onceKnown } from "../../primitives/eventual.ts";
 import { larger } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { BlockSamples } from "./blockSamples.ts";

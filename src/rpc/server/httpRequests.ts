@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { onceKnown } from "../../primitives/onceKnown.ts";
+import { onceKnown } from "../../primitives/eventual.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Grant } from "../access/grant.ts";
 import type { Dispatcher } from "../dispatcher.ts";

@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../primitives/clock.ts";
+import { onceKnown } from "../../primitives/eventual.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
-import { onceKnown } from "../../primitives/onceKnown.ts";
 import type { Gate } from "../access/gate.ts";
 import type { Grant } from "../access/grant.ts";
 import type { Dispatcher } from "../dispatcher.ts";

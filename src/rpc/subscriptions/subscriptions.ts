@@ -1,8 +1,8 @@
 import type { ChainReader } from "../../chain/chain.ts";
 import { createLogMatcher, createLogMatcherInSteps } from "../../logs/logMatcher.ts";
 import type { Logger } from "../../observability/logger.ts";
+import { onceKnown } from "../../primitives/eventual.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { onceKnown } from "../../primitives/onceKnown.ts";
 import { inSlices } from "../../primitives/steps.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";

@@ -1,5 +1,5 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
-import { onceKnown } from "../../../primitives/onceKnown.ts";
+import { onceKnown } from "../../../primitives/eventual.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
 import { QUANTITY } from "../../schemas.ts";
