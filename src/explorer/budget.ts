@@ -1,3 +1,5 @@
+import { dropOldest } from "../primitives/boundedCache.ts";
+import { createTokenBucket, type TokenBucket } from "../primitives/tokenBucket.ts";
 import { ALL_BURST, ALL_PER_SECOND, HOST_BURST, HOST_PER_SECOND, REMEMBERED_HOSTS } from "./limits.ts";
 
 /** What visitors may ask for, by remote host and together. */
@@ -15,17 +17,15 @@ export interface BudgetSettings {
 
 /** Two buckets that fill at a steady rate: that of the host, and that of all. */
 export function createBudget({ isShared, nowMs }: BudgetSettings): Budget {
-  const all = new Bucket(ALL_BURST, ALL_PER_SECOND, nowMs());
-  const hosts = new Map<string, Bucket>();
+  const all = createTokenBucket(OF_ALL, nowMs());
+  const hosts = new Map<string, TokenBucket>();
 
-  function bucketOf(remoteHost: string): Bucket {
-    const known = hosts.get(remoteHost);
-    if (known !== undefined) hosts.delete(remoteHost);
-    const bucket = known ?? new Bucket(HOST_BURST, HOST_PER_SECOND, nowMs());
-    // The one that asked longest ago is the first, and fullest again.
+  function bucketOf(remoteHost: string): TokenBucket {
+    const bucket = hosts.get(remoteHost) ?? createTokenBucket(OF_ONE_HOST, nowMs());
+    // The host that asked longest ago comes first, and its bucket is the fullest again.
+    hosts.delete(remoteHost);
     hosts.set(remoteHost, bucket);
-    const [oldest] = hosts.size > REMEMBERED_HOSTS ? hosts.keys() : [];
-    if (oldest !== undefined) hosts.delete(oldest);
+    dropOldest(hosts, REMEMBERED_HOSTS);
     return bucket;
   }
 
@@ -33,34 +33,13 @@ export function createBudget({ isShared, nowMs }: BudgetSettings): Budget {
     spend(remoteHost, units) {
       const now = nowMs();
       const own = isShared(remoteHost) ? undefined : bucketOf(remoteHost);
-      if (own?.has(units, now) === false || !all.has(units, now)) return false;
-      own?.take(units);
-      all.take(units);
+      if ((own !== undefined && own.refill(now) < units) || all.refill(now) < units) return false;
+      own?.spend(units);
+      all.spend(units);
       return true;
     },
   };
 }
 
-class Bucket {
-  private readonly capacity: number;
-  private readonly perMs: number;
-  private level: number;
-  private filledAtMs: number;
-
-  constructor(capacity: number, perSecond: number, nowMs: number) {
-    this.capacity = capacity;
-    this.perMs = perSecond / 1000;
-    this.level = capacity;
-    this.filledAtMs = nowMs;
-  }
-
-  has(units: number, nowMs: number): boolean {
-    this.level = Math.min(this.capacity, this.level + (nowMs - this.filledAtMs) * this.perMs);
-    this.filledAtMs = nowMs;
-    return this.level >= units;
-  }
-
-  take(units: number): void {
-    this.level -= units;
-  }
-}
+const OF_ALL = { capacity: ALL_BURST, perMs: ALL_PER_SECOND / 1000, maxDebt: 0 };
+const OF_ONE_HOST = { capacity: HOST_BURST, perMs: HOST_PER_SECOND / 1000, maxDebt: 0 };

@@ -1,4 +1,5 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
+import { createTokenBucket } from "../../primitives/tokenBucket.ts";
 import { NAMES_LIMIT, type Pauses, pause } from "./pause.ts";
 
 /**
@@ -30,9 +31,8 @@ export const TRIAL_MS = 3;
 const MAX_CREDIT_MS = 20;
 /** Maximum cost charged for one call, however long other work delayed it. */
 const MAX_COST_MS = TRIAL_MS;
-/** Share of the time for names without credit, and the most that may accumulate. */
-const TRIAL_SHARE = 0.03;
-const MAX_TRIAL_MS = 30;
+/** Share of the time for names without credit, and the most that may accumulate; what their calls took beyond it is paid back. */
+const TRIALS = { perMs: 0.03, capacity: 30, maxDebt: Number.POSITIVE_INFINITY };
 
 interface NameRecord extends Pauses {
   creditMs: number;
@@ -40,8 +40,7 @@ interface NameRecord extends Pauses {
 
 export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
   const names = new Map<string, NameRecord>();
-  let trialBudgetMs = MAX_TRIAL_MS;
-  let budgetAtMs = nowMs();
+  const trialMs = createTokenBucket(TRIALS, nowMs());
 
   function recordOf(name: string): NameRecord {
     const found = names.get(name) ?? { creditMs: 0, pauses: 0, retryAtMs: 0 };
@@ -50,12 +49,6 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
     names.set(name, found);
     dropOldest(names, NAMES_LIMIT);
     return found;
-  }
-
-  function hasTrialTime(now: number): boolean {
-    trialBudgetMs = Math.min(MAX_TRIAL_MS, trialBudgetMs + (now - budgetAtMs) * TRIAL_SHARE);
-    budgetAtMs = now;
-    return trialBudgetMs > 0;
   }
 
   function isProven(name: string): boolean {
@@ -72,12 +65,12 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
     mayRunInline(name) {
       if (isProven(name)) return true;
       const now = nowMs();
-      return now >= (names.get(name)?.retryAtMs ?? 0) && hasTrialTime(now);
+      return now >= (names.get(name)?.retryAtMs ?? 0) && trialMs.refill(now) > 0;
     },
     completed(name, tookMs) {
       const record = recordOf(name);
       if (tookMs > INLINE_MS) {
-        if (record.creditMs <= 0) trialBudgetMs -= Math.min(tookMs, MAX_COST_MS);
+        if (record.creditMs <= 0) trialMs.spend(Math.min(tookMs, MAX_COST_MS));
         return;
       }
       record.creditMs = Math.min(record.creditMs + tookMs, MAX_CREDIT_MS);
@@ -86,7 +79,7 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
     aborted(name, tookMs) {
       const record = recordOf(name);
       const costMs = Math.min(tookMs, MAX_COST_MS);
-      if (record.creditMs <= 0) trialBudgetMs -= costMs;
+      if (record.creditMs <= 0) trialMs.spend(costMs);
       record.creditMs -= costMs;
       if (record.creditMs > 0) return;
       record.creditMs = 0;
