@@ -1,6 +1,6 @@
 import { getPriority } from "node:os";
 import { afterAll } from "vitest";
-import { killRunning } from "./cluster/nodeProcess.ts";
+import { killRunning } from "./cluster/harness/nodeProcess.ts";
 
 /** For each file of tests: a node that a failed one has left running would slow down all that come after it. */
 afterAll(killRunning);

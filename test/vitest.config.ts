@@ -9,7 +9,7 @@ const WITH_REPLACED_MODULES = ["test/storage/durableCalls.test.ts"];
 const SHORT_BUT_SLOW = [
   "applications/applications",
   "cli/lifecycle",
-  "cluster/olderFolders",
+  "cluster/upgrades/olderFolders",
   "conformance/quick",
   "network/discovery/clockCheck",
   "node/node",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DiskBytes, diskBytesOf } from "../../test/builders/diskBytes.ts";
 import { type MadeChain, makeChain } from "../../test/builders/madeChain.ts";
-import { longestPauseMs, watchingPauses } from "../../test/cluster/loopPauses.ts";
+import { longestPauseMs, watchingPauses } from "../../test/cluster/harness/loopPauses.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { pause } from "./pause.ts";

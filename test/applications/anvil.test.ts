@@ -7,11 +7,16 @@ import {
   toHex,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createComparison } from "../cluster/answerComparison.ts";
-import { blockHashes, comparableAnswers, finishedHead } from "../cluster/anvilAnswers.ts";
-import { LISTED } from "../cluster/anvilDifferences.ts";
-import { type AnvilProcess, anvilBinary, mineAlike, startAnvilProcess } from "../cluster/anvilProcess.ts";
-import { type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
+import { createComparison } from "../cluster/harness/answerComparison.ts";
+import { blockHashes, comparableAnswers, finishedHead } from "../cluster/harness/anvilAnswers.ts";
+import { LISTED } from "../cluster/harness/anvilDifferences.ts";
+import {
+  type AnvilProcess,
+  anvilBinary,
+  mineAlike,
+  startAnvilProcess,
+} from "../cluster/harness/anvilProcess.ts";
+import { type NodeProcess, startNodeProcess } from "../cluster/harness/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { delivery, passageIn, prove } from "./bridgeProofs.ts";
 import { type Actor, type Call, type Contract, call, dataOf } from "./chainClient.ts";
@@ -23,7 +28,7 @@ import { type Networks, networksOn } from "./networks.ts";
 const NEVER = maxUint256;
 const binary = anvilBinary();
 
-/** Beyond those of the chain that test/cluster/anvil.test.ts compares: logs in calls of calls. */
+/** Beyond those of the chain that test/cluster/clients/anvil.test.ts compares: logs in calls of calls. */
 const ALL_LISTED = [
   ...LISTED,
   ...["result.calls[].logs[].index", "result.calls[].calls[].logs[].index"].map((member) => ({

@@ -16,7 +16,7 @@ import {
   type TransactionReceipt,
   webSocket,
 } from "viem";
-import { until } from "../cluster/nodeProcess.ts";
+import { until } from "../cluster/harness/nodeProcess.ts";
 import type { CompiledContract } from "../contracts/compile.ts";
 import { HANG_MS } from "../hang.ts";
 import type { Usage } from "./usage.ts";

@@ -1,6 +1,6 @@
 import { maxUint256, parseEther } from "viem";
 import { expect, it } from "vitest";
-import { until } from "../cluster/nodeProcess.ts";
+import { until } from "../cluster/harness/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type Actor, type Contract, call, eventIn, read } from "./chainClient.ts";
 import { type Deployment, SHORT_LOCK_SECONDS } from "./deployment.ts";

@@ -1,6 +1,6 @@
 import mainnet from "../../genesis/mainnet.json" with { type: "json" };
-import { type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
-import { CHAIN_ID, prepareNetwork } from "../cluster/validatorNetwork.ts";
+import { type NodeProcess, startNodeProcess } from "../cluster/harness/nodeProcess.ts";
+import { CHAIN_ID, prepareNetwork } from "../cluster/harness/validatorNetwork.ts";
 import { type ChainClient, createChainClient } from "./chainClient.ts";
 import { createUsage } from "./usage.ts";
 

@@ -1,6 +1,6 @@
 import { type Hex, maxUint256, parseEther } from "viem";
 import { expect, it } from "vitest";
-import { until } from "../cluster/nodeProcess.ts";
+import { until } from "../cluster/harness/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type Actor, type Contract, call, eventIn, nextBlock, read } from "./chainClient.ts";
 import { type Deployment, SHORT_LOCK_SECONDS } from "./deployment.ts";

@@ -14,7 +14,7 @@ import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
 import { aCandidate, aGenesisHead } from "../builders/toyChain.ts";
-import { runProgram } from "../cluster/nodeProcess.ts";
+import { runProgram } from "../cluster/harness/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 

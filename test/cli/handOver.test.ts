@@ -41,7 +41,7 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
 import { account } from "../builders/testAccounts.ts";
-import { PROGRAM, runProgram } from "../cluster/nodeProcess.ts";
+import { PROGRAM, runProgram } from "../cluster/harness/nodeProcess.ts";
 import { quickKeystore } from "../node/quickKeystore.ts";
 import { settingsOf as nodeSettings } from "../node/settingsOf.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";

@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "../cluster/nodeProcess.ts";
+import {
+  freePort,
+  runProgram,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "../cluster/harness/nodeProcess.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 

@@ -7,7 +7,7 @@ import { compareBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPublicKey, curve } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
-import { freePort, rpc, runProgram, until } from "../cluster/nodeProcess.ts";
+import { freePort, rpc, runProgram, until } from "../cluster/harness/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 

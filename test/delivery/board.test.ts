@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 import { allMetrics } from "../prometheus/allMetrics.ts";
 import { selectionsIn } from "../prometheus/expressions.ts";

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { ibexHere } from "../cli/program.ts";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
-import { hasNginx, nginxOptions } from "../cluster/proxyProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
+import { hasNginx, nginxOptions } from "../cluster/harness/proxyProcess.ts";
 import { readDocument, root } from "../docs/documents.ts";
 import { isInstalled, saySkipped } from "./installed.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { ibexHere } from "../cli/program.ts";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 
 interface Probe {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exitCodes.ts";
 import { ibexHere } from "../cli/program.ts";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 import { isInstalled, saySkipped } from "./installed.ts";
 

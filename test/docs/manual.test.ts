@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PROGRAM, temporaryFolder } from "../cluster/nodeProcess.ts";
+import { PROGRAM, temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 import { HANG_MS } from "../hang.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { readDocument, root } from "./documents.ts";
@@ -14,14 +14,16 @@ const REHEARSAL = "docs/operating/rehearsal.md";
 /** Why blocks of other pages are not run, by page: for all of them, or for those with these words. */
 const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   "docs/operating/faucet.md":
-    "test/cluster/faucet.test.ts asks the faucet; a key takes xxd, which not every machine has",
-  "docs/operating/access.md": "test/cluster/access.test.ts logs users in, also with curl",
+    "test/cluster/operators/faucet.test.ts asks the faucet; a key takes xxd, which not every machine has",
+  "docs/operating/access.md": "test/cluster/rpc/access.test.ts logs users in, also with curl",
   "docs/operating/alerts.md": "test/prometheus runs promtool on the same files",
   "docs/operating/backup.md":
     "the rehearsal backs up and restores; this block has the places of a real machine",
-  "docs/operating/compare.md": "takes a node of Besu; test/cluster/compare.test.ts compares two nodes",
+  "docs/operating/compare.md":
+    "takes a node of Besu; test/cluster/operators/compare.test.ts compares two nodes",
   "docs/operating/deploying.md": {
-    "scripts/debian.sh": "takes root; test/cluster/package.test.ts makes the package and looks into it",
+    "scripts/debian.sh":
+      "takes root; test/cluster/startup/package.test.ts makes the package and looks into it",
     "systemctl enable": "takes systemd; .ci/unit runs the unit",
     "--reference": "takes systemd and root; .ci/unit does it",
     "generate-blockchain-config":
@@ -31,12 +33,13 @@ const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>
   "docs/operating/hand-over.md":
     "the rehearsal hands a validator over; these blocks have the places of two machines",
   "docs/operating/keys.md":
-    "test/cli and test/cluster/remoteSigner.test.ts do it; these blocks leave out what is the reader's",
+    "test/cli and test/cluster/validators/remoteSigner.test.ts do it; these blocks leave out what is the reader's",
   "docs/operating/kubernetes.md": "takes a cluster; test/delivery/kubernetes.test.ts checks the file",
   "docs/operating/logs.md": "takes systemd's journal",
   "docs/operating/proxies.md": {
-    "haproxy -f": "test/cluster/manyCallers.test.ts starts HAProxy so, with other addresses",
-    "install -D": "takes root and systemd; test/cluster/manyCallers.test.ts starts nginx with these files",
+    "haproxy -f": "test/cluster/rpc/manyCallers.test.ts starts HAProxy so, with other addresses",
+    "install -D":
+      "takes root and systemd; test/cluster/rpc/manyCallers.test.ts starts nginx with these files",
   },
 };
 

@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { freePort, type NodeOptions, type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
+import {
+  freePort,
+  type NodeOptions,
+  type NodeProcess,
+  startNodeProcess,
+} from "../cluster/harness/nodeProcess.ts";
 import { HANG_MS } from "../hang.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { killRunning } from "../cluster/nodeProcess.ts";
+import { killRunning } from "../cluster/harness/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 

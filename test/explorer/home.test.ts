@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect } from "vitest";
-import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/nodeProcess.ts";
+import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/harness/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 

@@ -1,8 +1,8 @@
 import { getAddress } from "viem";
 import { afterAll, describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { freePort, killRunning } from "../cluster/nodeProcess.ts";
-import { prepareNetwork } from "../cluster/validatorNetwork.ts";
+import { freePort, killRunning } from "../cluster/harness/nodeProcess.ts";
+import { prepareNetwork } from "../cluster/harness/validatorNetwork.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, figure, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { killRunning, until } from "../cluster/nodeProcess.ts";
+import { killRunning, until } from "../cluster/harness/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, type ExplorerNode, openPage, startExplorerNode } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";

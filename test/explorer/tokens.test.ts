@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { getAddress, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { killRunning } from "../cluster/nodeProcess.ts";
+import { killRunning } from "../cluster/harness/nodeProcess.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {

@@ -1,7 +1,7 @@
 import { createPublicClient, createWalletClient, defineChain, type Hex, http, parseEther } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
-import type { NodeProcess } from "../cluster/nodeProcess.ts";
+import type { NodeProcess } from "../cluster/harness/nodeProcess.ts";
 import { type CompiledContract, compileSource } from "../contracts/compile.ts";
 import { HANG_MS } from "../hang.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { killRunning, type NodeProcess, pause } from "../cluster/nodeProcess.ts";
-import { OwnTime } from "../cluster/ownTime.ts";
+import { killRunning, type NodeProcess, pause } from "../cluster/harness/nodeProcess.ts";
+import { OwnTime } from "../cluster/harness/ownTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, openPage, startExplorerNode } from "./browser.ts";
 import { makeTraffic } from "./traffic.ts";

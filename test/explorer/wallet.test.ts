@@ -3,7 +3,7 @@ import { createWalletClient, type Hex, http } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
-import { killRunning } from "../cluster/nodeProcess.ts";
+import { killRunning } from "../cluster/harness/nodeProcess.ts";
 import { HANG_MS } from "../hang.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {

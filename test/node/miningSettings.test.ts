@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { type Logger, type RootLogger, silentLogger } from "../../src/observability/logger.ts";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 /** Sends requests over HTTP, and returns the result or the error. */

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeWhole } from "../../src/primitives/wholeFile.ts";
-import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { temporaryFolder } from "../cluster/harness/nodeProcess.ts";
 
 describe("a file that is written whole", () => {
   it("is another one than before, so that nobody sees a part of it", () => {

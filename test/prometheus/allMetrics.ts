@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
 import { account } from "../builders/testAccounts.ts";
-import { freePort, startNodeProcess, until } from "../cluster/nodeProcess.ts";
+import { freePort, startNodeProcess, until } from "../cluster/harness/nodeProcess.ts";
 import { type ParsedFamily, parseExposition } from "../observability/exposition.ts";
 
 /** Every metric that a node can have, as a real one shows them: with peers, threads for callers and a remote signer. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, pause, temporaryFolder, until } from "../cluster/nodeProcess.ts";
+import { freePort, pause, temporaryFolder, until } from "../cluster/harness/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 
 /** Whether Prometheus (Debian: prometheus) is installed. */

@@ -13,9 +13,9 @@ import { describeWithSheet, vectorPath } from "../vectors.ts";
 
 /** Tests that call a method, as a path below test/. */
 const OWN_CASES: Readonly<Record<string, string>> = {
-  debug_replayBlock: "cluster/rewind.test.ts",
-  debug_resyncWorldState: "cluster/rewind.test.ts",
-  debug_resyncWorldstate: "cluster/rewind.test.ts",
+  debug_replayBlock: "cluster/recovery/rewind.test.ts",
+  debug_resyncWorldState: "cluster/recovery/rewind.test.ts",
+  debug_resyncWorldstate: "cluster/recovery/rewind.test.ts",
   debug_standardTraceBadBlockToFile: "rpc/methods/badBlocks.test.ts",
 };
 

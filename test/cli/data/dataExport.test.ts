@@ -10,7 +10,7 @@ import fs, {
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { until } from "../../cluster/nodeProcess.ts";
+import { until } from "../../cluster/harness/nodeProcess.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 import { ibexHere } from "../program.ts";
 import { ask, askColumn } from "./duckdb.ts";

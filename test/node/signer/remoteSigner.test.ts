@@ -14,7 +14,7 @@ import { curve, sign } from "../../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
 import { accountFromSeed } from "../../builders/testAccounts.ts";
-import { freePort, temporaryFolder, until } from "../../cluster/nodeProcess.ts";
+import { freePort, temporaryFolder, until } from "../../cluster/harness/nodeProcess.ts";
 import { type SignerProcess, startSignerProcess, type TlsFiles } from "../../signer/signerProcess.ts";
 
 const KEY = accountFromSeed(77);
