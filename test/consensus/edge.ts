@@ -186,7 +186,7 @@ export async function anEdge(): Promise<Edge> {
   const news: string[] = [];
   const counted = declareMessageRouterMetrics(registry);
   const metrics = declareConsensusMetrics(registry);
-  const desk: MessageRouter = createMessageRouter({
+  const router: MessageRouter = createMessageRouter({
     self: signerOf("d").self,
     schedule,
     carrier: { send: () => undefined },
@@ -205,8 +205,8 @@ export async function anEdge(): Promise<Edge> {
     {
       privateKey: keyOf("d"),
       schedule,
-      outbox: desk,
-      onHead: desk.headAdvanced,
+      outbox: router,
+      onHead: router.headAdvanced,
       onFailure: (error) => failures.push(error),
       metrics: {
         ...metrics,
@@ -221,7 +221,7 @@ export async function anEdge(): Promise<Edge> {
     disk,
     observed,
   );
-  desk.headAdvanced(PARENT);
+  router.headAdvanced(PARENT);
   await settle();
   return {
     clock,
@@ -230,7 +230,7 @@ export async function anEdge(): Promise<Edge> {
     failures,
     async hear(message) {
       const { code, payload } = "kind" in message ? encodeMessage(message) : message;
-      desk.receive({ sender: signerOf("c").self, code, payload });
+      router.receive({ sender: signerOf("c").self, code, payload });
       await settle();
       return news.splice(0).join(", ");
     },

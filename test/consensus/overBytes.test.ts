@@ -29,13 +29,13 @@ interface Trial {
 }
 
 /** Four validators with real keys that exchange bytes only, with a delay of 5 ms. */
-async function livedTogether(
+async function runNetwork(
   seconds: number,
   { isLink = () => true, settings, places = [0, 1, 2, 3], overtakes }: Trial,
 ) {
   const clock = createHandClock(START_MS);
   const schedule = aSchedule();
-  const desks = new Map<number, MessageRouter>();
+  const routers = new Map<number, MessageRouter>();
   const nodes = new Map<number, ToyNode>();
   let kept = 0;
 
@@ -50,15 +50,15 @@ async function livedTogether(
       to !== overtakes.place
     ) {
       const changed = overtakes.change(code, payload);
-      clock.at(clock.nowMs() + 4, () => desks.get(to)?.receive({ sender: author, code, payload: changed }));
+      clock.at(clock.nowMs() + 4, () => routers.get(to)?.receive({ sender: author, code, payload: changed }));
     }
-    clock.at(clock.nowMs() + 5, () => desks.get(to)?.receive({ sender, code, payload }));
+    clock.at(clock.nowMs() + 5, () => routers.get(to)?.receive({ sender, code, payload }));
   }
 
   for (const place of places) {
     const self = MEMBERS[place] ?? new Uint8Array();
     const disk: ToyDisk = { heads: [aGenesisHead(MEMBERS, 1_700_000_000n)], votes: undefined };
-    const desk = createMessageRouter({
+    const router = createMessageRouter({
       self: addressOfPrivateKey(KEYS[place] ?? self),
       schedule,
       carrier: {
@@ -78,9 +78,9 @@ async function livedTogether(
         relayed: () => undefined,
       },
     });
-    desk.headAdvanced(headOfDisk(disk));
-    desks.set(place, desk);
-    const own = { schedule, outbox: desk, onHead: desk.headAdvanced, ...settings?.(place) };
+    router.headAdvanced(headOfDisk(disk));
+    routers.set(place, router);
+    const own = { schedule, outbox: router, onHead: router.headAdvanced, ...settings?.(place) };
     const toySettings = { privateKey: KEYS[place] ?? self, ...own };
     nodes.set(place, startToyNode(toySettings, clock, disk, { messages: [], commits: [] }, `${place}`));
   }
@@ -95,18 +95,18 @@ async function livedTogether(
 
 describe("four validators that exchange bytes only", () => {
   it("make a block a second, the same for all", async () => {
-    const { height } = await livedTogether(10, {});
+    const { height } = await runNetwork(10, {});
     expect(height).toBe(10);
   });
 
   it("do so though each is connected to only two others, with relaying", async () => {
-    const { height } = await livedTogether(10, { isLink: (a, b) => (a + b) % 2 === 1 });
+    const { height } = await runNetwork(10, { isLink: (a, b) => (a + b) % 2 === 1 });
     expect(height).toBe(10);
   });
 
   it("do so though one commits late and buffers the messages of the next height", async () => {
     const settings = (place: number) => ({ commitMs: place === 3 ? 990 : 10 });
-    const { height, stamps, kept } = await livedTogether(10, { settings });
+    const { height, stamps, kept } = await runNetwork(10, { settings });
     expect(stamps.length - 1).toBe(10);
     expect(height).toBe(9);
     expect(kept).toBeGreaterThan(5);
@@ -120,12 +120,12 @@ describe("four validators that exchange bytes only", () => {
       const transactions = [aTransaction({})];
       return encodeMessage({ ...read.value, candidate: { ...candidate, transactions } }).payload;
     };
-    const { height } = await livedTogether(10, { overtakes: { place: 3, change } });
+    const { height } = await runNetwork(10, { overtakes: { place: 3, change } });
     expect(height).toBe(10);
   });
 
   it("lose only one round when the proposer is down", async () => {
-    const { stamps } = await livedTogether(12, { places: [0, 1, 3] });
+    const { stamps } = await runNetwork(12, { places: [0, 1, 3] });
     // It is the proposer after two blocks, and again after each three others.
     const pauses = stamps.slice(1).map((stamp, index) => stamp - (stamps[index] ?? 0));
     expect(pauses.slice(0, 7)).toEqual([1, 1, 2, 1, 1, 2, 1]);

@@ -45,6 +45,8 @@ const OLD_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/weather/i, "network conditions"],
   [/\bstorms?\b|STORM/, "faulty phase"],
   [/createWorld\b|WorldParts|realWorld/, "simulated network, network of real nodes"],
+  [/\bdesks?\b|Desk/, "router"],
+  [/livedTogether/, "runNetwork"],
   [/\baLife\b|\bLife\b|OfThisLife/, "run, running node"],
 ];
 

@@ -9,7 +9,7 @@ import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
 import { findGap } from "./evidence.ts";
-import type { DeskLimits } from "./relays.ts";
+import type { RouterLimits } from "./relays.ts";
 import { isSound, type SealedBlock } from "./toyLedger.ts";
 
 export type CheckerName = "agreement" | "promise" | "evidence" | "order" | "bounds" | "progress" | "machine";
@@ -30,7 +30,7 @@ export class Violation extends Error {
 export interface Checkers {
   onTransition(node: number, before: State, input: Input, transition: Transition): void;
   /** The buffers of a node's message router. */
-  onDesk(desk: MessageRouter, limits: DeskLimits, futureBytes: number): void;
+  onRouter(router: MessageRouter, limits: RouterLimits, futureBytes: number): void;
   /** A block built by an honest validator. */
   onBuilt(hash: Hash): void;
   /** Every message that an honest validator sends. */
@@ -130,7 +130,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       check(!isSame || round.number >= before.round.number, "order", "a round went back");
     },
 
-    onDesk({ waiting, remembered }, limits, futureBytes) {
+    onRouter({ waiting, remembered }, limits, futureBytes) {
       checkBound(waiting.messages, limits.futureMessagesLimit, "messages of heights to come");
       checkBound(waiting.bytes, futureBytes, "bytes of messages of heights to come");
       checkBound(remembered.received, limits.duplicateMessageLimit, "received messages remembered");

@@ -28,7 +28,7 @@ export interface Relays {
   tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
 }
 
-export type DeskLimits = Pick<
+export type RouterLimits = Pick<
   Rules["schedule"],
   "duplicateMessageLimit" | "gossipedHistoryLimit" | "futureMessagesLimit" | "futureMessagesMaxDistance"
 >;
@@ -38,8 +38,8 @@ export interface RelaysParts {
   readonly mesh: Mesh;
   readonly codec: MessageCodec;
   /** The required limits, and those that the nodes have: different under sabotage. */
-  readonly limits: DeskLimits;
-  readonly ownLimits: DeskLimits;
+  readonly limits: RouterLimits;
+  readonly ownLimits: RouterLimits;
   readonly checkers: Checkers;
   /** Sends over a link, with its losses. */
   carry(from: SimulatedNode, to: SimulatedNode, deliver: () => void): void;
@@ -54,18 +54,18 @@ export interface RelaysParts {
 
 export function createRelays(parts: RelaysParts): Relays {
   const { nodes, mesh, codec, checkers } = parts;
-  const desks = new Map<SimulatedNode, MessageRouter>();
+  const routers = new Map<SimulatedNode, MessageRouter>();
 
   function send(from: SimulatedNode, to: SimulatedNode, code: number, payload: Uint8Array): void {
     parts.carry(from, to, () => {
-      const desk = desks.get(to);
-      if (to.state === undefined || desk === undefined) return;
-      desk.receive({ sender: from.rules.self, code, payload });
-      checkers.onDesk(desk, parts.limits, FUTURE_BYTES_LIMIT);
+      const router = routers.get(to);
+      if (to.state === undefined || router === undefined) return;
+      router.receive({ sender: from.rules.self, code, payload });
+      checkers.onRouter(router, parts.limits, FUTURE_BYTES_LIMIT);
     });
   }
 
-  function deskOf(node: SimulatedNode): MessageRouter {
+  function routerOf(node: SimulatedNode): MessageRouter {
     return createMessageRouter({
       self: node.rules.self,
       schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
@@ -111,24 +111,24 @@ export function createRelays(parts: RelaysParts): Relays {
       [other, one],
     ] as const)
       if (parts.repeats(from))
-        desks.get(from)?.peerConnected(to.rules.self, (code, payload) => send(from, to, code, payload));
+        routers.get(from)?.peerConnected(to.rules.self, (code, payload) => send(from, to, code, payload));
   }
 
   return {
     boot(node, head) {
-      const desk = deskOf(node);
-      desks.set(node, desk);
-      desk.headAdvanced(head);
+      const router = routerOf(node);
+      routers.set(node, router);
+      router.headAdvanced(head);
       for (const other of nodes) if (other !== node) meet(node, other);
     },
     reconnect() {
       for (const one of nodes) for (const other of nodes) if (one.index < other.index) meet(one, other);
     },
     headAdvanced(node, head) {
-      if (node.state !== undefined) desks.get(node)?.headAdvanced(head);
+      if (node.state !== undefined) routers.get(node)?.headAdvanced(head);
     },
-    multicast: (node, message, validators) => desks.get(node)?.multicast(message, validators),
-    sendNotice: (node, message) => desks.get(node)?.sendNotice(message),
+    multicast: (node, message, validators) => routers.get(node)?.multicast(message, validators),
+    sendNotice: (node, message) => routers.get(node)?.sendNotice(message),
     tell(from, to, message) {
       if (!mesh.areLinked(from.index, to.index)) return;
       const { code, payload } = codec.encode(message);

@@ -1,6 +1,6 @@
 import { tolerableFaults } from "../../src/ibft/validatorSet.ts";
 import { createRandom, type Random } from "./random.ts";
-import type { DeskLimits } from "./relays.ts";
+import type { RouterLimits } from "./relays.ts";
 
 /** Probabilities of faults, and durations in ms, of which each draw takes half to all. */
 export interface NetworkConditions {
@@ -81,7 +81,7 @@ export interface RelaySetting {
   readonly links: number;
   /** These links instead of drawn ones, by the numbers of two nodes. */
   readonly areLinked?: (a: number, b: number) => boolean;
-  readonly limits: DeskLimits & { readonly messageQueueLimit: number };
+  readonly limits: RouterLimits & { readonly messageQueueLimit: number };
 }
 
 /** Draws rates for each seed, so that each kind of fault also occurs alone and in excess. */

@@ -19,7 +19,7 @@ import { type CheckerName, createCheckers } from "./checkers.ts";
 import { createLink, type LinkFigures } from "./link.ts";
 import { drawMesh, fullMesh, givenMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
-import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
+import { createRelays, type Relays, type RouterLimits } from "./relays.ts";
 import { FAULT_FREE, type Setting } from "./setting.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
 import { isOnTime, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
@@ -391,7 +391,7 @@ function drawMeshOf({ seed, nodes, relays }: Setting, byzantine: ReadonlySet<num
   );
 }
 
-function tenfold(limits: DeskLimits): DeskLimits {
+function tenfold(limits: RouterLimits): RouterLimits {
   return {
     duplicateMessageLimit: 10 * limits.duplicateMessageLimit,
     gossipedHistoryLimit: 10 * limits.gossipedHistoryLimit,

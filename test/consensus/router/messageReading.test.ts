@@ -110,12 +110,12 @@ describe("a message of the height in progress", () => {
 });
 
 describe("a validator's messages", () => {
-  function aDesk() {
+  function aRouter() {
     const hand = handShares();
     const results: ValidationResult[] = [];
     let taken = 0;
     let hashedBytes = 0;
-    const desk = createMessageRouter({
+    const router = createMessageRouter({
       self: addressOf(0),
       schedule: aSchedule(),
       carrier: { send: () => undefined },
@@ -134,17 +134,17 @@ describe("a validator's messages", () => {
         },
       },
     });
-    desk.headAdvanced(maker.head);
-    return { ...hand, desk, results, taken: () => taken, hashedBytes: () => hashedBytes };
+    router.headAdvanced(maker.head);
+    return { ...hand, router, results, taken: () => taken, hashedBytes: () => hashedBytes };
   }
 
   it("arrive though a faulty node without a share left sent the same bytes first", () => {
-    const { desk, results, finish, taken } = aDesk();
+    const { router, results, finish, taken } = aRouter();
     const message = aRoundChange(1);
-    desk.receive({ sender: addressOf(2), ...message });
-    desk.receive({ sender: addressOf(2), ...message });
+    router.receive({ sender: addressOf(2), ...message });
+    router.receive({ sender: addressOf(2), ...message });
     expect(results).toEqual(["duplicate"]);
-    desk.receive({ sender: addressOf(1), ...message });
+    router.receive({ sender: addressOf(1), ...message });
     finish(1);
     expect([taken(), results.at(-1)]).toEqual([1, "taken"]);
     finish(0);
@@ -152,8 +152,9 @@ describe("a validator's messages", () => {
   });
 
   it("are not even hashed when they are too long for their kind", () => {
-    const { desk, results, hashedBytes } = aDesk();
-    for (const code of [1, 2]) desk.receive({ sender: addressOf(1), code, payload: new Uint8Array(2 ** 20) });
+    const { router, results, hashedBytes } = aRouter();
+    for (const code of [1, 2])
+      router.receive({ sender: addressOf(1), code, payload: new Uint8Array(2 ** 20) });
     expect([results, hashedBytes()]).toEqual([["oversized", "oversized"], 0]);
   });
 });

@@ -31,7 +31,7 @@ const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
 const ADDRESSES = KEYS.map(addressOfPrivateKey);
 
 /** A validator, three others, and a fifth node that is not a validator; records what is relayed and delivered. */
-function aDesk(
+function aRouter(
   change: ScheduleChange & {
     readonly isOutsider?: boolean;
     readonly isOpening?: boolean;
@@ -51,7 +51,7 @@ function aDesk(
   const waits: number[] = [];
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
-  const desk = createMessageRouter({
+  const router = createMessageRouter({
     self: addressAt(change.isOutsider === true ? 4 : 0),
     schedule,
     carrier: {
@@ -81,9 +81,9 @@ function aDesk(
     ...(change.saidBy && { saidBy: change.saidBy }),
     ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
-  if (change.isOpening !== true) desk.headAdvanced(head);
+  if (change.isOpening !== true) router.headAdvanced(head);
   return {
-    desk,
+    router,
     results,
     taken,
     waits,
@@ -98,16 +98,16 @@ function aDesk(
     },
     advance(order: Parameters<typeof aCandidate>[1] = {}) {
       head = headOf(head, aCandidate(head, order), schedule);
-      desk.headAdvanced(head);
+      router.headAdvanced(head);
     },
-    hear: (sender: number, message: Authored): void => hearFrom(desk, sender, message),
+    hear: (sender: number, message: Authored): void => hearFrom(router, sender, message),
   };
 }
 
 const STOPPED_CLOCK = { nowMs: () => 0 };
 
-function hearFrom(desk: MessageRouter, sender: number, message: Authored): void {
-  desk.receive({ sender: addressAt(sender), ...encodeMessage(message) });
+function hearFrom(router: MessageRouter, sender: number, message: Authored): void {
+  router.receive({ sender: addressAt(sender), ...encodeMessage(message) });
 }
 
 function addressAt(index: number): Address {
@@ -153,51 +153,51 @@ const tailOf = (message: Authored): string => toHex(encodeMessage(message).paylo
 
 describe("multicast", () => {
   it("go to the other validators, and are not even encoded when there are none", () => {
-    const { desk, sent } = aDesk();
-    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
+    const { router, sent } = aRouter();
+    router.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
     expect(sent).toEqual([]);
-    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    router.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
     expect(sent).toEqual([`${tailOf(aMessage(0, 1n))} to 123`]);
   });
 });
 
 describe("a validator that connects", () => {
-  const tails = (desk: MessageRouter, peer: number): readonly string[] => {
+  const tails = (router: MessageRouter, peer: number): readonly string[] => {
     const said: string[] = [];
-    desk.peerConnected(addressAt(peer), (_code, payload) => said.push(toHex(payload).slice(-6)));
+    router.peerConnected(addressAt(peer), (_code, payload) => said.push(toHex(payload).slice(-6)));
     return said;
   };
 
   it("is sent our last messages of this height, and none of earlier rounds or of others", () => {
-    const { desk, hear } = aDesk();
+    const { router, hear } = aRouter();
     const all = ADDRESSES.slice(0, 4);
-    expect(tails(desk, 1)).toEqual([]);
-    for (const round of [1, 2]) desk.multicast(aMessage(0, 1n, round), all);
+    expect(tails(router, 1)).toEqual([]);
+    for (const round of [1, 2]) router.multicast(aMessage(0, 1n, round), all);
     const vote = aPrepare(0, 1n, 2);
-    desk.multicast(vote, all);
+    router.multicast(vote, all);
     hear(2, aMessage(2, 1n, 3));
-    expect(tails(desk, 1)).toEqual([tailOf(aMessage(0, 1n, 2)), tailOf(vote)]);
-    expect(tails(desk, 1)).toEqual(tails(desk, 3));
+    expect(tails(router, 1)).toEqual([tailOf(aMessage(0, 1n, 2)), tailOf(vote)]);
+    expect(tails(router, 1)).toEqual(tails(router, 3));
   });
 
   it("is sent its own messages of this height, which another node with its key may have sent", () => {
-    const { desk } = aDesk({ saidBy: (author) => (indexOf(author) === 1 ? [aMessage(1, 1n, 5)] : []) });
-    expect(tails(desk, 1)).toEqual([tailOf(aMessage(1, 1n, 5))]);
-    expect(tails(desk, 2)).toEqual([]);
+    const { router } = aRouter({ saidBy: (author) => (indexOf(author) === 1 ? [aMessage(1, 1n, 5)] : []) });
+    expect(tails(router, 1)).toEqual([tailOf(aMessage(1, 1n, 5))]);
+    expect(tails(router, 2)).toEqual([]);
   });
 
   it("is sent nothing of a height that is over; a non-validator is sent nothing at all", () => {
-    const { desk, advance } = aDesk();
-    desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
-    expect(tails(desk, 4)).toEqual([]);
+    const { router, advance } = aRouter();
+    router.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
+    expect(tails(router, 4)).toEqual([]);
     advance();
-    expect(tails(desk, 1)).toEqual([]);
+    expect(tails(router, 1)).toEqual([]);
   });
 });
 
 describe("received consensus messages", () => {
   it("are relayed with the same bytes to all validators except sender and author, and delivered", () => {
-    const { hear, sent, taken, results } = aDesk();
+    const { hear, sent, taken, results } = aRouter();
     const message = aMessage(1, 1n);
     hear(2, message);
     expect(sent[0]).toEqual(`${tailOf(message)} to 3`);
@@ -208,7 +208,7 @@ describe("received consensus messages", () => {
   });
 
   it("are returned to an author that did not send them itself: another node may have its key", () => {
-    const { hear, sent, passOn } = aDesk({ isPatient: true });
+    const { hear, sent, passOn } = aRouter({ isPatient: true });
     hear(2, aMessage(1, 1n));
     hear(3, aMessage(3, 1n));
     passOn();
@@ -217,14 +217,14 @@ describe("received consensus messages", () => {
   });
 
   it("are not returned to an author that sends them itself meanwhile", () => {
-    const { hear, sent, passOn } = aDesk({ isPatient: true });
+    const { hear, sent, passOn } = aRouter({ isPatient: true });
     for (const sender of [2, 1]) hear(sender, aMessage(1, 1n));
     passOn();
     expect(sent.filter((line) => / to 1$/.test(line))).toEqual([]);
   });
 
   it("are delivered and relayed once, by any sender, and sent back twice to redundant relayers", () => {
-    const { hear, sent, taken, results } = aDesk();
+    const { hear, sent, taken, results } = aRouter();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
     expect(results).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
     expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
@@ -235,7 +235,7 @@ describe("received consensus messages", () => {
   });
 
   it("are relayed a quarter of a round later, if still needed, to validators that declined their author's messages", () => {
-    const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true });
+    const { router, hear, sent, passOn, advance } = aRouter({ isPatient: true });
     const reached = (): readonly string[] =>
       sent.splice(0).map((line) => line.slice(line.indexOf(" to ") + 4));
     const wait = (): readonly string[] => {
@@ -268,29 +268,29 @@ describe("received consensus messages", () => {
     for (const sender of [2, 2]) hear(sender, aMessage(1, 2n));
     expect(wait()).toEqual(["3"]);
     // A node that reconnects may have lost its messages.
-    desk.peerConnected(addressAt(2), () => undefined);
+    router.peerConnected(addressAt(2), () => undefined);
     hear(1, aMessage(1, 2n, 3));
     expect(wait()).toEqual(["2", "23"]);
   });
 
   it("are held for validators that declined them up to a limit of bytes, beyond it relayed at once, and dropped with their height", () => {
     const { length } = encodeMessage(aMessage(1, 1n)).payload;
-    const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true, delayedBytesLimit: length });
+    const { router, hear, sent, passOn, advance } = aRouter({ isPatient: true, delayedBytesLimit: length });
     for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
     passOn();
     sent.splice(0);
     for (const round of [2, 3]) hear(1, aMessage(1, 1n, round));
     passOn();
     expect(sent).toEqual([`${tailOf(aMessage(1, 1n, 2))} to 3`, `${tailOf(aMessage(1, 1n, 3))} to 23`]);
-    expect(desk.remembered.delayedBytes).toBe(length);
+    expect(router.remembered.delayedBytes).toBe(length);
     advance();
-    expect(desk.remembered.delayedBytes).toBe(0);
+    expect(router.remembered.delayedBytes).toBe(0);
     passOn();
     expect(sent.length).toBe(2);
   });
 
   it("are not relayed to nodes that have them by then, nor after their height", () => {
-    const { hear, sent, taken, passOn, advance } = aDesk({ isPatient: true });
+    const { hear, sent, taken, passOn, advance } = aRouter({ isPatient: true });
     for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
     hear(3, aMessage(3, 1n));
     for (const sender of [2, 3, 1]) hear(sender, aMessage(2, 1n));
@@ -306,13 +306,13 @@ describe("received consensus messages", () => {
   });
 
   it("are relayed at once when too many are pending", () => {
-    const { hear, sent } = aDesk({ isPatient: true });
+    const { hear, sent } = aRouter({ isPatient: true });
     for (let round = 1; round <= 300; round++) hear(1, aMessage(1, 1n, round));
     expect(sent.length).toBe(256);
   });
 
   it("are relayed as often as an honest author could need in a round, and no more, even when forgotten in the meantime", () => {
-    const { hear, sent, taken, advance } = aDesk({
+    const { hear, sent, taken, advance } = aRouter({
       ...aSchedule(),
       gossipedHistoryLimit: 2,
       duplicateMessageLimit: 2,
@@ -327,7 +327,7 @@ describe("received consensus messages", () => {
   });
 
   it("are delivered but not relayed again once they are forgotten", () => {
-    const { hear, sent, taken } = aDesk({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
+    const { hear, sent, taken } = aRouter({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
     hear(1, aMessage(1, 1n));
     for (const round of [2, 3, 4]) hear(2, aMessage(2, 1n, round));
     hear(3, aMessage(1, 1n));
@@ -336,27 +336,27 @@ describe("received consensus messages", () => {
   });
 
   it("cannot be made to look like duplicates by sending their bytes under another code", () => {
-    const { desk, hear, results } = aDesk();
+    const { router, hear, results } = aRouter();
     const message = aMessage(1, 1n);
-    desk.receive({ sender: addressAt(2), code: 0, payload: encodeMessage(message).payload });
+    router.receive({ sender: addressAt(2), code: 0, payload: encodeMessage(message).payload });
     hear(1, message);
     expect(results).toEqual(["malformed", "taken"]);
   });
 
   it("of past heights, of non-validators, and malformed ones are dropped", () => {
-    const { desk, hear, sent, taken, results, advance } = aDesk();
+    const { router, hear, sent, taken, results, advance } = aRouter();
     advance();
     hear(1, aMessage(1, 1n));
     hear(1, aMessage(4, 2n));
-    desk.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
-    desk.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
-    desk.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
+    router.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
+    router.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
+    router.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
     expect(results).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
     expect([sent, taken]).toEqual([[], []]);
   });
 
   it("are ignored by a node that is not a validator", () => {
-    const { hear, sent, taken, results } = aDesk({ isOutsider: true });
+    const { hear, sent, taken, results } = aRouter({ isOutsider: true });
     hear(1, aMessage(1, 1n));
     expect(results).toEqual(["notValidating"]);
     expect([sent, taken]).toEqual([[], []]);
@@ -365,7 +365,7 @@ describe("received consensus messages", () => {
 
 describe("consensus messages received before the start", () => {
   it("are buffered in order, with the bounds of future messages", () => {
-    const { hear, taken, results, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
+    const { hear, taken, results, advance } = aRouter({ isOpening: true, futureMessagesLimit: 3 });
     for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
     expect([results, taken]).toEqual([[], []]);
     advance();
@@ -376,7 +376,7 @@ describe("consensus messages received before the start", () => {
 
 describe("consensus messages of future heights", () => {
   it("are buffered until their height, and relayed only then", () => {
-    const { hear, sent, taken, results, ahead, advance, desk } = aDesk();
+    const { hear, sent, taken, results, ahead, advance, router } = aRouter();
     hear(2, aMessage(1, 2n));
     hear(3, aMessage(3, 3n));
     expect(results).toEqual(["kept", "kept"]);
@@ -387,11 +387,11 @@ describe("consensus messages of future heights", () => {
     expect(taken.length).toBe(1);
     advance();
     expect(taken.length).toBe(2);
-    expect(desk.waiting).toEqual({ messages: 0, bytes: 0, farFuture: 0 });
+    expect(router.waiting).toEqual({ messages: 0, bytes: 0, farFuture: 0 });
   });
 
   it("are delivered with the time for which they were buffered", () => {
-    const { hear, pass, waits, advance } = aDesk();
+    const { hear, pass, waits, advance } = aRouter();
     hear(1, aMessage(1, 1n));
     hear(2, aMessage(1, 2n));
     pass(300);
@@ -403,7 +403,7 @@ describe("consensus messages of future heights", () => {
 
   it("are read at once where their times are wanted: proposals of validators, and kept all the same", () => {
     let isWanted = false;
-    const { hear, later, taken, results, advance } = aDesk({ readsLater: () => isWanted });
+    const { hear, later, taken, results, advance } = aRouter({ readsLater: () => isWanted });
     hear(1, aProposal(1, 3n));
     isWanted = true;
     hear(1, aProposal(2, 3n));
@@ -419,20 +419,20 @@ describe("consensus messages of future heights", () => {
   });
 
   it("are dropped when they are too far ahead, or when their height is skipped", () => {
-    const { hear, taken, results, advance, desk } = aDesk();
+    const { hear, taken, results, advance, router } = aRouter();
     hear(1, aMessage(1, 11n));
     hear(1, aMessage(1, 12n));
     hear(1, aMessage(1, 2n));
     expect(results).toEqual(["kept", "tooFar", "kept"]);
     for (let height = 2; height <= 11; height++) advance();
     expect(taken.length).toBe(2);
-    expect(desk.waiting.messages).toBe(0);
+    expect(router.waiting.messages).toBe(0);
   });
 });
 
 describe("RoundChanges of heights far above ours", () => {
   it("are kept, the last ones of each validator, until their height begins", () => {
-    const { hear, taken, results, advance } = aDesk();
+    const { hear, taken, results, advance } = aRouter();
     for (const round of [1, 2, 3, 4, 5]) hear(1, aMessage(1, 14n, round));
     hear(2, aMessage(2, 14n, 5));
     hear(2, aPrepare(2, 14n, 5));
@@ -449,13 +449,13 @@ describe("RoundChanges of heights far above ours", () => {
   });
 
   it("are dropped when their sender is no longer a validator", () => {
-    const { desk, hear, advance } = aDesk();
+    const { router, hear, advance } = aRouter();
     hear(3, aMessage(3, 2n ** 64n - 1n));
     hear(1, aMessage(1, 14n));
-    expect(desk.waiting.farFuture).toBe(2);
+    expect(router.waiting.farFuture).toBe(2);
     for (const voter of [0, 1, 2])
       advance({ coinbase: addressAt(voter), vote: { kind: "drop", recipient: addressAt(3) } });
-    expect(desk.waiting.farFuture).toBe(1);
+    expect(router.waiting.farFuture).toBe(1);
   });
 
   it("are dropped when too large in total, except the last of each sender", () => {
@@ -557,10 +557,10 @@ describe("the buffer of future messages", () => {
 
 describe("our own messages", () => {
   it("go to every other validator once, and not again when relayed back", () => {
-    const { desk, hear, sent, taken } = aDesk();
+    const { router, hear, sent, taken } = aRouter();
     const own = aMessage(0, 1n);
-    desk.multicast(own, ADDRESSES.slice(0, 4));
-    desk.multicast(own, ADDRESSES.slice(0, 4));
+    router.multicast(own, ADDRESSES.slice(0, 4));
+    router.multicast(own, ADDRESSES.slice(0, 4));
     hear(2, own);
     expect(sent).toEqual([`${tailOf(own)} to 123`]);
     // The state machine ignores its own messages.
@@ -572,7 +572,7 @@ describe("a received message", () => {
   it("is counted by its result", async () => {
     const registry = aRegistry();
     const schedule = aSchedule();
-    const desk = createMessageRouter({
+    const router = createMessageRouter({
       self: addressAt(0),
       schedule,
       carrier: { send: () => undefined },
@@ -581,8 +581,8 @@ describe("a received message", () => {
       logger: silentLogger,
       metrics: declareMessageRouterMetrics(registry),
     });
-    desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
-    for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
+    router.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
+    for (const sender of [1, 2, 3]) hearFrom(router, sender, aMessage(1, 1n));
     const read = (result: string) => readSample(registry, "bft_messages_validated_total", { result });
     expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
     expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
@@ -614,7 +614,7 @@ describeWithVectors("relays of real validators", () => {
       for (const node of NODES) {
         const relays = relaysOf(timeline, node);
         const ours = new Map<string, string[]>();
-        const desk = createMessageRouter({
+        const router = createMessageRouter({
           self: addresses[NODES.indexOf(node)] ?? addressAt(0),
           schedule,
           carrier: {
@@ -632,12 +632,12 @@ describeWithVectors("relays of real validators", () => {
           clock: STOPPED_CLOCK,
           logger: silentLogger,
         });
-        desk.headAdvanced(heads[timeline.height - 1] as Head);
+        router.headAdvanced(heads[timeline.height - 1] as Head);
         for (const { id, peer, direction, node: at } of timeline.events) {
           const message = messages.get(id);
           if (at !== node || direction !== "in" || message === undefined) continue;
           const sender = addresses[(NODES as readonly string[]).indexOf(peer)] ?? addressAt(0);
-          desk.receive({ sender, code: message.code, payload: hexToBytes(message.data) });
+          router.receive({ sender, code: message.code, payload: hexToBytes(message.data) });
         }
         for (const [id, peers] of relays) {
           if (!messages.has(id)) continue;
