@@ -225,16 +225,19 @@ function createRequestHandler(
     respondRefusal(response, 403, "The explorer answers its own pages only.");
   }
 
+  function answerFaucetPath(request: IncomingMessage, response: ServerResponse): void {
+    if (faucet === undefined) respondNoFaucet(request, response);
+    else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(faucet, request, response);
+    else respondNotAllowed(response, "GET,POST");
+  }
+
   return (request, response) => {
     response.sendDate = false;
     if (!pipelines.admits(request, response)) return;
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
-    else if (request.url === FAUCET_PATH) {
-      if (faucet === undefined) respondNoFaucet(request, response);
-      else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(faucet, request, response);
-      else respondNotAllowed(response, "GET,POST");
-    } else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
+    else if (request.url === FAUCET_PATH) answerFaucetPath(request, response);
+    else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
     else if (request.method === "POST" && request.url === "/") answerOwn(rpc, request, response);
     else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");
   };

@@ -74,7 +74,7 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
     const tag = bytes[at] ?? 0;
     at++;
     const kind = tag & 3;
-    const widthBytes = kind === 0 ? Math.max(0, (tag >> 2) - 59) : kind === 3 ? 4 : kind;
+    const widthBytes = numberWidth(kind, tag);
     if (at + widthBytes > bytes.length) return false;
     const number = littleEndian(bytes, at, widthBytes);
     at += widthBytes;
@@ -85,10 +85,9 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
       at += length;
       filled += length;
     } else {
-      const own = kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
-      const offset = kind === 1 ? number + ((tag >> 5) << 8) : number;
+      const offset = copyOffset(kind, tag, number);
       const continuedUntil = kind === 2 ? endOfContinued(bytes, at) : at;
-      const length = own + lengthOfContinued(bytes, at, continuedUntil);
+      const length = copyLength(kind, tag) + lengthOfContinued(bytes, at, continuedUntil);
       at = continuedUntil;
       if (offset === 0 || offset > filled || filled + length > output.length) return false;
       copyBack(output, filled, offset, length);
@@ -96,6 +95,21 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
     }
   }
   return filled === output.length;
+}
+
+function copyLength(kind: number, tag: number): number {
+  return kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
+}
+
+/** How far before the end of the output the copied bytes begin. A short copy has the upper three bits of it in its tag. */
+function copyOffset(kind: number, tag: number, number: number): number {
+  return kind === 1 ? number + ((tag >> 5) << 8) : number;
+}
+
+/** How many bytes follow a tag: those of a long literal's length, or of a copy's offset. */
+function numberWidth(kind: number, tag: number): number {
+  if (kind === 0) return Math.max(0, (tag >> 2) - 59);
+  return kind === 3 ? 4 : kind;
 }
 
 /**
