@@ -9,7 +9,7 @@ import { BadAnswer } from "./answers.ts";
 import { type ExportFolder, openExportFolder } from "./exportFolder.ts";
 import { createExportProgress, rangeText } from "./exportProgress.ts";
 import type { Naming } from "./fileNames.ts";
-import { tableFilesOf } from "./files/tableFile.ts";
+import { tableFilesOf } from "./files/fileFormat.ts";
 import { EXPORT_LIMITS } from "./limits.ts";
 import { ChainChanged, createPace, NodeRefused } from "./nodeBlocks.ts";
 import { missingRanges, type Range } from "./ranges.ts";

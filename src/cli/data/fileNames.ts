@@ -1,5 +1,5 @@
 import type { Compression } from "./files/compression.ts";
-import { endingOf, type FileFormat } from "./files/tableFile.ts";
+import { endingOf, type FileFormat } from "./files/fileFormat.ts";
 import type { Range } from "./ranges.ts";
 
 export type Schema = "cryo" | "ethereum-etl";

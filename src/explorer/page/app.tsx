@@ -7,7 +7,7 @@ import { showShortHex } from "./format.ts";
 import { ConnectionNotice } from "./parts/notices.tsx";
 import { Search } from "./parts/search.tsx";
 import { ThemeSwitch } from "./parts/themeSwitch.tsx";
-import { type Route, useRoute } from "./router.ts";
+import { type Route, useRoute, type ViewProps } from "./router.ts";
 import { AccountView } from "./views/account.tsx";
 import { BlockView } from "./views/block.tsx";
 import { BlocksView } from "./views/blocks.tsx";
@@ -18,11 +18,6 @@ import { NotFound } from "./views/notFound.tsx";
 import { SearchView } from "./views/search.tsx";
 import { TokenView } from "./views/token.tsx";
 import { TransactionView } from "./views/transaction.tsx";
-
-/** What a page gets: the parts of the path after its name, and the query. */
-export interface ViewProps {
-  readonly route: Route;
-}
 
 interface View {
   readonly title: string;

@@ -10,6 +10,11 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
+/** What a page gets: the parts of the path after its name, and the query. */
+export interface ViewProps {
+  readonly route: Route;
+}
+
 function currentRoute(): Route {
   const parts = location.pathname.split("/").filter((part) => part !== "");
   return { parts: parts.map(decoded), query: new URLSearchParams(location.search) };

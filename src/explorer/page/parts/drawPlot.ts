@@ -1,5 +1,18 @@
 import uPlot from "uplot";
-import type { PlotData, PlotProps } from "./plot.tsx";
+
+export interface PlotData {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+export interface PlotProps extends PlotData {
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  readonly kind?: "bars" | "line";
+  readonly height?: number;
+  /** Names a value of y under the pointer, and at the axis. */
+  readonly show: (value: number) => string;
+}
 
 /** Draws in the colours that the element has now. */
 export function drawPlot(

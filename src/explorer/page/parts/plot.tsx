@@ -1,20 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { onThemeChange } from "../theme.ts";
-
-export interface PlotData {
-  readonly x: readonly number[];
-  readonly y: readonly number[];
-}
-
-export interface PlotProps extends PlotData {
-  /** What it shows, for those who do not see it. */
-  readonly label: string;
-  readonly kind?: "bars" | "line";
-  readonly height?: number;
-  /** Names a value of y under the pointer, and at the axis. */
-  readonly show: (value: number) => string;
-}
+import type { PlotData, PlotProps } from "./drawPlot.ts";
 
 /** A small plot. The library comes after the rest of the page. */
 export function Plot({ x, y, label, kind = "bars", height = 120, show }: PlotProps) {

@@ -1,5 +1,4 @@
 import { useMemo } from "preact/hooks";
-import type { ViewProps } from "../app.tsx";
 import { accountPath, readAddress, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { delegateIn } from "../chain/delegation.ts";
@@ -14,6 +13,7 @@ import { NoAddress } from "../parts/noAddress.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { TokenLink } from "../parts/token.tsx";
+import type { ViewProps } from "../router.ts";
 import { AccountTokens } from "./account/tokens.tsx";
 import { AccountTransactions } from "./account/transactions.tsx";
 import { AccountTransfers } from "./account/transfers.tsx";

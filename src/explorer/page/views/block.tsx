@@ -1,4 +1,3 @@
-import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { useFirstWholeBlock } from "../chain/oldBlocks.ts";
@@ -15,6 +14,7 @@ import { OldBlocksNote } from "../parts/oldBlocks.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { TransactionTable } from "../parts/transactionTable.tsx";
+import type { ViewProps } from "../router.ts";
 
 /** Transactions on one page of the list. */
 const PAGE = 25;

@@ -1,4 +1,3 @@
-import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { hexOf, loadBlocks } from "../chain/recentBlocks.ts";
@@ -6,6 +5,7 @@ import { BlockTable } from "../parts/blockTable.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
+import type { ViewProps } from "../router.ts";
 
 const PAGE = 50;
 

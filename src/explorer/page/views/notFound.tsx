@@ -1,4 +1,4 @@
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../router.ts";
 
 export function NotFound({ route }: ViewProps) {
   return (

@@ -1,5 +1,4 @@
 import { useEffect } from "preact/hooks";
-import type { ViewProps } from "../app.tsx";
 import { accountPath, readAddress, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
@@ -8,6 +7,7 @@ import { showText } from "../format.ts";
 import { AccountLink } from "../parts/links.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { OldBlocksNote } from "../parts/oldBlocks.tsx";
+import type { ViewProps } from "../router.ts";
 import { replace } from "../router.ts";
 
 /** Leads to what the text names: a block, a transaction, an account, or a contract that the visitor has named. */

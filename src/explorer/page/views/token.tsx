@@ -1,4 +1,3 @@
-import type { ViewProps } from "../app.tsx";
 import { readAddress, tokenPath, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
@@ -13,6 +12,7 @@ import { NoAddress } from "../parts/noAddress.tsx";
 import { IndexProblem, Loading } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { CutNumber } from "../parts/token.tsx";
+import type { ViewProps } from "../router.ts";
 import { TokenHolders } from "./token/holders.tsx";
 import { TokenIdView } from "./token/tokenId.tsx";
 import { TokenTransfers } from "./token/transfers.tsx";

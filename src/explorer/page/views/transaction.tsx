@@ -1,5 +1,4 @@
 import { useMemo, useRef } from "preact/hooks";
-import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { type Loaded, useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { CallFrame, Receipt, Transaction } from "../chain/types.ts";
@@ -7,6 +6,7 @@ import { showText } from "../format.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { OldBlocksNote } from "../parts/oldBlocks.tsx";
+import type { ViewProps } from "../router.ts";
 import { AccessList } from "./transaction/accessList.tsx";
 import { Authorizations } from "./transaction/authorizations.tsx";
 import { CallTree } from "./transaction/callTree.tsx";
