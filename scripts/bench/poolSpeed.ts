@@ -3,7 +3,7 @@ import { asHash, keccak256 } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, toDigits } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import type { PoolChainView } from "../../src/txpool/ports.ts";
-import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 
 /**
@@ -82,7 +82,7 @@ function createPool(nonces: ReadonlyMap<string, bigint>, maxTransactions: number
       intrinsicGas: () => 21_000n,
     },
   };
-  const pool = createTxPool(
+  const pool = new TxPool(
     { ...DEFAULT_TX_POOL_LIMITS, maxTransactions },
     { chain, clock: { nowMs: Date.now } },
   );

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
-import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Batch } from "../../src/storage/database.ts";
 import { bodyKey, transactionKey } from "../../src/storage/keys.ts";
@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), "ibex-state-writes-"));
 const database = await openLevelDatabase({ path: join(folder, "database") });
 try {
   const addresses = addressesOf(accountCount);
-  const world = createWorldState({ database });
+  const world = new WorldState({ database });
   const random = generator(42);
   let number = await fund(world, addresses);
   const rows: Row[] = [];

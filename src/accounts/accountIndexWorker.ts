@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
-import { openChainView } from "../chain/view/chainView.ts";
+import { ChainView } from "../chain/view/chainView.ts";
 import type { ViewLimits } from "../chain/view/limits.ts";
 import { openShownHead } from "../chain/view/shownHead.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
@@ -52,7 +52,7 @@ port.on("message", (command: AccountIndexCommand) => {
 async function work(): Promise<void> {
   const chain = await openLevelDatabase({ path: chainPath, readOnlyThread: true });
   const database = await openIndexDatabase({ path: indexPath, isWritingThread: true });
-  const view = openChainView({
+  const view = new ChainView({
     database: chain,
     spec,
     shownHead: openShownHead(shownHead),

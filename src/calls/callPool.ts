@@ -6,7 +6,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../state/stateHistory.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
-import { createWorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
+import { WorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
 import type { CallJob, CallWorkerData } from "./callWorker.ts";
 
@@ -58,8 +58,8 @@ export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts)
     exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
   };
-  const calls = createWorkerPool<CallJob, SimulationResult | StateQueryResult>(settings, poolParts);
-  const stateQueries = createWorkerPool<CallJob, SimulationResult | StateQueryResult>(
+  const calls = new WorkerPool<CallJob, SimulationResult | StateQueryResult>(settings, poolParts);
+  const stateQueries = new WorkerPool<CallJob, SimulationResult | StateQueryResult>(
     STATE_QUERY_SETTINGS,
     poolParts,
   );

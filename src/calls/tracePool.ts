@@ -1,6 +1,6 @@
 import type { TraceJob, TraceResult, Tracer } from "../tracers/traceJob.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
-import { createWorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
+import { WorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import { type CallPoolParts, type CallPoolSettings, workerDataOf } from "./callPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
 
@@ -31,7 +31,7 @@ export function createTracePool(settings: TracePoolSettings, parts: CallPoolPart
     ...workerDataOf(settings, parts),
     limitBytes: settings.limitBytes,
   };
-  return createWorkerPool<TraceJob, TraceResult>(settings, {
+  return new WorkerPool<TraceJob, TraceResult>(settings, {
     name: "traceWorker",
     entry: workerEntry("traceWorker"),
     workerData,

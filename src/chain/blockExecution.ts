@@ -63,49 +63,6 @@ export interface FillOrder {
   readonly hasHeadMoved: () => boolean;
 }
 
-/**
- * Executes blocks on top of the head, ours and those of other validators. If the head moves during an execution, parts of
- * it read different states, so the caller has to discard the result, errors included.
- */
-export interface BlockExecution {
-  /** True while transactions are executed. */
-  readonly isExecuting: boolean;
-  /** The fixed header fields of the block after `parent`. */
-  unsealed(parent: NamedHeader, timestamp: bigint): UnsealedBlock;
-  /** Fills a block until gas, bytes or time run out. */
-  fill(
-    unsealed: UnsealedBlock & { readonly coinbase: Address },
-    supply: TransactionSupply,
-    order: FillOrder,
-  ): Promise<FilledBlock>;
-  /** A block without transactions. */
-  fillNothing(unsealed: UnsealedBlock & { readonly coinbase: Address }): Promise<FilledBlock>;
-  /** Executes a block given by header and body. Throws OutOfTime once the signal is aborted. */
-  replay(
-    header: Header,
-    transactions: readonly SentTransaction[],
-    signal: StopSignal,
-  ): Promise<Result<BlockFilling, "invalidTransaction">>;
-  /**
-   * Derives the state root. Each step reads the head's state, so the head must still be the one that was executed on, and
-   * the yield policy must stop when the head moves.
-   */
-  stage(filling: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState>;
-  /** Learnt time to finish a block, undefined until learnt. Persisted between runs. */
-  readonly timing: BlockTiming | undefined;
-  /** Restores what an earlier run learnt. */
-  restoreTiming(timing: BlockTiming): void;
-  /** Measures the finishing time unless it is known, and gets the code path of a full block compiled. */
-  calibrate(
-    head: () => NamedHeader,
-    order: { readonly validatorCount: number; readonly signal: StopSignal },
-  ): Promise<void>;
-  /** Called when the validation of another validator's candidate begins. */
-  onValidationStarted(number: bigint): void;
-  /** Called for each block that became the head. */
-  onCommitted(block: Block): void;
-}
-
 export interface BlockExecutionParts {
   readonly spec: ChainSpec;
   readonly stores: ChainStores;
@@ -131,11 +88,11 @@ const MEASURED_SHARE_OF_MANY = 0.2;
 
 const NO_TRANSACTIONS: TransactionSource = { next: () => undefined, skipSender: () => undefined };
 
-export function createBlockExecution(parts: BlockExecutionParts): BlockExecution {
-  return new Execution(parts);
-}
-
-class Execution implements BlockExecution {
+/**
+ * Executes blocks on top of the head, ours and those of other validators. If the head moves during an execution, parts of
+ * it read different states, so the caller has to discard the result, errors included.
+ */
+export class BlockExecution {
   private readonly parts: BlockExecutionParts;
   private readonly timeBudget: BlockTimeBudget;
   private readonly slow: SlowTransactions;
@@ -155,15 +112,18 @@ class Execution implements BlockExecution {
     this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget, contention);
   }
 
+  /** True while transactions are executed. */
   get isExecuting(): boolean {
     return this.running > 0;
   }
 
+  /** The fixed header fields of the block after `parent`. */
   unsealed(parent: NamedHeader, timestamp: bigint): UnsealedBlock {
     const { spec, production } = this.parts;
     return unsealedBlock(spec, parent, { timestamp, targetGasLimit: production.targetGasLimit });
   }
 
+  /** Fills a block until gas, bytes or time run out. */
   async fill(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
@@ -199,11 +159,13 @@ class Execution implements BlockExecution {
     return this.fillNothing(unsealed);
   }
 
+  /** A block without transactions. */
   async fillNothing(unsealed: UnsealedBlock & { readonly coinbase: Address }): Promise<FilledBlock> {
     const deadlineMs = this.parts.clock.nowMs();
     return { ...(await this.build(unsealed, NO_TRANSACTIONS, { deadlineMs })), isAfterFault: true };
   }
 
+  /** Executes a block given by header and body. Throws OutOfTime once the signal is aborted. */
   async replay(
     header: Header,
     transactions: readonly SentTransaction[],
@@ -228,18 +190,25 @@ class Execution implements BlockExecution {
     return err({ code: "invalidTransaction", fault: "peer", message, facts });
   }
 
+  /**
+   * Derives the state root. Each step reads the head's state, so the head must still be the one that was executed on, and
+   * the yield policy must stop when the head moves.
+   */
   stage({ overlay }: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState> {
     return inSteps(this.parts.stores.world.stageInSteps(overlay.changes(), number), yieldPolicy);
   }
 
+  /** Learnt time to finish a block, undefined until learnt. Persisted between runs. */
   get timing(): BlockTiming | undefined {
     return this.timeBudget.timing;
   }
 
+  /** Restores what an earlier run learnt. */
   restoreTiming(timing: BlockTiming): void {
     this.timeBudget.restore(timing);
   }
 
+  /** Measures the finishing time unless it is known, and gets the code path of a full block compiled. */
   async calibrate(
     head: () => NamedHeader,
     { validatorCount, signal }: { readonly validatorCount: number; readonly signal: StopSignal },
@@ -262,10 +231,12 @@ class Execution implements BlockExecution {
     if (eachMs !== undefined) this.timeBudget.setMeasured(eachMs / share);
   }
 
+  /** Called when the validation of another validator's candidate begins. */
   onValidationStarted(number: bigint): void {
     this.candidateTiming.onValidationStarted(number);
   }
 
+  /** Called for each block that became the head. */
   onCommitted(block: Block): void {
     this.timeBudget.onCommitted();
     this.slow.onMined(block.transactions);

@@ -14,15 +14,9 @@ import { sealDigest } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
 import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
-import { type BlockExecution, createBlockExecution } from "./blockExecution.ts";
+import { BlockExecution } from "./blockExecution.ts";
 import type { BlockProduction } from "./blockProduction.ts";
-import {
-  type BulkImport,
-  beginBulkImport,
-  type CheckedBlock,
-  type PreparedBlock,
-  prepareBlock,
-} from "./bulk/bulkImport.ts";
+import { BulkImport, type CheckedBlock, type PreparedBlock, prepareBlock } from "./bulk/bulkImport.ts";
 import { createHeaderRun, type HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
@@ -139,7 +133,7 @@ export async function createChain(
   const badBlocks = createBadBlocks();
   const { production, cpuMs, threadTimes } = parts;
   const faults = new ExecutionFaults(logger);
-  const execution = createBlockExecution({
+  const execution = new BlockExecution({
     spec,
     stores,
     clock,
@@ -204,7 +198,7 @@ function bulkOf(
 ): Bulk {
   const { database, world } = stores;
   const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
-    beginBulkImport({
+    new BulkImport({
       ...{ spec, database, genesis, clock, production, badBlocks, faults, logger, limits, onClosed },
       stateLimits: world.limits,
       isOthersTurn: () => mutex.isAwaited,

@@ -3,7 +3,7 @@ import { expectDefined } from "../primitives/assert.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { createWorldState, type StagedState, type WorldState } from "../state/worldState.ts";
+import { type StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import { encodeBlock, type StoredBlock } from "../types/block.ts";
@@ -12,7 +12,7 @@ import type { ChainStores } from "./chainStores.ts";
 
 /** Derives block zero of a network, its state root from the accounts of the genesis file. */
 export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {
-  const scratch = createWorldState({ database: createMemoryDatabase() });
+  const scratch = new WorldState({ database: createMemoryDatabase() });
   return genesisBlock(spec, stageGenesis(spec.genesis.alloc, scratch).root);
 }
 

@@ -32,28 +32,7 @@ export interface EffectHandlerParts {
 }
 
 /** Performs the effects of the state machine. */
-export interface EffectHandler {
-  /** Resolves when the record is durable; the only effect that is awaited. */
-  recordVote(record: LastSignedState): Promise<void>;
-  /** Performs an effect that `state` emitted; slow work runs in the background and posts its result. */
-  perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void;
-  /** To be called with each new state: stops the validation for a round that was left. */
-  stateChanged(state: State): void;
-  /** Cancels timers and validation; later failures of running work are logged at debug level only. */
-  end(): void;
-  /** Resolves when no commit is in progress. Does not wait for building or validation, which have no lasting effect. */
-  settled(): Promise<void>;
-}
-
-export function createEffectHandler(
-  rules: Rules,
-  parts: EffectHandlerParts & { readonly proposals: VoteProposals },
-  post: (input: Input) => void,
-): EffectHandler {
-  return new EffectRunner(rules, parts, post);
-}
-
-class EffectRunner implements EffectHandler {
+export class EffectHandler {
   private readonly self: Rules["self"];
   private readonly parts: EffectHandlerParts & { readonly proposals: VoteProposals };
   private readonly post: (input: Input) => void;
@@ -79,10 +58,12 @@ class EffectRunner implements EffectHandler {
     this.post = post;
   }
 
+  /** Resolves when the record is durable; the only effect that is awaited. */
   recordVote(record: LastSignedState): Promise<void> {
     return this.parts.voteLog.write(encodeLastSigned(record));
   }
 
+  /** Performs an effect that `state` emitted; slow work runs in the background and posts its result. */
   perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void {
     switch (effect.kind) {
       case "multicast":
@@ -118,6 +99,7 @@ class EffectRunner implements EffectHandler {
     }
   }
 
+  /** To be called with each new state: stops the validation for a round that was left. */
   stateChanged({ height }: State): void {
     const isLeft = ({ id }: { readonly id: RoundId }): boolean =>
       height?.validatorSet.height !== id.height || height.round.number !== id.round;
@@ -125,6 +107,7 @@ class EffectRunner implements EffectHandler {
     if (this.signing !== undefined && isLeft(this.signing)) this.stopSigning();
   }
 
+  /** Cancels timers and validation; later failures of running work are logged at debug level only. */
   end(): void {
     this.hasEnded = true;
     this.stopValidation();
@@ -133,6 +116,7 @@ class EffectRunner implements EffectHandler {
     this.timers.roundTimer?.cancel();
   }
 
+  /** Resolves when no commit is in progress. Does not wait for building or validation, which have no lasting effect. */
   async settled(): Promise<void> {
     await Promise.all(this.commits.values());
   }

@@ -11,54 +11,13 @@ import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessages.ts";
-import { createEffectHandler, type EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
+import { EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
 import { createKeyWatch, type KeyWatch } from "./keyWatch.ts";
 import { createMonitor, type Monitor } from "./monitor/monitor.ts";
 import type { SignedTimes } from "./monitor/signedTimes.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
-import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
-
-/**
- * Consensus in a running node: an input queue, the pure state machine, and the effect handler.
- *
- *   heads, messages, timers, results -> mailbox -> ibft step -> effects -> builder, checker, committer, vote log, outbox
- *          ^                                                                  |
- *          +------------------------------------------------------------------+
- *
- * Invariants: one input at a time; effects in order; no effect after a vote log entry is performed before the record is
- * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote.
- * The chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
- */
-export interface Engine {
-  /** Reads the vote log, then takes part from `head` on. Throws when the last record is unusable. */
-  start(head: Head): void;
-  /** To be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
-  headAdvanced(head: Head): void;
-  /**
-   * Takes a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
-   * too many are queued.
-   */
-  receive(message: Authored, waitedMs?: number): void;
-  /** Stops proposing and voting until resumed; still follows heads, and buffers messages that count after `resume`. */
-  pause(why?: () => string): void;
-  resume(): void;
-  /** The operator's proposals for the validator set. */
-  readonly proposals: VoteProposals;
-  status(): ConsensusStatus;
-  /** Whether this start should listen before it votes (listening.ts). */
-  shouldListen(): boolean;
-  /** The height of our last vote, or below the height in progress; undefined when there is none. */
-  votedAt(): bigint | undefined;
-  /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
-  saidBy(author: Address): readonly Authored[];
-  /** What this node tells and hears of one key on two nodes. */
-  readonly keyWatch: KeyWatch;
-  /** Stops for good because a dependency failed, and reports the error. */
-  fail(error: unknown): void;
-  /** Stops; resolves when no commit is in progress. */
-  stop(): Promise<void>;
-}
+import { createVoteProposals } from "./voteProposals.ts";
 
 export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
   | {
@@ -82,20 +41,29 @@ export interface EngineParts extends EffectHandlerParts {
 
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
   const { schedule } = settings;
-  if ("self" in settings) return createEngineFor({ self: settings.self, schedule, withRound }, parts);
+  if ("self" in settings) return new Engine({ self: settings.self, schedule, withRound }, parts);
   const { privateKey } = settings;
   const self = addressOfPrivateKey(privateKey);
-  return createEngineFor({ self, schedule, sign: (digest) => sign(digest, privateKey), withRound }, parts);
+  return new Engine({ self, schedule, sign: (digest) => sign(digest, privateKey), withRound }, parts);
 }
 
-/** Like createEngine, with other signatures or an observed step function: the simulator uses both. */
-export function createEngineFor(rules: Rules, parts: EngineParts, stateMachine: Step = step): Engine {
-  return new ConsensusEngine(rules, parts, stateMachine);
-}
-
-/** Operations that are handed on without the engine are fields. */
-class ConsensusEngine implements Engine {
+/**
+ * Consensus in a running node: an input queue, the pure state machine, and the effect handler.
+ *
+ *   heads, messages, timers, results -> mailbox -> ibft step -> effects -> builder, checker, committer, vote log, outbox
+ *          ^                                                                  |
+ *          +------------------------------------------------------------------+
+ *
+ * Invariants: one input at a time; effects in order; no effect after a vote log entry is performed before the record is
+ * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote.
+ * The chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
+ *
+ * Operations that are handed on without the engine are fields.
+ */
+export class Engine {
+  /** The operator's proposals for the validator set. */
   readonly proposals = createVoteProposals();
+  /** What this node tells and hears of one key on two nodes. */
   readonly keyWatch: KeyWatch;
   private readonly rules: Rules;
   private readonly parts: EngineParts;
@@ -112,14 +80,15 @@ class ConsensusEngine implements Engine {
   private isStopped = false;
   private isFailed = false;
 
-  constructor(rules: Rules, parts: EngineParts, stateMachine: Step) {
+  /** The simulator gives rules with other signatures, and an observed step function. */
+  constructor(rules: Rules, parts: EngineParts, stateMachine: Step = step) {
     const { clock, signedTimes, logger, metrics } = parts;
     this.rules = rules;
     this.parts = parts;
     this.stateMachine = stateMachine;
     this.messageLimit = rules.schedule.messageQueueLimit;
     const { proposals, status } = this;
-    this.effectHandler = createEffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
+    this.effectHandler = new EffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
     this.pausedMessages = createPausedMessages(rules);
     this.monitor = createMonitor({
       ...{ rules, clock, signedTimes, logger, status },
@@ -135,6 +104,7 @@ class ConsensusEngine implements Engine {
     this.mailbox = createMailbox<Input>(limit, (input) => this.apply(input), this.fail);
   }
 
+  /** Reads the vote log, then takes part from `head` on. Throws when the last record is unusable. */
   readonly start = (head: Head): void => {
     const { voteLog, logger } = this.parts;
     const record = readRecord(voteLog.read(), head);
@@ -145,6 +115,7 @@ class ConsensusEngine implements Engine {
     this.post({ kind: "started", head, ...(record !== undefined && { record }), isSealedAbove });
   };
 
+  /** To be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
   readonly headAdvanced = (head: Head): void => {
     // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
     if (!this.isStarted) return;
@@ -152,6 +123,10 @@ class ConsensusEngine implements Engine {
     this.post({ kind: "headAdvanced", head, ...(ownSeal && { ownSeal }) });
   };
 
+  /**
+   * Takes a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
+   * too many are queued.
+   */
   readonly receive = (message: Authored, waitedMs = 0): void => {
     this.monitor.heard(message, waitedMs);
     if (this.mailbox.size < this.messageLimit) {
@@ -164,6 +139,7 @@ class ConsensusEngine implements Engine {
     }));
   };
 
+  /** Stops proposing and voting until resumed; still follows heads, and buffers messages that count after `resume`. */
   readonly pause = (why?: () => string): void => {
     this.pauseCause = why;
     this.post({ kind: "paused" });
@@ -183,13 +159,17 @@ class ConsensusEngine implements Engine {
     });
   };
 
+  /** Whether this start should listen before it votes (listening.ts). */
   readonly shouldListen = (): boolean => this.isListeningDue;
 
+  /** The height of our last vote, or below the height in progress; undefined when there is none. */
   readonly votedAt = (): bigint | undefined => this.state.lastSigned?.height;
 
+  /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
   readonly saidBy = (author: Address): readonly Authored[] =>
     (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
+  /** Stops for good because a dependency failed, and reports the error. */
   readonly fail = (error: unknown): void => {
     if (this.isFailed) return;
     this.isFailed = true;
@@ -204,6 +184,7 @@ class ConsensusEngine implements Engine {
     this.parts.onFailure(error);
   };
 
+  /** Stops; resolves when no commit is in progress. */
   readonly stop = async (): Promise<void> => {
     this.isStopped = true;
     this.effectHandler.end();

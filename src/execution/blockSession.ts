@@ -13,24 +13,6 @@ import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { Rules } from "./rules.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
-/** State shared by the transactions of one block while they are executed one after another. */
-export interface BlockSession {
-  readonly config: ChainConfig;
-  readonly rules: Rules;
-  readonly block: BlockContext;
-  readonly overlay: Overlay;
-  readonly accesses: AccessJournal;
-  /** Applies to long work. */
-  readonly yieldPolicy: YieldPolicy;
-  isPrecompile(address: Address): boolean;
-  /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
-  readonly isObserved: boolean;
-  /** True if nothing reads the overlay after the one transaction, whose last changes are then left out. */
-  readonly isDiscarded: boolean;
-  /** Created on first use: a block of plain transfers needs none. */
-  readonly evm: Evm;
-}
-
 export interface SessionParts {
   readonly config: ChainConfig;
   readonly rules: Rules;
@@ -51,19 +33,22 @@ export interface SessionParts {
   readonly messages?: MessageObserver | undefined;
 }
 
-export function openSession(parts: SessionParts): BlockSession {
-  return new OpenSession(parts);
-}
-
-/** A class, because an object literal with a getter has its own hidden class, which makes every use of it slow. */
-class OpenSession implements BlockSession {
+/**
+ * State shared by the transactions of one block while they are executed one after another.
+ *
+ * A class, because an object literal with a getter has its own hidden class, which makes every use of it slow.
+ */
+export class BlockSession {
   readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
+  /** Applies to long work. */
   readonly yieldPolicy: YieldPolicy;
+  /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
   readonly isObserved: boolean;
+  /** True if nothing reads the overlay after the one transaction, whose last changes are then left out. */
   readonly isDiscarded: boolean;
   private readonly parts: SessionParts;
   private readonly defaultPrecompiles: ReadonlySet<string>;
@@ -84,6 +69,7 @@ class OpenSession implements BlockSession {
     this.parts = parts;
   }
 
+  /** Created on first use: a block of plain transfers needs none. */
   get evm(): Evm {
     if (interpreter === undefined) return onceLoaded(() => this.evm);
     this.ownEvm ??= this.createEvm(interpreter);

@@ -7,7 +7,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 import { type BlockRoom, type Fit, fits } from "./blockFit.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
-import { type BlockSession, openSession } from "./blockSession.ts";
+import { BlockSession } from "./blockSession.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import {
   type ExecutionErrorCode,
@@ -63,7 +63,7 @@ export async function buildBlock(
   mustSucceed(await beginBlock(blockRules, builder.session));
   await builder.fill();
   const yieldPolicy = createYieldPolicy(settings.clock);
-  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy })));
+  mustSucceed(await endBlock(blockRules, new BlockSession({ ...blockRules, overlay, yieldPolicy })));
   const { transactions, dropped } = builder;
   const { receipts, gasUsed, logsBloom, load } = builder.receipts;
   return { transactions, receipts, gasUsed, logsBloom, load, overlay, dropped };
@@ -240,7 +240,7 @@ class BlockBuilder {
 
   private newSession(): BlockSession {
     const { blockRules, overlay, yieldPolicy } = this;
-    return openSession({ ...blockRules, overlay, yieldPolicy });
+    return new BlockSession({ ...blockRules, overlay, yieldPolicy });
   }
 }
 

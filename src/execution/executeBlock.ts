@@ -4,7 +4,7 @@ import type { Receipt } from "../types/receipt.ts";
 import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
-import { type BlockSession, openSession } from "./blockSession.ts";
+import { BlockSession } from "./blockSession.ts";
 import { credit } from "./emptyAccounts.ts";
 import { type ExecutionErrorCode, executeTransaction } from "./executeTransaction.ts";
 import { type DrainedRequests, drainRequestQueues, storeParentHash } from "./systemCalls.ts";
@@ -50,7 +50,7 @@ export async function executeBlock(
   overlay: Overlay,
   { yieldPolicy, ...settings }: ReceiptSettings & { readonly yieldPolicy: YieldPolicy },
 ): Promise<Result<BlockResult, BlockExecutionErrorCode>> {
-  const session = openSession({ ...blockRules, overlay, yieldPolicy });
+  const session = new BlockSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   if (!begun.ok) return begun;
   const receipts = new BlockReceipts(settings);

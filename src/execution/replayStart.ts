@@ -4,7 +4,7 @@ import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import type { BlockRules } from "./blockRules.ts";
-import { openSession } from "./blockSession.ts";
+import { BlockSession } from "./blockSession.ts";
 import { beginBlock } from "./executeBlock.ts";
 import { executeTransaction } from "./executeTransaction.ts";
 import { memoryBounded } from "./yieldPolicy.ts";
@@ -21,7 +21,7 @@ export async function replayStart(
 ): Promise<Overlay> {
   const yieldPolicy = memoryBounded(undefined, slice);
   const overlay = createOverlay(parent, yieldPolicy.memory);
-  const session = openSession({ ...blockRules, overlay, yieldPolicy });
+  const session = new BlockSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   assert(begun.ok, "the system calls of a committed block can be replayed");
   for (const transaction of transactions) {

@@ -1,5 +1,5 @@
 import { dropOldest } from "../primitives/boundedCache.ts";
-import { createTokenBucket, type TokenBucket } from "../primitives/tokenBucket.ts";
+import { TokenBucket } from "../primitives/tokenBucket.ts";
 import { ALL_BURST, ALL_PER_SECOND, HOST_BURST, HOST_PER_SECOND, REMEMBERED_HOSTS } from "./limits.ts";
 
 /** What visitors may ask for, by remote host and together. */
@@ -17,11 +17,11 @@ export interface BudgetSettings {
 
 /** Two buckets that fill at a steady rate: that of the host, and that of all. */
 export function createBudget({ isShared, nowMs }: BudgetSettings): Budget {
-  const all = createTokenBucket(OF_ALL, nowMs());
+  const all = new TokenBucket(OF_ALL, nowMs());
   const hosts = new Map<string, TokenBucket>();
 
   function bucketOf(remoteHost: string): TokenBucket {
-    const bucket = hosts.get(remoteHost) ?? createTokenBucket(OF_ONE_HOST, nowMs());
+    const bucket = hosts.get(remoteHost) ?? new TokenBucket(OF_ONE_HOST, nowMs());
     // The host that asked longest ago comes first, and its bucket is the fullest again.
     hosts.delete(remoteHost);
     hosts.set(remoteHost, bucket);

@@ -2,7 +2,7 @@ import type { LocatedLog } from "../chain/chain.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";
-import { createBlockStore } from "../storage/blocks/blockStore.ts";
+import { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "../storage/blocks/headerStore.ts";
 import { findLogsInSteps } from "../storage/blocks/storedLogs.ts";
 import type { Database } from "../storage/database.ts";
@@ -47,7 +47,7 @@ export async function scanLogs(
   listener: LogScanListener,
 ): Promise<void> {
   // Caches no block, because another thread may rewind the blocks.
-  const blocks = createBlockStore({ headers: 1, blockBytes: 0 }, parts);
+  const blocks = new BlockStore({ headers: 1, blockBytes: 0 }, parts);
   const head = blocks.head();
   if (head === undefined) return;
   const from = range.from < 0n ? 0n : range.from;

@@ -1,5 +1,5 @@
 import type { Clock } from "../primitives/clock.ts";
-import { createTokenBucket } from "../primitives/tokenBucket.ts";
+import { TokenBucket } from "../primitives/tokenBucket.ts";
 import { CONNECTION_BURST, CONNECTIONS_PER_SECOND, MAX_PENDING_CONNECTIONS } from "./limits.ts";
 import type { Connection } from "./rlpx/connection.ts";
 
@@ -19,7 +19,7 @@ export interface PendingConnections {
 export function createPendingConnections(clock: Pick<Clock, "nowMs">): PendingConnections {
   /** Oldest first. */
   const pending = new Set<Connection>();
-  const rate = createTokenBucket(RATE, clock.nowMs());
+  const rate = new TokenBucket(RATE, clock.nowMs());
   return {
     admit() {
       if (rate.refill(clock.nowMs()) < 1) return false;

@@ -2,7 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Outbox } from "../consensus/ports.ts";
-import { createMessageRouter, type MessageRouter } from "../consensus/router/messageRouter.ts";
+import { MessageRouter } from "../consensus/router/messageRouter.ts";
 import { createReadingShares } from "../consensus/router/readingShares.ts";
 import { declareMessageRouterMetrics } from "../consensus/router/routerMetrics.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
@@ -45,7 +45,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     onOpened: (address, say) => router.peerConnected(address, say),
     later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
   });
-  const router = createMessageRouter({
+  const router = new MessageRouter({
     self,
     schedule: spec.ibft,
     carrier: transport,

@@ -9,7 +9,7 @@ import { logDepartures } from "../txpool/departureLog.ts";
 import { createPoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
-import { createTxPool, type TxPool } from "../txpool/txPool.ts";
+import { TxPool } from "../txpool/txPool.ts";
 import { type UnminedWatch, watchUnmined } from "../txpool/unminedWatch.ts";
 
 /** The pool with its expiry timer and its saved file. */
@@ -48,7 +48,7 @@ export function openPool(
   parts: OpenPoolParts,
 ): OpenPool {
   const { chain, state, recoverSenders, isSenderPermitted, clock, logger } = parts;
-  const pool = createTxPool(settings.pool, {
+  const pool = new TxPool(settings.pool, {
     chain: createNextBlockView(settings.chainSpec, chain, state, clock),
     clock,
     ...(isSenderPermitted !== undefined && { isSenderPermitted }),

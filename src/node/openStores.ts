@@ -8,12 +8,12 @@ import { type Clock, durationClock } from "../primitives/clock.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { curve } from "../primitives/secp256k1.ts";
-import { createWorldState, type WorldState } from "../state/worldState.ts";
-import { type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
+import { WorldState } from "../state/worldState.ts";
+import { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import type { DatabaseOnDisk } from "../storage/database.ts";
 import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
-import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
+import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
 import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { judgeLostEnd, readVotesOf } from "./fetchableEnd.ts";
@@ -108,7 +108,7 @@ export async function openStores(
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
   const { database, headMarker, lost } = stored;
-  const recovery = createRecoveryPool({
+  const recovery = new RecoveryPool({
     ...DEFAULT_RECOVERY_SETTINGS,
     onDeath: (error, deaths) =>
       logger.warn(
@@ -129,8 +129,8 @@ export async function openStores(
     database,
     headMarker,
     lost,
-    blocks: createBlockStore(caches.blocks, { database }),
-    world: createWorldState({ database }, caches.state),
+    blocks: new BlockStore(caches.blocks, { database }),
+    world: new WorldState({ database }, caches.state),
     recovery,
   });
 }

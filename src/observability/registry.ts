@@ -4,41 +4,6 @@ import { METRIC_PREFIXES, type MetricCategory } from "./categories.ts";
 import { paired, type Series, type SeriesLabels, SeriesTable } from "./series.ts";
 import { QUANTILES, WindowedSummary } from "./summary.ts";
 
-/**
- * Registry of the node's metrics, for Prometheus (metrics.md#naming-rules).
- *
- *     a module declares its metrics beside its code ──> registry ── collect ──> textFormat ──> /metrics, push gateway
- *       counters and summaries: updated on events            └ gauges: read at each collection
- *
- * Invariants: a name is declared once; a labelled series appears with its first use and is never removed; a disabled
- * category costs its callers an empty call and has no output. With metrics off there is no registry, and modules get none.
- * Names follow Besu's rules, so that its dashboards and alerts keep working.
- */
-export interface Metrics {
-  /** Declares a counter. Adds `_total` to the name where it is missing. */
-  counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter>;
-  /** Declares a summary of durations in seconds, with quantiles. */
-  summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary>;
-  /** Declares a gauge. `read` is called at each collection; it returns NaN where there is no value. */
-  gauge(declaration: Declaration<[]>, read: () => number): void;
-  /** Declares a gauge with labels; each reading is a value with its label values. */
-  gauges<const L extends readonly string[]>(
-    declaration: Declaration<L>,
-    read: () => Iterable<Reading<LabelValues<L>>>,
-  ): void;
-  /** Declares a family whose values are kept elsewhere, such as in the runtime. `read` is called at each collection. */
-  family<const L extends readonly string[] = []>(
-    declaration: Declaration<L> & { readonly type: MetricType },
-    read: () => Iterable<FamilyReading<LabelValues<L>>>,
-  ): void;
-  /** Runs before each collection, for values that need asynchronous reads. Failures are ignored. */
-  beforeRead(refresh: () => Promise<void>): void;
-  isEnabled(category: MetricCategory): boolean;
-  /** Monotonic clock for durations, seconds. */
-  readonly stopwatchSeconds: () => number;
-  collect(): Promise<readonly MetricFamily[]>;
-}
-
 interface Declaration<L extends readonly string[]> {
   readonly category: MetricCategory;
   /** Name without the prefix. */
@@ -96,13 +61,20 @@ export interface MetricsSettings {
   readonly hasTimers: boolean;
 }
 
-export function createMetrics(settings: MetricsSettings, parts: MetricsParts): Metrics {
-  return new Registry(settings, parts);
-}
-
-class Registry implements Metrics {
+/**
+ * Registry of the node's metrics, for Prometheus (metrics.md#naming-rules).
+ *
+ *     a module declares its metrics beside its code ──> registry ── collect ──> textFormat ──> /metrics, push gateway
+ *       counters and summaries: updated on events            └ gauges: read at each collection
+ *
+ * Invariants: a name is declared once; a labelled series appears with its first use and is never removed; a disabled
+ * category costs its callers an empty call and has no output. With metrics off there is no registry, and modules get none.
+ * Names follow Besu's rules, so that its dashboards and alerts keep working.
+ */
+export class Metrics {
   private readonly settings: MetricsSettings;
   private readonly nowSeconds: () => number;
+  /** Monotonic clock for durations, seconds. */
   readonly stopwatchSeconds: () => number;
   private readonly names = new Set<string>();
   private readonly families: (() => readonly MetricFamily[])[] = [];
@@ -118,6 +90,7 @@ class Registry implements Metrics {
     return this.settings.categories.has(category);
   }
 
+  /** Declares a counter. Adds `_total` to the name where it is missing. */
   counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter> {
     if (!this.isEnabled(declaration.category)) return { with: () => NO_COUNTER };
     const base = this.claim(declaration).replace(/_total$/, "");
@@ -136,6 +109,7 @@ class Registry implements Metrics {
     return series;
   }
 
+  /** Declares a summary of durations in seconds, with quantiles. */
   summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary> {
     const { settings, stopwatchSeconds } = this;
     if (!settings.hasTimers || !this.isEnabled(declaration.category)) return { with: () => NO_SUMMARY };
@@ -155,10 +129,12 @@ class Registry implements Metrics {
     return series;
   }
 
+  /** Declares a gauge. `read` is called at each collection; it returns NaN where there is no value. */
   gauge(declaration: Declaration<[]>, read: () => number): void {
     this.family({ ...declaration, type: "gauge" }, () => [[[], read()]]);
   }
 
+  /** Declares a gauge with labels; each reading is a value with its label values. */
   gauges<const L extends readonly string[]>(
     declaration: Declaration<L>,
     read: () => Iterable<Reading<LabelValues<L>>>,
@@ -166,6 +142,7 @@ class Registry implements Metrics {
     this.family({ ...declaration, type: "gauge" }, read);
   }
 
+  /** Declares a family whose values are kept elsewhere, such as in the runtime. `read` is called at each collection. */
   family<const L extends readonly string[] = []>(
     declaration: Declaration<L> & { readonly type: MetricType },
     read: () => Iterable<FamilyReading<LabelValues<L>>>,
@@ -185,6 +162,7 @@ class Registry implements Metrics {
     ]);
   }
 
+  /** Runs before each collection, for values that need asynchronous reads. Failures are ignored. */
   beforeRead(refresh: () => Promise<void>): void {
     this.refreshes.push(refresh);
   }

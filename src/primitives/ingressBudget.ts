@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "./clock.ts";
-import { createTokenBucket } from "./tokenBucket.ts";
+import { TokenBucket } from "./tokenBucket.ts";
 
 /**
  * Limits the share of the thread's time that incoming messages take, for all senders together. When the share is spent,
@@ -33,10 +33,7 @@ const MAX_DEBT_MS = 500;
 
 export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBudgetSettings): IngressBudget {
   const waiting = createWaitingReads();
-  const budgetMs = createTokenBucket(
-    { capacity: burstMs, perMs: share, maxDebt: MAX_DEBT_MS },
-    clock.nowMs(),
-  );
+  const budgetMs = new TokenBucket({ capacity: burstMs, perMs: share, maxDebt: MAX_DEBT_MS }, clock.nowMs());
   let timer: Timer | undefined;
   let isClosed = false;
 

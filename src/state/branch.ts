@@ -11,14 +11,6 @@ import { type NodeReader, PageReader, type PageSource } from "./trie/pageReader.
 import type { StoredNode } from "./trie/storedNode.ts";
 import { TrieState } from "./trieState.ts";
 
-/** Simulated states of consecutive blocks on top of a stored one. They exist in memory only. */
-export interface StateBranch {
-  /** The newest simulated state, or the stored one before the first. */
-  readonly head: StateReader;
-  /** Applies `changes` to the head and makes the result the new head; returns its root. Throws BranchTooLarge. */
-  extend(changes: StateChanges): Hash;
-}
-
 /** The states of a branch take more memory than the limit. */
 export class BranchTooLarge extends Error {
   override name = "BranchTooLarge";
@@ -32,10 +24,6 @@ export interface BranchBase {
   readonly codes: CodeReader;
 }
 
-export function createStateBranch(base: BranchBase, limitBytes = BRANCH_LIMIT_BYTES): StateBranch {
-  return new MemoryBranch(base, limitBytes);
-}
-
 const BRANCH_LIMIT_BYTES = 128 * 1024 * 1024;
 /** Pages in this cache have their nodes verified once only. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
@@ -43,11 +31,13 @@ const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
 const PAGE_OVERHEAD_BYTES = 300;
 
 /**
+ * Simulated states of consecutive blocks on top of a stored one. They exist in memory only.
+ *
  * The version of a page is its block's number, as in the database: a version above the base's number always belongs to
  * the branch, since the base refers to no newer page, whatever blocks the chain has after it.
  */
-class MemoryBranch implements StateBranch, NodeReader {
-  head: TrieState;
+export class StateBranch implements NodeReader {
+  private newest: TrieState;
   private readonly base: BranchBase;
   private readonly own = new Map<string, Uint8Array>();
   private readonly ownPages: PageReader;
@@ -56,18 +46,24 @@ class MemoryBranch implements StateBranch, NodeReader {
   private number: number;
   private leftBytes: number;
 
-  constructor(base: BranchBase, limitBytes: number) {
+  constructor(base: BranchBase, limitBytes = BRANCH_LIMIT_BYTES) {
     this.base = base;
     this.record = base.record;
     this.number = Number(base.number);
     this.leftBytes = limitBytes;
     const pages: PageSource = { get: (key) => this.own.get(toKey(key)) };
     this.ownPages = new PageReader(pages, PAGE_CACHE_BYTES);
-    this.head = this.stateOf(base.record);
+    this.newest = this.stateOf(base.record);
   }
 
+  /** The newest simulated state, or the stored one before the first. */
+  get head(): StateReader {
+    return this.newest;
+  }
+
+  /** Applies `changes` to the head and makes the result the new head; returns its root. Throws BranchTooLarge. */
   extend(changes: StateChanges): Hash {
-    const entries = entriesOf(this.head);
+    const entries = entriesOf(this.newest);
     const base = { entries, reader: this, record: this.record, epoch: 0 };
     const staged = atOnce(stageInSteps(base, changes, ++this.number));
     for (const { key, page } of staged.pages) {
@@ -79,7 +75,7 @@ class MemoryBranch implements StateBranch, NodeReader {
       this.newCode.set(toKey(codeHash), code);
     }
     this.record = staged.record;
-    this.head = this.stateOf(staged.record);
+    this.newest = this.stateOf(staged.record);
     return staged.root;
   }
 

@@ -4,7 +4,7 @@ import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
-import { createStateBranch, type StateBranch } from "./branch.ts";
+import { StateBranch } from "./branch.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { KeptNodes } from "./keptNodes.ts";
 import { readPreimage } from "./preimages.ts";
@@ -94,7 +94,7 @@ export function createStateHistory(
     },
     branch: (number, limitBytes) => {
       const record = recordAt(number);
-      return record && createStateBranch({ number, record, reader: nodesAt(number), codes }, limitBytes);
+      return record && new StateBranch({ number, record, reader: nodesAt(number), codes }, limitBytes);
     },
     prove: (number, address, slots) => {
       const root = rootAt(number);

@@ -12,7 +12,7 @@ import { putPreimage } from "./preimages.ts";
 import type { AccountOfState, SlotOfState } from "./stateLeaves.ts";
 import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 import { ACCOUNT_TRIE } from "./stateWriter.ts";
-import { growTrie, type TrieGrower } from "./trie/growTrie.ts";
+import { TrieGrower } from "./trie/growTrie.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
@@ -138,7 +138,7 @@ export class StateLoader {
 
   private grow(trieId: number): TrieGrower {
     const { version, arena } = this;
-    return growTrie({ trieId, version, arena, sink: (key, page) => this.batch.put(key, page) });
+    return new TrieGrower({ trieId, version, arena, sink: (key, page) => this.batch.put(key, page) });
   }
 }
 

@@ -60,45 +60,6 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
  * The chain decides the order of blocks and when to commit, and writes one batch at a time.
  */
 
-/** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
-export interface WorldState {
-  /** Sizes of its caches. */
-  readonly limits: WorldStateLimits;
-  /** State after the head block, from the flat column: the fastest read there is. Moves with the head. */
-  readonly head: StateReader;
-  /** State after block `number`, from the trie, verified by hash on a cold read; undefined when not stored. */
-  at(number: bigint): StateReader | undefined;
-  /** An empty overlay over the state after the head. Not valid once the head has moved: see overlayAt. */
-  overlay(): Overlay;
-  /** An empty overlay over the state after block `number`; undefined when that is not stored. */
-  overlayAt(number: bigint): Overlay | undefined;
-  /**
-   * Derives the state root after `changes` to the head's state, for block `number`, the one after the head (0n in an
-   * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
-   */
-  stage(changes: StateChanges, number: bigint): StagedState;
-  /** As stage. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
-  stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState>;
-  /**
-   * Does the slow part of adopt in advance, while the batch of the state is being written. Changes no reader's results;
-   * the caller must adopt the state afterwards.
-   */
-  prepareInSteps(staged: StagedState): Steps<void>;
-  /** Makes a staged state the head's, after its batch has become durable. */
-  adopt(staged: StagedState): void;
-  /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
-  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
-  /**
-   * Adds to `batch` the operations that make the state after block `number` the newest again. Reads must not see the
-   * batch (Database.freeze) before `reload`, which the caller calls once it is durable.
-   */
-  rewind(number: bigint, batch: Batch): Promise<void>;
-  /** Clears the caches after a durable write by others that made block `number` the head: a rewind, a bulk import. */
-  reload(number: bigint): void;
-  /** Rebuilds the head's flat column from its tries, which serve reads meanwhile. Nothing may be committed before. */
-  rebuildHead(): Promise<void>;
-}
-
 /** A state root with its writes, until the block is committed or dropped. */
 export interface StagedState {
   readonly root: Hash;
@@ -122,19 +83,14 @@ export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   slotCacheBytes: 32 * 1024 * 1024,
 };
 
-/** Opens the state of a chain. The head is the newest state in `database`; an empty database waits for block 0. */
-export function createWorldState(
-  { database }: { readonly database: Database },
-  limits: WorldStateLimits = DEFAULT_WORLD_STATE_LIMITS,
-): WorldState {
-  return new StoredWorldState(database, limits);
-}
-
 /** The state before block 0. */
 const EMPTY_STATE: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
 
-class StoredWorldState implements WorldState {
+/** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
+export class WorldState {
+  /** Sizes of its caches. */
   readonly limits: WorldStateLimits;
+  /** State after the head block, from the flat column: the fastest read there is. Moves with the head. */
   readonly head: StateReader;
   private readonly database: Database;
   private readonly history;
@@ -149,7 +105,11 @@ class StoredWorldState implements WorldState {
   /** The head's state from its tries, while the flat column is rebuilt. */
   private placeholder: StateReader | undefined;
 
-  constructor(database: Database, limits: WorldStateLimits) {
+  /** Opens the state of a chain. The head is the newest state in `database`; an empty database waits for block 0. */
+  constructor(
+    { database }: { readonly database: Database },
+    limits: WorldStateLimits = DEFAULT_WORLD_STATE_LIMITS,
+  ) {
     this.limits = limits;
     this.database = database;
     const codes = createCodeReader(database, limits.codeCacheBytes);
@@ -160,23 +120,31 @@ class StoredWorldState implements WorldState {
     this.loadHead();
   }
 
+  /** State after block `number`, from the trie, verified by hash on a cold read; undefined when not stored. */
   at(number: bigint): StateReader | undefined {
     return this.states?.at(number);
   }
 
+  /** An empty overlay over the state after the head. Not valid once the head has moved: see overlayAt. */
   overlay(): Overlay {
     return createOverlay(this.head);
   }
 
+  /** An empty overlay over the state after block `number`; undefined when that is not stored. */
   overlayAt(number: bigint): Overlay | undefined {
     const reader = this.at(number);
     return reader === undefined ? undefined : createOverlay(reader);
   }
 
+  /**
+   * Derives the state root after `changes` to the head's state, for block `number`, the one after the head (0n in an
+   * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
+   */
   stage(changes: StateChanges, number: bigint): StagedState {
     return atOnce(this.stageInSteps(changes, number));
   }
 
+  /** As stage. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
   *stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState> {
     assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
     const { flat: entries, nodes: reader, record, epoch } = this;
@@ -189,12 +157,17 @@ class StoredWorldState implements WorldState {
     }
   }
 
+  /**
+   * Does the slow part of adopt in advance, while the batch of the state is being written. Changes no reader's results;
+   * the caller must adopt the state afterwards.
+   */
   *prepareInSteps(staged: StagedState): Steps<void> {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     yield* this.nodes.adoptInSteps(staged.pages);
     this.prepared = staged;
   }
 
+  /** Makes a staged state the head's, after its batch has become durable. */
   adopt(staged: StagedState): void {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");
@@ -205,10 +178,15 @@ class StoredWorldState implements WorldState {
     this.number = Number(staged.number);
   }
 
+  /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
     return this.states?.prove(number, address, slots);
   }
 
+  /**
+   * Adds to `batch` the operations that make the state after block `number` the newest again. Reads must not see the
+   * batch (Database.freeze) before `reload`, which the caller calls once it is durable.
+   */
   async rewind(number: bigint, batch: Batch): Promise<void> {
     assert(
       this.number !== undefined && number >= 0n && number <= this.number,
@@ -217,6 +195,7 @@ class StoredWorldState implements WorldState {
     await rewindState(this.database, Number(number), batch);
   }
 
+  /** Clears the caches after a durable write by others that made block `number` the head: a rewind, a bulk import. */
   reload(number: bigint): void {
     this.flat.forget();
     this.nodes.forget();
@@ -225,6 +204,7 @@ class StoredWorldState implements WorldState {
     assert(this.number === Number(number), "this block is the head of the database");
   }
 
+  /** Rebuilds the head's flat column from its tries, which serve reads meanwhile. Nothing may be committed before. */
   async rebuildHead(): Promise<void> {
     assert(this.number !== undefined, "there is a state to rebuild");
     this.placeholder = this.history.at(BigInt(this.number));

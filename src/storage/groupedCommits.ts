@@ -12,25 +12,7 @@ import type { Batch, BatchOperation, Database } from "./database.ts";
  * and all of it at once. A kill or a power cut leaves whole groups: the chain ends some blocks earlier, as if the import had
  * stopped there, and never has a gap.
  */
-export interface GroupedCommits {
-  readonly database: Database;
-  /** Bytes written since the last group. */
-  readonly gatheredBytes: number;
-  /**
-   * Begins to write what was gathered as one group, once the group before it is durable; resolves when it has begun.
-   * `onDurable` is called in the turn in which readers of the disk see the group first.
-   */
-  beginGroup(onDurable: () => void): Promise<void>;
-  /** Resolves when no group is in flight. Rejects for good once a group could not be written. */
-  settled(): Promise<void>;
-}
-
-/** Gathers the writes to `disk`, which nobody else may write meanwhile. */
-export function groupCommits(disk: Database): GroupedCommits {
-  return new CommitGrouping(disk);
-}
-
-class CommitGrouping implements GroupedCommits {
+export class GroupedCommits {
   readonly database: Database;
   private readonly disk: Database;
   private gathering = new Group();
@@ -39,6 +21,7 @@ class CommitGrouping implements GroupedCommits {
   /** The write of the newest group. */
   private lastWrite: Promise<void> = Promise.resolve();
 
+  /** Gathers the writes to `disk`, which nobody else may write meanwhile. */
   constructor(disk: Database) {
     this.disk = disk;
     this.database = {
@@ -51,10 +34,15 @@ class CommitGrouping implements GroupedCommits {
     };
   }
 
+  /** Bytes written since the last group. */
   get gatheredBytes(): number {
     return this.gathering.bytes;
   }
 
+  /**
+   * Begins to write what was gathered as one group, once the group before it is durable; resolves when it has begun.
+   * `onDurable` is called in the turn in which readers of the disk see the group first.
+   */
   async beginGroup(onDurable: () => void): Promise<void> {
     await this.lastWrite;
     this.lastWrite = this.writeGroup(onDurable);
@@ -62,6 +50,7 @@ class CommitGrouping implements GroupedCommits {
     this.lastWrite.catch(() => undefined);
   }
 
+  /** Resolves when no group is in flight. Rejects for good once a group could not be written. */
   async settled(): Promise<void> {
     await this.lastWrite;
   }

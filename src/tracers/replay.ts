@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { type BlockRules, blockRules } from "../execution/blockRules.ts";
-import { type BlockSession, openSession } from "../execution/blockSession.ts";
+import { BlockSession } from "../execution/blockSession.ts";
 import { beginBlock } from "../execution/executeBlock.ts";
 import { executeTransaction } from "../execution/executeTransaction.ts";
 import type { MessageObserver } from "../execution/messageObserver.ts";
@@ -55,7 +55,7 @@ export async function replayBlock(
 ): Promise<void> {
   const { transactions } = block;
   const { rules, overlay, yieldPolicy } = await beginReplay(source, block);
-  const session = openSession({ ...rules, overlay, yieldPolicy });
+  const session = new BlockSession({ ...rules, overlay, yieldPolicy });
   for (const [at, transaction] of transactions.entries()) {
     if (index !== undefined && at > index) return;
     if (index === undefined || at === index)
@@ -75,7 +75,7 @@ export async function replayMessages(
   { until, observer, begins, memoryBytes }: ReplayedMessages,
 ): Promise<void> {
   const { rules, overlay, yieldPolicy } = await beginReplay(source, block, memoryBytes);
-  const session = openSession({ ...rules, overlay, yieldPolicy, messages: observer });
+  const session = new BlockSession({ ...rules, overlay, yieldPolicy, messages: observer });
   for (const [index, transaction] of block.transactions.slice(0, until).entries()) {
     begins(index);
     await executeOne(session, transaction);
@@ -107,7 +107,7 @@ async function beginReplay(
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
   const yieldPolicy = memoryBounded(memoryBytes, source.slice);
   const overlay = createOverlay(state, yieldPolicy.memory);
-  const started = await beginBlock(rules, openSession({ ...rules, overlay, yieldPolicy }));
+  const started = await beginBlock(rules, new BlockSession({ ...rules, overlay, yieldPolicy }));
   if (!started.ok) throw new BlockNotExecutableError(started.error.message);
   return { rules, overlay, yieldPolicy };
 }
@@ -145,7 +145,7 @@ async function traceOne(
     authorizationList: transaction.authorizationList,
     state,
   });
-  const session = openSession({ ...rules, overlay: state, yieldPolicy, observer: trace.observer });
+  const session = new BlockSession({ ...rules, overlay: state, yieldPolicy, observer: trace.observer });
   trace.finish(await executeOne(session, transaction));
 }
 

@@ -4,14 +4,6 @@ import { Heap } from "./heap.ts";
 import type { BlockFloors } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
-/** Reader of pending transactions for one block. */
-export interface Selection {
-  /** The best transaction not yet returned, or undefined when there is none now. */
-  next(): SentTransaction | undefined;
-  /** The transaction just returned does not fit: skips the rest of its sender for this block. */
-  skipSender(): void;
-}
-
 /**
  * A node in the linked list of arrivals: the pool appends to its end, each selection follows it at its own pace, and
  * nodes that all selections have passed are garbage collected. So selections need no closing, and the pool does not
@@ -43,21 +35,13 @@ interface Cursor {
 }
 
 /**
- * Returns each sender's transactions in nonce order, and among the senders' next ones always the best: prioritized
- * first, then by what it pays the beneficiary under `baseFeePerGas`, then by arrival. One heap of senders; a step costs
- * O(log senders).
+ * Reader of pending transactions for one block. Returns each sender's transactions in nonce order, and among the senders'
+ * next ones always the best: prioritized first, then by what it pays the beneficiary under `baseFeePerGas`, then by
+ * arrival. One heap of senders; a step costs O(log senders).
  *
  * A sender whose next transaction does not pay the base fee or the floors is skipped until a replacement arrives.
  */
-export function openSelection(
-  queues: Iterable<SenderQueue>,
-  arrivals: Arrival,
-  config: SelectionConfig,
-): Selection {
-  return new LiveSelection(queues, arrivals, config);
-}
-
-class LiveSelection implements Selection {
+export class Selection {
   readonly #config: SelectionConfig;
   readonly #cursors = new Map<string, Cursor>();
   readonly #heap: Heap<Cursor>;
@@ -78,6 +62,7 @@ class LiveSelection implements Selection {
     this.#heap = new Heap(isBefore, ready);
   }
 
+  /** The best transaction not yet returned, or undefined when there is none now. */
   next(): SentTransaction | undefined {
     this.#advanceCurrent();
     this.#takeArrivals();
@@ -93,6 +78,7 @@ class LiveSelection implements Selection {
     return undefined;
   }
 
+  /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void {
     if (this.#current !== undefined) this.#current.isSkipped = true;
   }

@@ -8,7 +8,7 @@ import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
 import { createEvictionOrder, type EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { occupiedBytes } from "./occupancy.ts";
-import { type Arrival, openSelection, type Selection, type SelectionConfig } from "./ordering.ts";
+import { type Arrival, Selection, type SelectionConfig } from "./ordering.ts";
 import type { PoolChainView, PoolHeadChange } from "./ports.ts";
 import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
 import type { PoolStatistics } from "./subPoolCounts.ts";
@@ -159,7 +159,7 @@ export class PoolEntries {
 
   /** Entries that arrive later are selected as well. */
   select(config: SelectionConfig): Selection {
-    return openSelection(this.queues(), this.#newestArrival, config);
+    return new Selection(this.queues(), this.#newestArrival, config);
   }
 
   #readAccount(sender: Address): SenderAccount {

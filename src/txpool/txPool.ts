@@ -38,55 +38,7 @@ import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCou
  * nonce. The balance is checked once, at admission: later the entry stays, as in Besu, until a block builder finds the
  * balance insufficient and drops it.
  */
-export interface TxPool extends PoolEvents {
-  /** Validates and adds a transaction whose sender is known; `origin` tells local callers' transactions from peers'. */
-  add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode>;
-  get(hash: Hash): PoolEntry | undefined;
-  /** All entries, pending and queued, in no particular order. */
-  entries(): Iterable<PoolEntry>;
-  /** First nonce that is used neither on chain nor in the sender's unbroken run of pooled transactions. */
-  nextNonce(sender: Address): bigint;
-  /**
-   * Pending transactions in block order: prioritized ones, then by effective priority fee, then by arrival, each sender
-   * in nonce order. Transactions without priority below the block floors are left out. The selection is live:
-   * transactions that arrive while it is read may still be returned. Entries of senders that are no longer on the
-   * account allowlist are removed first.
-   */
-  select(baseFeePerGas: bigint | undefined): Selection;
-  /**
-   * Why a transaction is rejected before its sender is known; undefined when the sender decides. A caller's transaction is
-   * looked at only where the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less than
-   * each entry, and of those that pay as much as the cheapest all but some between two heads.
-   */
-  screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined;
-  /**
-   * True from the refusal of a peer's transaction by the full pool until an entry leaves: others need not be fetched
-   * meanwhile.
-   */
-  readonly isSaturated: boolean;
-  /** Drops a transaction that can never be included (found invalid while building). */
-  drop(hash: Hash, reason: string): void;
-  /** Drops transactions older than the retention time; to be called from time to time. */
-  expire(): void;
-  /** Applies a new head: mined transactions are removed, nonces are followed, transactions of removed blocks return. */
-  headChanged(change: PoolHeadChange): void;
-  /** Price floors for transactions without priority in local blocks (miner_getMinGasPrice, miner_getMinPriorityFee). */
-  readonly blockFloors: BlockFloors;
-  /** Takes effect with the next selection (miner_setMinGasPrice, miner_setMinPriorityFee). */
-  changeBlockFloors(floors: Partial<BlockFloors>): void;
-  /** Calls `listener` after each change, before the change is answered. */
-  onFloorsChanged(listener: (floors: BlockFloors) => void): void;
-  readonly statistics: PoolStatistics;
-  /** More detailed than the statistics, and slower. */
-  breakdown(): PoolBreakdown;
-}
-
-/** Creates an empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has a default for each. */
-export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
-  return new Pool(limits, parts);
-}
-
-class Pool implements TxPool {
+export class TxPool implements PoolEvents {
   readonly onAdded: PoolEvents["onAdded"];
   readonly onDropped: PoolEvents["onDropped"];
   readonly onRemoved: PoolEvents["onRemoved"];
@@ -103,6 +55,7 @@ class Pool implements TxPool {
   readonly #floorListeners: ((floors: BlockFloors) => void)[] = [];
   #arrived = 0;
 
+  /** Creates an empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has a default for each. */
   constructor(limits: TxPoolLimits, parts: PoolParts) {
     const { chain } = parts;
     const { events } = this.#emitter;
@@ -126,6 +79,7 @@ class Pool implements TxPool {
     });
   }
 
+  /** Validates and adds a transaction whose sender is known; `origin` tells local callers' transactions from peers'. */
   add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode> {
     const incoming = this.#incomingOf(transaction, origin);
     const result = this.#validate(incoming, toKey(transaction.hash));
@@ -133,6 +87,11 @@ class Pool implements TxPool {
     return result;
   }
 
+  /**
+   * Why a transaction is rejected before its sender is known; undefined when the sender decides. A caller's transaction is
+   * looked at only where the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less than
+   * each entry, and of those that pay as much as the cheapest all but some between two heads.
+   */
   screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined {
     const isPrioritized = origin === "local" && this.#limits.hasLocalPriority;
     const incoming = { transaction, origin, isPrioritized };
@@ -147,6 +106,10 @@ class Pool implements TxPool {
     return reason;
   }
 
+  /**
+   * True from the refusal of a peer's transaction by the full pool until an entry leaves: others need not be fetched
+   * meanwhile.
+   */
   get isSaturated(): boolean {
     return this.#isSaturated;
   }
@@ -155,14 +118,22 @@ class Pool implements TxPool {
     return this.#entries.get(toKey(hash));
   }
 
+  /** All entries, pending and queued, in no particular order. */
   entries(): Iterable<PoolEntry> {
     return this.#entries.all();
   }
 
+  /** First nonce that is used neither on chain nor in the sender's unbroken run of pooled transactions. */
   nextNonce(sender: Address): bigint {
     return this.#entries.queueOf(toKey(sender))?.nextNonce ?? this.#chain.nonce(sender);
   }
 
+  /**
+   * Pending transactions in block order: prioritized ones, then by effective priority fee, then by arrival, each sender
+   * in nonce order. Transactions without priority below the block floors are left out. The selection is live:
+   * transactions that arrive while it is read may still be returned. Entries of senders that are no longer on the
+   * account allowlist are removed first.
+   */
   select(baseFeePerGas: bigint | undefined): Selection {
     this.#removeUnpermitted();
     return this.#entries.select({
@@ -172,6 +143,7 @@ class Pool implements TxPool {
     });
   }
 
+  /** Drops a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void {
     const found = this.#entries.get(toKey(hash));
     if (found === undefined) return;
@@ -180,6 +152,7 @@ class Pool implements TxPool {
     if (this.#entries.has(found.key)) this.#entries.remove(found, "invalid", reason);
   }
 
+  /** Drops transactions older than the retention time; to be called from time to time. */
   expire(): void {
     const oldestMs = this.#parts.clock.nowMs() - this.#limits.retentionMs;
     for (const entry of this.#entries.all()) {
@@ -187,20 +160,24 @@ class Pool implements TxPool {
     }
   }
 
+  /** Applies a new head: mined transactions are removed, nonces are followed, transactions of removed blocks return. */
   headChanged(change: PoolHeadChange): void {
     this.#entries.followHead(change);
     if (change.removed.length > 0) this.#restoreRemoved(change);
   }
 
+  /** Price floors for transactions without priority in local blocks (miner_getMinGasPrice, miner_getMinPriorityFee). */
   get blockFloors(): BlockFloors {
     return this.#blockFloors;
   }
 
+  /** Takes effect with the next selection (miner_setMinGasPrice, miner_setMinPriorityFee). */
   changeBlockFloors(floors: Partial<BlockFloors>): void {
     this.#blockFloors = { ...this.#blockFloors, ...floors };
     for (const listener of this.#floorListeners) listener(this.#blockFloors);
   }
 
+  /** Calls `listener` after each change, before the change is answered. */
   onFloorsChanged(listener: (floors: BlockFloors) => void): void {
     this.#floorListeners.push(listener);
   }
@@ -209,6 +186,7 @@ class Pool implements TxPool {
     return this.#entries.statistics;
   }
 
+  /** More detailed than the statistics, and slower. */
   breakdown(): PoolBreakdown {
     return breakDown(this.#entries.queues());
   }

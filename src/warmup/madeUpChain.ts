@@ -15,11 +15,11 @@ import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { packBytes } from "../rpc/threads/packedBytes.ts";
 import { createPoolHost, type PoolHost } from "../rpc/threads/poolHost.ts";
-import { createWorldState, type WorldStateLimits } from "../state/worldState.ts";
-import { type BlockStoreLimits, createBlockStore } from "../storage/blocks/blockStore.ts";
+import { WorldState, type WorldStateLimits } from "../state/worldState.ts";
+import { BlockStore, type BlockStoreLimits } from "../storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
-import { createTxPool, type TxPool } from "../txpool/txPool.ts";
+import { TxPool } from "../txpool/txPool.ts";
 import { encodeExtraData, VANITY_BYTES } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { MADE_UP_CHAIN_ID, signedTransfer, type TransferKind } from "./madeUpTransfers.ts";
@@ -59,8 +59,8 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   const [validatorKey = EMPTY_BYTES, ...senderKeys] = keys;
   const spec = madeUpSpec(parts.spec, { head, fork, validatorKey, senderKeys });
   const database = createMemoryDatabase();
-  const world = createWorldState({ database }, STATE_LIMITS);
-  const blocks = createBlockStore(BLOCK_LIMITS, { database });
+  const world = new WorldState({ database }, STATE_LIMITS);
+  const blocks = new BlockStore(BLOCK_LIMITS, { database });
   const headMarker = { record: () => undefined, lower: () => undefined };
   const opened = await createChain(
     { builder: addressOfPrivateKey(validatorKey), vanity: new Uint8Array(VANITY_BYTES) },
@@ -72,7 +72,7 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   );
   const chain = expectDefined(opened.ok ? opened.value : undefined, "a chain in an empty database");
   const view = createNextBlockView(spec, chain, world.head, clock);
-  const pool = createTxPool(parts.poolLimits, { chain: view, clock });
+  const pool = new TxPool(parts.poolLimits, { chain: view, clock });
   chain.onHeadChanged((change) => pool.headChanged(change));
   return new MadeUpChain({ fork, validatorKey, senderKeys }, { chain, pool, recoverSenders });
 }

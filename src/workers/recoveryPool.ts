@@ -9,29 +9,6 @@ import type { WorkLoad } from "./workLoad.ts";
 
 export type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 
-/**
- * Recovers signers on worker threads, in batches: items requested in one event-loop cycle, or while all workers are busy,
- * are sent together. Sending them one at a time would cost the main thread as much as recovering them.
- *
- *     recoverMany ──> queue ──(a worker has capacity)──> batch ──> worker ──> addresses, distributed to their requests
- *
- * Bounded: beyond `waitingLimit` items a request is recovered on the calling thread, which slows its caller down.
- * Requests of one urgency are answered in order, whichever worker finishes first: clients that send transactions one
- * after another rely on their admission in that order, nonce by nonce. Urgent requests have a queue of their own that is
- * served first, so that a block does not wait behind a flood of transactions.
- *
- * Threads start after the first item, since many nodes are stopped, or idle for long, before one comes. Until the first of them
- * runs, a few items are recovered on the calling thread in each event-loop cycle, so that none waits for a thread to start.
- */
-export interface RecoveryPool {
-  /** Addresses in the order of the items; undefined where a signature is invalid. */
-  recoverMany(items: readonly RecoveryItem[], urgency?: Urgency): Promise<(Address | undefined)[]>;
-  /** Number of workers, of busy workers, and of items that wait. */
-  readonly load: WorkLoad;
-  /** Terminates the workers and rejects waiting requests. */
-  close(): Promise<void>;
-}
-
 export type Urgency = "urgent" | "ordinary";
 
 export interface RecoverySettings {
@@ -47,11 +24,6 @@ export interface RecoverySettings {
   readonly onDeath?: (error: Error, deaths: number) => void;
   /** File of the workers; another one in tests. */
   readonly entry?: URL;
-}
-
-export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS): RecoveryPool {
-  assert(settings.threads > 0, "a recovery pool has at least one thread");
-  return new WorkerRecoveryPool(settings);
 }
 
 /**
@@ -76,7 +48,21 @@ interface WorkerSlot {
   readonly batches: (readonly Share[])[];
 }
 
-class WorkerRecoveryPool implements RecoveryPool {
+/**
+ * Recovers signers on worker threads, in batches: items requested in one event-loop cycle, or while all workers are busy,
+ * are sent together. Sending them one at a time would cost the main thread as much as recovering them.
+ *
+ *     recoverMany ──> queue ──(a worker has capacity)──> batch ──> worker ──> addresses, distributed to their requests
+ *
+ * Bounded: beyond `waitingLimit` items a request is recovered on the calling thread, which slows its caller down.
+ * Requests of one urgency are answered in order, whichever worker finishes first: clients that send transactions one
+ * after another rely on their admission in that order, nonce by nonce. Urgent requests have a queue of their own that is
+ * served first, so that a block does not wait behind a flood of transactions.
+ *
+ * Threads start after the first item, since many nodes are stopped, or idle for long, before one comes. Until the first of them
+ * runs, a few items are recovered on the calling thread in each event-loop cycle, so that none waits for a thread to start.
+ */
+export class RecoveryPool {
   private readonly settings: RecoverySettings;
   private readonly slots: readonly WorkerSlot[];
   private readonly threads: readonly SupervisedThread<ArrayBuffer>[];
@@ -89,12 +75,14 @@ class WorkerRecoveryPool implements RecoveryPool {
   /** Times that a worker ended in the middle of its batches. */
   private deaths = 0;
 
-  constructor(settings: RecoverySettings) {
+  constructor(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS) {
+    assert(settings.threads > 0, "a recovery pool has at least one thread");
     this.settings = settings;
     this.slots = Array.from({ length: settings.threads }, () => this.createSlot());
     this.threads = this.slots.map(({ thread }) => thread);
   }
 
+  /** Addresses in the order of the items; undefined where a signature is invalid. */
   recoverMany(
     items: readonly RecoveryItem[],
     urgency: Urgency = "ordinary",
@@ -108,6 +96,7 @@ class WorkerRecoveryPool implements RecoveryPool {
     return lane.wait(items);
   }
 
+  /** Number of workers, of busy workers, and of items that wait. */
   get load(): WorkLoad {
     const { urgent, ordinary } = this.lanes;
     return {
@@ -117,6 +106,7 @@ class WorkerRecoveryPool implements RecoveryPool {
     };
   }
 
+  /** Terminates the workers and rejects waiting requests. */
   async close(): Promise<void> {
     this.isClosed = true;
     const closed = new Error(CLOSED);

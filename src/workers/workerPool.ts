@@ -5,36 +5,6 @@ import { JobLane, type JobLaneSettings } from "./jobLane.ts";
 import { type JobThreadParts, type PendingJob, type Slices, WorkerJobError } from "./jobThread.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
-/**
- * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
- * thread for some seconds, never a block. Each job has a short slice and then a long one on the fast lane, and what does not end in
- * them is begun anew on the slow lane, so that what takes 10 ms never waits for what takes seconds.
- *
- *     run ──> fast queue ──(a worker has capacity)──> worker, for a slice of SLICES ──> result
- *                 ^                                      ├── long job ──> its queued jobs go back
- *                 ├──(short slice used up)───────────────┤
- *                 └──────────────────────────────────────┤
- *             slow queue <──(long slice used up)─────────┘
- *                 └──(the worker is idle)──> worker of the slow lane ──> result
- *                                               └── over the limit ──> terminated, restarted
- *
- * Both queues serve first the remote host, and then its client, that took little time lately on both lanes (timeDebts.ts).
- *
- * Invariants: a worker runs one job at a time and has a few more queued while jobs are short; each accepted job gets
- * exactly one result, whatever happens to its worker; a job that fills the heap of its worker affects no other job; at
- * most `waitingLimit` jobs wait for each kind of slice, and beyond that the requester with the most loses its newest one as busy; a job
- * whose requester is gone is never started; the slow lane has no threads before a job needs it.
- */
-export interface WorkerPool<Job, Result> {
-  /** Rejects with WorkerJobError when the pool is closed or its worker failed. A job whose requester is gone gets `timedOut`. */
-  run(job: Job, requester: Requester): Promise<Result>;
-  /** Starts the workers, which otherwise start with the first job: many nodes never get some kinds of jobs. */
-  start(): void;
-  /** Number of workers, of busy workers, and of jobs that wait. */
-  readonly load: WorkLoad;
-  close(): Promise<void>;
-}
-
 /** The threads are as many on each lane; the time limit is that of the slow one. */
 export interface WorkerPoolSettings extends Omit<JobLaneSettings, "slices"> {
   /** Times of a job on the fast lane; others in tests. */
@@ -56,15 +26,27 @@ const SLICES: Slices = { shortMs: 10, longMs: 50 };
 /** A worker that is so many times over the long slice, in a step that cannot be given up, is terminated and started again. */
 const SLICES_TO_TERMINATION = 30;
 
-export function createWorkerPool<Job, Result>(
-  settings: WorkerPoolSettings,
-  parts: WorkerPoolParts<Result>,
-): WorkerPool<Job, Result> {
-  assert(settings.threads > 0, "a worker pool has at least one thread");
-  return new ThreadedWorkerPool<Job, Result>(settings, parts);
-}
-
-class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
+/**
+ * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
+ * thread for some seconds, never a block. Each job has a short slice and then a long one on the fast lane, and what does not end in
+ * them is begun anew on the slow lane, so that what takes 10 ms never waits for what takes seconds.
+ *
+ *     run ──> fast queue ──(a worker has capacity)──> worker, for a slice of SLICES ──> result
+ *                 ^                                      ├── long job ──> its queued jobs go back
+ *                 ├──(short slice used up)───────────────┤
+ *                 └──────────────────────────────────────┤
+ *             slow queue <──(long slice used up)─────────┘
+ *                 └──(the worker is idle)──> worker of the slow lane ──> result
+ *                                               └── over the limit ──> terminated, restarted
+ *
+ * Both queues serve first the remote host, and then its client, that took little time lately on both lanes (timeDebts.ts).
+ *
+ * Invariants: a worker runs one job at a time and has a few more queued while jobs are short; each accepted job gets
+ * exactly one result, whatever happens to its worker; a job that fills the heap of its worker affects no other job; at
+ * most `waitingLimit` jobs wait for each kind of slice, and beyond that the requester with the most loses its newest one as busy; a job
+ * whose requester is gone is never started; the slow lane has no threads before a job needs it.
+ */
+export class WorkerPool<Job, Result> {
   private readonly settings: WorkerPoolSettings;
   private readonly parts: WorkerPoolParts<Result>;
   private readonly debts: TimeDebts;
@@ -73,6 +55,7 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
   private isClosed = false;
 
   constructor(settings: WorkerPoolSettings, parts: WorkerPoolParts<Result>) {
+    assert(settings.threads > 0, "a worker pool has at least one thread");
     this.settings = settings;
     this.parts = parts;
     const { slices = SLICES } = settings;
@@ -93,10 +76,12 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
     );
   }
 
+  /** Starts the workers, which otherwise start with the first job: many nodes never get some kinds of jobs. */
   start(): void {
     this.fast.start();
   }
 
+  /** Rejects with WorkerJobError when the pool is closed or its worker failed. A job whose requester is gone gets `timedOut`. */
   run(job: Job, requester: Requester): Promise<Result> {
     if (this.isClosed) return Promise.reject(new WorkerJobError(CLOSED));
     return new Promise((resolve, reject) =>
@@ -104,6 +89,7 @@ class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
     );
   }
 
+  /** Number of workers, of busy workers, and of jobs that wait. */
   get load(): WorkLoad {
     const [fast, slow] = [this.fast.load, this.slow.load];
     return {

@@ -18,7 +18,7 @@ import {
   readStatus,
 } from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { type ChainView, openChainView } from "../../src/chain/view/chainView.ts";
+import { ChainView } from "../../src/chain/view/chainView.ts";
 import { openShownHead } from "../../src/chain/view/shownHead.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
@@ -71,7 +71,7 @@ beforeEach(async () => {
   const shownHead = openShownHead();
   shownHead.show(chain.head.hash);
   chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
-  view = openChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
+  view = new ChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
   reader = createIndexReader(async () => index, { path: join(folder, "index"), maxBytes: 0 }, unreported);
   fill = 0;
 });
@@ -371,7 +371,7 @@ describe("a block that is too heavy for the index", () => {
   it("has nothing to report, and waits, while the chain is ahead of the head that is shown", async () => {
     await make(2, ONE);
     const late = openShownHead();
-    const early = openChainView({ database: chainDatabase, spec, shownHead: late, logger: silentLogger });
+    const early = new ChainView({ database: chainDatabase, spec, shownHead: late, logger: silentLogger });
     const parts = { database: index, view: early, spec, maxBytes: 0, measure: async () => 0, nowMs: () => 0 };
     const indexer = new Indexer(parts);
     // A reader of an index that was built before finds damage at once.

@@ -7,8 +7,8 @@ import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Clock, systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
-import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { WorldState } from "../../src/state/worldState.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { HeadPointer } from "../../src/storage/commitRecord.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -62,7 +62,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   );
   const { headMarker = verified.headMarker } = choices;
   const { lost } = verified;
-  const world = createWorldState({ database });
+  const world = new WorldState({ database });
   const opened = await createChain(
     choices.candidates ?? {
       builder: (choices.builder ?? account(0).address) as Chain["head"]["header"]["coinbase"],
@@ -70,7 +70,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
     },
     {
       spec: parsed.value,
-      stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker },
+      stores: { database, blocks: new BlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker },
       clock: choices.clock ?? systemClock,
       recoverSenders: choices.recoverSenders ?? recoverSendersHere,
       ...(choices.recoverSigners !== undefined && { recoverSigners: choices.recoverSigners }),

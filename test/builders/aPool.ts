@@ -2,7 +2,7 @@ import type { Address } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../src/txpool/limits.ts";
 import type { PoolParts, PoolRules } from "../../src/txpool/ports.ts";
-import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 
 interface AccountAtHead {
@@ -57,7 +57,7 @@ export function aPool(
   const head = aHead({ ...LONDON_RULES, ...changes.rules });
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs++ };
-  const pool = createTxPool(
+  const pool = new TxPool(
     { ...DEFAULT_TX_POOL_LIMITS, ...changes.limits },
     { chain: head, clock, ...changes.parts },
   );

@@ -4,9 +4,9 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
-import { createWorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import type { ChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { NamedHeader, StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
@@ -67,8 +67,8 @@ export async function aLongChain(settings: LongChainSettings): Promise<Chain> {
 async function openChain({ stored: { database, headMarker }, genesis }: LongChainSettings) {
   const parsed = parseGenesis(genesis, "the genesis of a long chain");
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
-  const world = createWorldState({ database });
+  const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
+  const world = new WorldState({ database });
   const chain = await createChain(
     { builder: ZERO_ADDRESS, vanity: new Uint8Array(32) },
     {

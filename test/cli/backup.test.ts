@@ -17,7 +17,7 @@ import { createBackup } from "../../src/cli/backup/createBackup.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { aStoredChain } from "../storage/storedBlocks.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -42,7 +42,7 @@ beforeEach(async () => {
 async function add(from: number, to: number): Promise<void> {
   const paths = { path: join(folder, "data/chain"), headFile: join(folder, "data/head.log") };
   const { database, headMarker, close } = await openChainDatabase(paths);
-  const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of CHAIN.slice(from, to)) {
     const batch = createBatch();
     store.put(batch, block);

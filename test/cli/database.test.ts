@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createCheckProgress } from "../../src/cli/checkProgress.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { bodyKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
@@ -181,7 +181,7 @@ async function aDataFolder(blocks = chain): Promise<string> {
     path: join(dataPath, "chain"),
     headFile: join(dataPath, "head.log"),
   });
-  const store = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
+  const store = new BlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
   for (const block of blocks) {
     const batch = createBatch();
     store.put(batch, block);

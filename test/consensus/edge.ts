@@ -1,6 +1,6 @@
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { declareMessageRouterMetrics, VALIDATION_RESULTS } from "../../src/consensus/router/routerMetrics.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
@@ -186,7 +186,7 @@ export async function anEdge(): Promise<Edge> {
   const news: string[] = [];
   const counted = declareMessageRouterMetrics(registry);
   const metrics = declareConsensusMetrics(registry);
-  const router: MessageRouter = createMessageRouter({
+  const router: MessageRouter = new MessageRouter({
     self: signerOf("d").self,
     schedule,
     carrier: { send: () => undefined },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -57,7 +57,7 @@ function aLine(...signers: readonly Signer[]) {
     const { logger, lines } = loggedLines();
     const registry = aRegistry();
     const neighbours = () => [line[index - 1], line[index + 1]].filter((one) => one !== undefined);
-    const router = createMessageRouter({
+    const router = new MessageRouter({
       self: signer.self,
       schedule: aSchedule(),
       carrier: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { decodeMessage } from "../../src/ibft/codec/decoding.ts";
 import { encodeMessage } from "../../src/ibft/codec/encoding.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -58,7 +58,7 @@ async function runNetwork(
   for (const place of places) {
     const self = MEMBERS[place] ?? new Uint8Array();
     const disk: ToyDisk = { heads: [aGenesisHead(MEMBERS, 1_700_000_000n)], votes: undefined };
-    const router = createMessageRouter({
+    const router = new MessageRouter({
       self: addressOfPrivateKey(KEYS[place] ?? self),
       schedule,
       carrier: {

@@ -1,7 +1,7 @@
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
 import type { BlockRules } from "../../src/execution/blockRules.ts";
-import { type BlockSession, openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession } from "../../src/execution/blockSession.ts";
 import { executeTransaction, type TransactionOutcome } from "../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import type { TransactionResult } from "../../src/execution/transactionResult.ts";
@@ -98,7 +98,7 @@ export function aSession(
   overlay: Overlay,
   context: Partial<BlockContext> = {},
 ): BlockSession {
-  return openSession({ ...theRules(fork, context), overlay, yieldPolicy: NEVER_YIELD });
+  return new BlockSession({ ...theRules(fork, context), overlay, yieldPolicy: NEVER_YIELD });
 }
 
 /** Executes one transaction as the first of its block. */

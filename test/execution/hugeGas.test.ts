@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadInterpreter, openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession, loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuildSettings, buildBlock } from "../../src/execution/buildBlock.ts";
 import { executeBlock } from "../../src/execution/executeBlock.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
@@ -35,7 +35,7 @@ describe("with gas without measure", () => {
     const config = { ...rules.config, contractSizeLimitBytes: 2 ** 31 - 1 };
     const overlay = anOverlay();
     overlay.beginTransaction();
-    const session = openSession({ ...rules, config, overlay, yieldPolicy: NEVER_YIELD });
+    const session = new BlockSession({ ...rules, config, overlay, yieldPolicy: NEVER_YIELD });
     // PUSH4 of the size, PUSH1 0, RETURN: code of zeros.
     const init = `0x63${size.toString(16).padStart(8, "0")}6000f3`;
     const dataGas = hexToBytes(init).reduce((gas, byte) => gas + (byte === 0 ? 4n : 16n), 0n);
@@ -51,7 +51,7 @@ describe("with gas without measure", () => {
   it("a transaction that addresses memory which Besu lacks is invalid, and changes nothing", async () => {
     const rules = theRules("london", { gasLimit: GAS_LIMIT });
     const overlay = anOverlay();
-    const session = openSession({ ...rules, overlay, yieldPolicy: NEVER_YIELD });
+    const session = new BlockSession({ ...rules, overlay, yieldPolicy: NEVER_YIELD });
     const before = overlay.changes();
     overlay.beginTransaction();
     const executed = await executeTransaction(session, creation(BEYOND));

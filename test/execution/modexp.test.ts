@@ -1,7 +1,7 @@
 import { getActivePrecompiles, type PrecompileInput } from "@ethereumjs/evm";
 import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
-import { openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { MemoryExhausted } from "../../src/execution/memoryBudget.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
@@ -27,7 +27,7 @@ interface Call {
 async function callModexp({ data, fork = "prague", gasLimit = 10n ** 12n, yieldPolicy = NEVER_YIELD }: Call) {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, yieldPolicy });
+  const session = new BlockSession({ ...theRules(fork), overlay, yieldPolicy });
   return session.evm.run({
     caller: account(0).address,
     to: precompileAddress(5),

@@ -12,7 +12,7 @@ import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
 import { createOverlay } from "../../src/state/overlay.ts";
-import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
@@ -113,7 +113,7 @@ function sign(choice: Fields, nonce: bigint, fork: ForkName): SentTransaction {
 
 async function ourState(): Promise<WorldState> {
   const database = createMemoryDatabase();
-  const state = createWorldState({ database });
+  const state = new WorldState({ database });
   const overlay = createOverlay(state.head);
   for (const [address, { balance = 0n, nonce = 0n, code, storage = {} }] of PRE_STATE) {
     overlay.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce });

@@ -11,7 +11,7 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bn254 as nobleBn254 } from "@noble/curves/bn254.js";
 import { describe, expect, it } from "vitest";
 import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
-import { openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { precompileKeys } from "../../src/execution/precompiles/addresses.ts";
 import { precompiledContract } from "../../src/execution/precompiles/precompiledContracts.ts";
@@ -32,7 +32,7 @@ import { anOverlay, theRules } from "./context.ts";
 async function callPrecompile(number: number, data: Uint8Array, fork: ForkName): Promise<MessageResult> {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, yieldPolicy: NEVER_YIELD });
+  const session = new BlockSession({ ...theRules(fork), overlay, yieldPolicy: NEVER_YIELD });
   return session.evm.run({
     caller: account(0).address,
     to: asAddress(bigintToFixedBytes(BigInt(number), 20)),

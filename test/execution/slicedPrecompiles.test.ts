@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
 import type { PrecompileResult, SlicedWork } from "../../src/execution/precompiles/contract.ts";
@@ -26,7 +26,7 @@ async function callPrecompile(
 ): Promise<MessageResult> {
   const overlay = anOverlay();
   overlay.beginTransaction();
-  return openSession({ ...theRules("prague"), overlay, yieldPolicy }).evm.run({
+  return new BlockSession({ ...theRules("prague"), overlay, yieldPolicy }).evm.run({
     caller: account(0).address,
     to: precompileAddress(number),
     value: 0n,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
-import { openSession } from "../../src/execution/blockSession.ts";
+import { BlockSession } from "../../src/execution/blockSession.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
 import { OutOfTime } from "../../src/execution/yieldPolicy.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
@@ -252,13 +252,13 @@ describe("a set-code transaction", () => {
     let yields = 0;
     const countYield = async () => void yields++;
     const yieldPolicy = { isDue: () => true, yield: countYield };
-    await executeTransaction(openSession({ ...theRules("prague"), overlay, yieldPolicy }), many);
+    await executeTransaction(new BlockSession({ ...theRules("prague"), overlay, yieldPolicy }), many);
     expect(yields).toBeGreaterThanOrEqual(20);
     expect(overlay.account(accountFromSeed(20).address)?.nonce).toBe(1n);
     const stopped = anOverlay();
     stopped.beginTransaction();
     const stop = { isDue: () => true, yield: () => Promise.reject(new OutOfTime("over")) };
-    const session = openSession({ ...theRules("prague"), overlay: stopped, yieldPolicy: stop });
+    const session = new BlockSession({ ...theRules("prague"), overlay: stopped, yieldPolicy: stop });
     await expect(async () => executeTransaction(session, many)).rejects.toThrow(OutOfTime);
     expect(stopped.account(accountFromSeed(1).address)).toBeUndefined();
   });

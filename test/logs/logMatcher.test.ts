@@ -6,7 +6,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type HeaderRecord, readHeader } from "../../src/storage/blocks/headerStore.ts";
 import { type FoundLog, findLogsInSteps, type StoredLogTest } from "../../src/storage/blocks/storedLogs.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -105,7 +105,7 @@ describe("a search in stored receipts", () => {
 function stored(block: StoredBlock): { readonly database: Database; readonly record: HeaderRecord } {
   const database = createMemoryDatabase();
   const batch = createBatch();
-  createBlockStore(BLOCK_STORE_LIMITS, { database }).put(batch, block);
+  new BlockStore(BLOCK_STORE_LIMITS, { database }).put(batch, block);
   void database.write(batch);
   return { database, record: expectDefined(readHeader(database, block.header.number), "the block") };
 }

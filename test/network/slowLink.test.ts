@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../src/ibft/message.ts";
@@ -97,7 +97,7 @@ async function aValidator(
     },
     onOpened: (address, say) => router.peerConnected(address, say),
   });
-  const router = createMessageRouter({
+  const router = new MessageRouter({
     self: addressOf(identity(number)),
     schedule: aSchedule(),
     carrier: transport,

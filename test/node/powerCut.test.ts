@@ -11,7 +11,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
-import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import {
@@ -47,7 +47,7 @@ interface Announced {
 async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced): Promise<SimulatedNode> {
   const { database, markerFile, voteLog } = disk;
   const { chain, spec, world } = await aChain({ genesis, database, markerFile, clock, builder: key.address });
-  const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
+  const pool = new TxPool(DEFAULT_TX_POOL_LIMITS, {
     chain: createNextBlockView(spec, chain, world.head, clock),
     clock,
   });

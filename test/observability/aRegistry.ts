@@ -1,11 +1,11 @@
 import { METRIC_CATEGORIES } from "../../src/observability/categories.ts";
-import { createMetrics, type Metrics } from "../../src/observability/registry.ts";
+import { Metrics } from "../../src/observability/registry.ts";
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { parseExposition, sampleValue } from "./exposition.ts";
 
 /** A registry with every category, and clocks that stand still. */
 export function aRegistry(): Metrics {
-  return createMetrics(
+  return new Metrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
     { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
   );

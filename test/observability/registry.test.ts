@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_METRIC_CATEGORIES, METRIC_CATEGORIES } from "../../src/observability/categories.ts";
-import { createMetrics, type Metrics } from "../../src/observability/registry.ts";
+import { Metrics } from "../../src/observability/registry.ts";
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { parseExposition } from "./exposition.ts";
 
 const CREATED_AT_MS = 1_700_000_000_000;
 
-function aRegistry(settings: Partial<Parameters<typeof createMetrics>[0]> = {}) {
+function aRegistry(settings: Partial<ConstructorParameters<typeof Metrics>[0]> = {}) {
   const time = { wallMs: CREATED_AT_MS, stopwatchMs: 0 };
-  const metrics = createMetrics(
+  const metrics = new Metrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true, ...settings },
     { clock: { nowMs: () => time.wallMs }, stopwatchMs: () => time.stopwatchMs },
   );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createTokenBucket } from "../../src/primitives/tokenBucket.ts";
+import { TokenBucket } from "../../src/primitives/tokenBucket.ts";
 
 const aBucket = fc.record({
   capacity: fc.integer({ min: 1, max: 1_000 }),
@@ -21,7 +21,7 @@ describe("the token bucket", () => {
   it("is full at first, and never above its capacity or below its largest debt", () => {
     fc.assert(
       fc.property(aBucket, uses, (limits, happened) => {
-        const bucket = createTokenBucket(limits, 0);
+        const bucket = new TokenBucket(limits, 0);
         expect(bucket.left).toBe(limits.capacity);
         let nowMs = 0;
         for (const { passedMs, amount } of happened) {
@@ -42,7 +42,7 @@ describe("the token bucket", () => {
   it("allows no more than its capacity, its debt and its rate, however often it is used", () => {
     fc.assert(
       fc.property(aBucket, uses, (limits, happened) => {
-        const bucket = createTokenBucket(limits, 0);
+        const bucket = new TokenBucket(limits, 0);
         let nowMs = 0;
         let spent = 0;
         for (const { passedMs, amount } of happened) {
@@ -62,7 +62,7 @@ describe("the token bucket", () => {
     const steps = fc.array(fc.integer({ min: 0, max: 1_000 }), { maxLength: 20 });
     fc.assert(
       fc.property(aBucket, steps, (limits, passedMs) => {
-        const [often, once] = [createTokenBucket(limits, 0), createTokenBucket(limits, 0)];
+        const [often, once] = [new TokenBucket(limits, 0), new TokenBucket(limits, 0)];
         for (const bucket of [often, once]) bucket.spend(limits.capacity + limits.maxDebt);
         let nowMs = 0;
         for (const ms of passedMs) {
@@ -75,14 +75,14 @@ describe("the token bucket", () => {
   });
 
   it("adds nothing when the clock is set back, and refills from there", () => {
-    const bucket = createTokenBucket({ capacity: 100, perMs: 1, maxDebt: 0 }, 1_000_000);
+    const bucket = new TokenBucket({ capacity: 100, perMs: 1, maxDebt: 0 }, 1_000_000);
     bucket.spend(80);
     expect(bucket.refill(0)).toBe(20);
     expect(bucket.refill(30)).toBe(50);
   });
 
   it("tells how long a debt lasts", () => {
-    const bucket = createTokenBucket({ capacity: 10, perMs: 0.25, maxDebt: Number.POSITIVE_INFINITY }, 0);
+    const bucket = new TokenBucket({ capacity: 10, perMs: 0.25, maxDebt: Number.POSITIVE_INFINITY }, 0);
     bucket.spend(15);
     expect(bucket.waitMs).toBe(20);
     expect(bucket.refill(20)).toBe(0);

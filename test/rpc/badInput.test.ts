@@ -9,7 +9,7 @@ import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
-import { createTxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
     const block = decodeBlock(bytes);
     if (block.ok) await node.chain.importBlock(block.value);
   }
-  const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
+  const pool = new TxPool(DEFAULT_TX_POOL_LIMITS, {
     chain: createNextBlockView(node.spec, node.chain, node.world.head, systemClock),
     clock: systemClock,
   });

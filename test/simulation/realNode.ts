@@ -16,7 +16,7 @@ import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
-import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import type { ForgetfulDisk } from "../builders/forgetfulDisk.ts";
@@ -145,7 +145,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       builder: key.address,
       logger,
     });
-    const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
+    const pool = new TxPool(DEFAULT_TX_POOL_LIMITS, {
       chain: createNextBlockView(spec, chain, world.head, clock),
       clock,
     });

@@ -1,6 +1,6 @@
 import { FUTURE_BYTES_LIMIT } from "../../src/consensus/buffers/otherHeights.ts";
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
-import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
@@ -66,7 +66,7 @@ export function createRelays(parts: RelaysParts): Relays {
   }
 
   function routerOf(node: SimulatedNode): MessageRouter {
-    return createMessageRouter({
+    return new MessageRouter({
       self: node.rules.self,
       schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
       codec,

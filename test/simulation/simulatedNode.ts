@@ -1,4 +1,4 @@
-import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
+import { Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
 import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
 import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
@@ -216,7 +216,7 @@ export function createNode(
       return transition;
     };
 
-    return createEngineFor(
+    return new Engine(
       engineRules,
       {
         ...(parts.hasRemoteSigner && {

@@ -8,7 +8,7 @@ import { type AccountOfState, stateLeaves } from "../../src/state/stateLeaves.ts
 import { putState, StateLoader } from "../../src/state/stateLoader.ts";
 import { readStateHead, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
-import { createWorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { putHistoryStart } from "../../src/storage/historyStart.ts";
@@ -54,7 +54,7 @@ const rootOf = (database: Database, number: number) =>
 
 async function commit(
   database: Database,
-  world: ReturnType<typeof createWorldState>,
+  world: WorldState,
   number: number,
   change: (overlay: ReturnType<typeof world.overlay>) => void,
 ): Promise<void> {
@@ -75,7 +75,7 @@ describe("the state loader", () => {
         blockActions(),
         async (blocks, next) => {
           const database = createMemoryDatabase();
-          const world = createWorldState({ database });
+          const world = new WorldState({ database });
           const model: ModelState = {};
           for (const [number, actions] of blocks.entries())
             await commit(database, world, number, (overlay) => {
@@ -87,7 +87,7 @@ describe("the state loader", () => {
           expect(textOf(copy, SNAPSHOT)).toEqual(textOf(database, head));
           expect((await checkState(copy)).damages).toEqual([]);
 
-          const loaded = createWorldState({ database: copy });
+          const loaded = new WorldState({ database: copy });
           const models = [structuredClone(model), structuredClone(model)] as const;
           await commit(database, world, head + 1, (overlay) => {
             for (const action of next) perform(overlay, models[0], action);
@@ -106,7 +106,7 @@ describe("the state loader", () => {
 
   it("rebuilds a state whose tries fill many pages", async () => {
     const database = createMemoryDatabase();
-    const world = createWorldState({ database });
+    const world = new WorldState({ database });
     const nth = (index: number) => bigintToFixedBytes(BigInt(index), 20) as ReturnType<typeof addressOf>;
     await commit(database, world, 0, (overlay) => {
       for (let index = 1; index <= 3000; index++)

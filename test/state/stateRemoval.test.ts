@@ -12,7 +12,7 @@ import { NO_STORAGE } from "../../src/state/trie/storedNode.ts";
 import { trieLeaves } from "../../src/state/trie/trieLeaves.ts";
 import type { TrieRoot } from "../../src/state/trie/trieRoot.ts";
 import { checkState } from "../../src/state/verifyState.ts";
-import { createWorldState, type WorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { putHistoryStart, readHistoryStart } from "../../src/storage/historyStart.ts";
@@ -67,9 +67,9 @@ function histories(): fc.Arbitrary<readonly Step[]> {
 class TwoNodes {
   readonly archive = createMemoryDatabase();
   readonly pruned = createMemoryDatabase();
-  readonly archiveWorld = createWorldState({ database: this.archive });
+  readonly archiveWorld = new WorldState({ database: this.archive });
   /** Lives through all removals, with what it has read. */
-  prunedWorld = createWorldState({ database: this.pruned });
+  prunedWorld = new WorldState({ database: this.pruned });
   head = -1;
   /** What the actions make of each block's predecessor. */
   private readonly models: ModelState[] = [{}];
@@ -92,7 +92,7 @@ class TwoNodes {
       if ((await this.removal.next()).done === true) this.removal = undefined;
     if (isKilled) {
       this.removal = undefined;
-      this.prunedWorld = createWorldState({ database: this.pruned });
+      this.prunedWorld = new WorldState({ database: this.pruned });
     }
   }
 
@@ -162,7 +162,7 @@ function textOf(world: WorldState, number: number): unknown {
 }
 
 function expectSame({ archiveWorld, prunedWorld, pruned, start, head }: TwoNodes): void {
-  const restarted = createWorldState({ database: pruned });
+  const restarted = new WorldState({ database: pruned });
   for (let number = Math.max(0, start - 3); number <= head; number++) {
     const expected = textOf(archiveWorld, number);
     for (const world of [prunedWorld, restarted]) {

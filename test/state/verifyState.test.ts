@@ -6,7 +6,7 @@ import { createStateHistory } from "../../src/state/stateHistory.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { encodeStateHead, encodeStateRecord, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
-import { createWorldState } from "../../src/state/worldState.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { openEntry, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
@@ -22,7 +22,7 @@ describe("state check", () => {
       fc.asyncProperty(chains(), fc.nat(5), async (chain, back) => {
         const { database } = await chainOf(chain);
         expect((await checkState(database)).damages).toEqual([]);
-        const world = createWorldState({ database });
+        const world = new WorldState({ database });
         const batch = createBatch();
         const number = BigInt(Math.min(back, chain.length - 1));
         await world.rewind(number, batch);
@@ -119,7 +119,7 @@ async function chainOf(
   chain: readonly (readonly Action[])[],
 ): Promise<{ readonly database: MemoryDatabase; readonly states: readonly ModelState[] }> {
   const database = createMemoryDatabase();
-  const world = createWorldState({ database });
+  const world = new WorldState({ database });
   const states: ModelState[] = [];
   for (const [number, actions] of chain.entries()) {
     const overlay = world.overlay();
@@ -153,7 +153,7 @@ async function change(database: Database, key: Uint8Array, value: Uint8Array | u
 
 /** Each read of the damaged state returns the right value or throws DamagedData. */
 function expectNoWrongAnswer(database: Database, states: readonly ModelState[]): void {
-  const head = unlessDamaged(() => createWorldState({ database }).head);
+  const head = unlessDamaged(() => new WorldState({ database }).head);
   if (head !== undefined) expectState(head, states.at(-1) ?? {});
   for (const [number, state] of states.entries()) {
     const reader = unlessDamaged(() => createStateHistory(database).at(BigInt(number)));

@@ -10,7 +10,7 @@ import { BranchTooLarge } from "../../src/state/branch.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import { createStateHistory, type StateHistory } from "../../src/state/stateHistory.ts";
 import { checkState } from "../../src/state/verifyState.ts";
-import { createWorldState, type StagedState, type WorldState } from "../../src/state/worldState.ts";
+import { type StagedState, WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -124,7 +124,7 @@ describe("world state", () => {
 
   it("derives two states in interleaved steps, each as if alone", async () => {
     const database = createMemoryDatabase();
-    const world = createWorldState({ database });
+    const world = new WorldState({ database });
     const genesis = world.overlay();
     for (let i = 0; i < 2 * CHANGED; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
     await commit(world, database, genesis, 0n);
@@ -158,7 +158,7 @@ describe("world state", () => {
 
   it("refuses to continue staging once the head has moved", async () => {
     const database = createMemoryDatabase();
-    const world = createWorldState({ database });
+    const world = new WorldState({ database });
     await commit(world, database, world.overlay(), 0n);
     const steps = world.stageInSteps(manyChanges(world, 1n).changes(), 1n);
     expect(steps.next().done).toBe(false);
@@ -168,7 +168,7 @@ describe("world state", () => {
 
   it("reads one consistent state while a batch is being written", async () => {
     const database = createMemoryDatabase();
-    const world = createWorldState({ database }, SMALLEST_LIMITS);
+    const world = new WorldState({ database }, SMALLEST_LIMITS);
     const genesis = world.overlay();
     for (let i = 0; i < OTHERS; i++) genesis.putAccount(numberedAddress(i), LARGE_ACCOUNT);
     perform(genesis, {}, { kind: "fund", who: 1, wei: 10n });
@@ -224,7 +224,7 @@ describe("world state", () => {
       seed: 7,
     });
     const database = createMemoryDatabase();
-    const world = createWorldState({ database });
+    const world = new WorldState({ database });
     const balances = new Map<number, bigint>();
     const slots = new Map<number, number>();
     const contract = numberedAddress(5000);
@@ -248,7 +248,7 @@ describe("world state", () => {
       }
       await commit(world, database, overlay, BigInt(number));
     }
-    const whole = createWorldState({ database: createMemoryDatabase() });
+    const whole = new WorldState({ database: createMemoryDatabase() });
     const overlay = whole.overlay();
     overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
     for (const [who, balance] of balances)
@@ -261,7 +261,7 @@ describe("world state", () => {
   });
 
   it("writes a genesis of 20,000 accounts as a few pages of many nodes", async () => {
-    const world = createWorldState({ database: createMemoryDatabase() });
+    const world = new WorldState({ database: createMemoryDatabase() });
     const overlay = world.overlay();
     for (let i = 0; i < 20_000; i++)
       overlay.putAccount(numberedAddress(i), { ...EMPTY_ACCOUNT, balance: 7n });
@@ -333,7 +333,7 @@ class Node {
   constructor(database: Database = createMemoryDatabase(), states: ModelState[] = []) {
     this.database = database;
     this.states = states;
-    this.world = createWorldState({ database });
+    this.world = new WorldState({ database });
     this.otherReader = createStateHistory(database);
   }
 

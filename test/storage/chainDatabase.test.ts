@@ -2,7 +2,7 @@ import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
@@ -334,5 +334,5 @@ async function aVerifiedChain(): Promise<{
 }
 
 function storeOver(database: Database) {
-  return createBlockStore(BLOCK_STORE_LIMITS, { database });
+  return new BlockStore(BLOCK_STORE_LIMITS, { database });
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
@@ -58,7 +58,7 @@ describe("a damaged data folder", () => {
 async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promise<void> {
   for (let start = 0; start < chain.length; start += 5) {
     const { database, headMarker, close } = await openChainDatabase(pathsIn(folder));
-    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
     const votes = await openVoteLog(join(folder, "votes.log"));
     for (const block of chain.slice(start, start + 5)) {
       await votes.write(voteFor(block));
@@ -82,7 +82,7 @@ async function readFolder(folder: string, chain: readonly StoredBlock[]): Promis
     const { database, close } = await openChainDatabase(pathsIn(folder));
     closing.push(close);
     const newest = chain.at(-1);
-    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
     for (const block of chain) expectBlock(blocks.block(block.header.number), block);
     for (const block of chain) expectBlock(blocks.blockByHash(block.hash), block);
     for (const block of chain)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { findDamage, findDamagedBlocks } from "../../src/storage/databaseCheck.ts";
@@ -64,7 +64,7 @@ describe("the check of the whole database", () => {
     const database = await aDatabase();
     const other = aStoredChain({ seed: 4, blocks: 2, transactions: 3 })[2] as StoredBlock;
     const batch = createBatch();
-    const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
     store.delete(batch, 2n);
     store.put(batch, other);
     for (const page of [0, 1, 2]) batch.delete(pageKey(2, page));
@@ -85,7 +85,7 @@ function pageKey(block: number, page: number): Uint8Array {
 
 async function aDatabase(): Promise<Database> {
   const database = createMemoryDatabase();
-  const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of chain) {
     const batch = createBatch();
     store.put(batch, block);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMetrics } from "../../src/observability/registry.ts";
+import { Metrics } from "../../src/observability/registry.ts";
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { logDepartures } from "../../src/txpool/departureLog.ts";
 import { declarePoolMetrics } from "../../src/txpool/poolMetrics.ts";
@@ -21,7 +21,7 @@ function watched() {
   const clock = createHandClock(0);
   const { logger, lines } = loggedLines();
   logDepartures(inHand.pool, logger, clock);
-  const metrics = createMetrics(
+  const metrics = new Metrics(
     { categories: new Set(["TRANSACTION_POOL"]), hasTimers: false },
     { clock, stopwatchMs: () => 0 },
   );

@@ -7,7 +7,7 @@ import type { TransactionCheckErrorCode } from "../../src/execution/checkTransac
 import { asHash, type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { SECP256K1_ORDER, type Signature } from "../../src/primitives/secp256k1.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
-import { createTxPool } from "../../src/txpool/txPool.ts";
+import { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction, TransactionType } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
@@ -76,7 +76,7 @@ function answerOfPool(
   transaction: SentTransaction,
   chain: ReturnType<typeof createNextBlockView>,
 ): PoolAnswer {
-  const pool = createTxPool(LIMITS, { chain, clock: { nowMs: () => 0 } });
+  const pool = new TxPool(LIMITS, { chain, clock: { nowMs: () => 0 } });
   if (!pool.add(transaction, "remote").ok) return "refused";
   return pool.select(chain.nextBaseFeePerGas).next() === undefined ? "waits" : "offered";
 }

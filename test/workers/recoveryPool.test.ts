@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { SignedDigest } from "../../src/primitives/recoveryBatch.ts";
 import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp256k1.ts";
-import { createRecoveryPool } from "../../src/workers/recoveryPool.ts";
+import { RecoveryPool } from "../../src/workers/recoveryPool.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 /** An item signed by the account of `seed`. */
@@ -16,12 +16,12 @@ function signedBy(seed: number): SignedDigest {
 }
 
 describe("the recovery pool", () => {
-  const pool = createRecoveryPool({ threads: 2, waitingLimit: 100_000 });
+  const pool = new RecoveryPool({ threads: 2, waitingLimit: 100_000 });
   afterAll(() => pool.close());
 
   it("has no threads before it gets an item, and answers the first ones while its threads start", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "ibex-test-")), "go");
-    const starting = createRecoveryPool({
+    const starting = new RecoveryPool({
       threads: 2,
       waitingLimit: 100,
       entry: new URL(
@@ -47,7 +47,7 @@ describe("the recovery pool", () => {
   });
 
   it("answers in the order of the requests, whichever thread finishes first or recovers them", async () => {
-    const small = createRecoveryPool({ threads: 2, waitingLimit: 800 });
+    const small = new RecoveryPool({ threads: 2, waitingLimit: 800 });
     // The last ones find the queue full and are recovered at once on this thread.
     const counts = [256, 1, 256, 1, 1, 200, 1, 500, 1];
     const answered: number[] = [];
@@ -61,7 +61,7 @@ describe("the recovery pool", () => {
   });
 
   it("answers an urgent request before an earlier flood, and each of both in order", async () => {
-    const single = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
+    const single = new RecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const answered: string[] = [];
     const ask = async (name: string, count: number, urgency?: "urgent"): Promise<void> => {
       const seeds = Array.from({ length: count }, (_, seed) => seed + 1);
@@ -103,7 +103,7 @@ describe("the recovery pool", () => {
 
   it("recovers on this thread when no worker can run, a batch at a time, and says so once", async () => {
     const failures: string[] = [];
-    const broken = createRecoveryPool({
+    const broken = new RecoveryPool({
       threads: 2,
       waitingLimit: 100_000,
       entry: new URL("data:text/javascript,throw new Error('no file may be opened')"),
@@ -129,7 +129,7 @@ describe("the recovery pool", () => {
 
   it("answers when every worker ends in the middle of its batches, and tells so ever more rarely", async () => {
     const told: string[] = [];
-    const dying = createRecoveryPool({
+    const dying = new RecoveryPool({
       threads: 1,
       waitingLimit: 100_000,
       entry: new URL(
@@ -147,7 +147,7 @@ describe("the recovery pool", () => {
   });
 
   it("rejects waiting and later requests when it is closed", async () => {
-    const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
+    const other = new RecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const waiting = other.recoverMany([signedBy(1)]);
     const refused = expect(waiting).rejects.toThrow("closed");
     await other.close();

@@ -6,7 +6,7 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Result } from "../../../src/primitives/result.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
-import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
+import { WorldState } from "../../../src/state/worldState.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
@@ -33,7 +33,7 @@ export interface BlockOfTransfers {
  */
 export async function measureBlock(goEvm: GoEvm | undefined): Promise<void> {
   const database = createMemoryDatabase();
-  const state = createWorldState({ database });
+  const state = new WorldState({ database });
   const world = state.overlay();
   const { token } = await deployAll(world);
   const genesis = state.stage(world.changes(), 0n);

@@ -1,4 +1,4 @@
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_STATE } from "../../../test/execution/context.ts";
@@ -56,7 +56,7 @@ async function runOnce(world: Overlay, { sender, to, input }: Workload): Promise
   const overlay = createOverlay(world);
   overlay.beginTransaction();
   const { config, rules, block } = RULES;
-  const session = openSession({ config, rules, block, overlay, yieldPolicy: NEVER_YIELD });
+  const session = new BlockSession({ config, rules, block, overlay, yieldPolicy: NEVER_YIELD });
   session.accesses.clear();
   session.accesses.warm(sender);
   session.accesses.warm(to);

@@ -1,6 +1,6 @@
 import { existsSync, openSync, readSync } from "node:fs";
 import type { ForkName } from "../../../src/chainspec/forks.ts";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { createYieldPolicy, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
 import { createOverlay } from "../../../src/state/overlay.ts";
@@ -124,7 +124,7 @@ async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds>
   overlay.beginTransaction();
   const watch = createWatch();
   const rules = theRules(fork, { gasLimit: BigInt(GAS) });
-  const session = openSession({
+  const session = new BlockSession({
     ...rules,
     config: { ...rules.config, contractSizeLimitBytes: LONG_CODE_BYTES },
     overlay,

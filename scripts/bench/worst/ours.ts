@@ -1,4 +1,4 @@
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { MemoryExhausted } from "../../../src/execution/memoryBudget.ts";
 import { OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
@@ -28,7 +28,7 @@ export async function runOurs(
   overlay.putCode(addressOf(TARGET), one.code);
   overlay.beginTransaction();
   const watch = stopwatch(limitMs);
-  const session = openSession({ ...RULES, overlay, yieldPolicy: watch.pace });
+  const session = new BlockSession({ ...RULES, overlay, yieldPolicy: watch.pace });
   session.accesses.clear();
   for (const address of [SENDER, addressOf(TARGET), RULES.block.beneficiary]) session.accesses.warm(address);
   watch.begin();

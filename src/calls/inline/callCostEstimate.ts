@@ -1,5 +1,5 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
-import { createTokenBucket } from "../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../primitives/tokenBucket.ts";
 import { NAMES_LIMIT, type Pauses, pause } from "./pause.ts";
 
 /**
@@ -40,7 +40,7 @@ interface NameRecord extends Pauses {
 
 export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
   const names = new Map<string, NameRecord>();
-  const trialMs = createTokenBucket(TRIALS, nowMs());
+  const trialMs = new TokenBucket(TRIALS, nowMs());
 
   function recordOf(name: string): NameRecord {
     const found = names.get(name) ?? { creditMs: 0, pauses: 0, retryAtMs: 0 };

@@ -10,15 +10,15 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import { createWorldState, type WorldStateLimits } from "../../state/worldState.ts";
-import { createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { WorldState, type WorldStateLimits } from "../../state/worldState.ts";
+import { BlockStore } from "../../storage/blocks/blockStore.ts";
 import type { Database } from "../../storage/database.ts";
-import { type GroupedCommits, groupCommits } from "../../storage/groupedCommits.ts";
+import { GroupedCommits } from "../../storage/groupedCommits.ts";
 import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock } from "../../types/block.ts";
 import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import type { BadBlocks } from "../badBlocks.ts";
 import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
-import { createBlockExecution } from "../blockExecution.ts";
+import { BlockExecution } from "../blockExecution.ts";
 import type { BlockProduction } from "../blockProduction.ts";
 import { type BodyValidator, createBodyValidator } from "../bodyValidator.ts";
 import { type ChainWriter, createChainWriter } from "../chainWriter.ts";
@@ -38,27 +38,6 @@ export interface CheckedBlock {
 /** A checked block whose senders are being recovered. */
 export interface PreparedBlock extends CheckedBlock {
   readonly senders: Promise<readonly (Address | undefined)[]>;
-}
-
-/**
- * Imports many blocks. They are executed ahead of the head on stores of its own, and committed in groups, each with one
- * synced write:
- *
- *     importBlock ──> validated, executed on the tip ──> gathered ──(blocks, bytes or ms)──> durable ──> the head moves
- *
- * Readers of the chain see the old head, and none of the blocks after it, until a group is durable; then the head moves to
- * its last block, in one change with all of its blocks. Nothing else moves the head until `close`, so an import that has no
- * next block must be closed soon.
- */
-export interface BulkImport {
-  /** The newest imported block, which may not be durable yet. */
-  readonly tip: NamedHeader;
-  /** Whether others wait to move the head. */
-  readonly isOthersTurn: boolean;
-  /** Validates the body of the block after the tip, executes it and commits it in a group. One call at a time. */
-  importBlock(block: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>>;
-  /** Makes all imported blocks durable, moves the head, and lets others move it again. */
-  close(): Promise<void>;
 }
 
 export interface BulkImportParts {
@@ -95,12 +74,17 @@ export function prepareBlock({ header, body }: CheckedBlock, recoverSigners: Rec
   return { header, body, senders };
 }
 
-/** Begins an import on the head. The caller must hold the mutex until `onClosed`. */
-export function beginBulkImport(parts: BulkImportParts): BulkImport {
-  return new GroupedImport(parts);
-}
-
-class GroupedImport implements BulkImport {
+/**
+ * Imports many blocks. They are executed ahead of the head on stores of its own, and committed in groups, each with one
+ * synced write:
+ *
+ *     importBlock ──> validated, executed on the tip ──> gathered ──(blocks, bytes or ms)──> durable ──> the head moves
+ *
+ * Readers of the chain see the old head, and none of the blocks after it, until a group is durable; then the head moves to
+ * its last block, in one change with all of its blocks. Nothing else moves the head until `close`, so an import that has no
+ * next block must be closed soon.
+ */
+export class BulkImport {
   private readonly parts: BulkImportParts;
   private readonly grouped: GroupedCommits;
   private readonly writer: ChainWriter;
@@ -114,17 +98,18 @@ class GroupedImport implements BulkImport {
   /** Set when a commit broke off: what was gathered since the last group may lack parts, and is dropped. */
   private isBroken = false;
 
+  /** Begins an import on the head. The caller must hold the mutex until `onClosed`. */
   constructor(parts: BulkImportParts) {
     this.parts = parts;
     const { clock } = parts;
-    this.grouped = groupCommits(parts.database);
+    this.grouped = new GroupedCommits(parts.database);
     this.groupSinceMs = clock.nowMs();
     this.yieldPolicy = createYieldPolicy(clock);
     const { database } = this.grouped;
     const stores = {
       database,
-      blocks: createBlockStore(TIP_STORE_LIMITS, { database }),
-      world: createWorldState({ database }, parts.stateLimits),
+      blocks: new BlockStore(TIP_STORE_LIMITS, { database }),
+      world: new WorldState({ database }, parts.stateLimits),
       // The head is marked when it is durable.
       headMarker: { record: () => undefined, lower: () => undefined },
     };
@@ -140,21 +125,24 @@ class GroupedImport implements BulkImport {
     this.bodies = createBodyValidator({
       clock,
       writer: this.writer,
-      execution: createBlockExecution({ ...parts, stores }),
+      execution: new BlockExecution({ ...parts, stores }),
       executedBlocks,
       faults: parts.faults,
       recoverSenders: () => this.current?.senders ?? Promise.resolve([]),
     });
   }
 
+  /** The newest imported block, which may not be durable yet. */
   get tip(): NamedHeader {
     return this.writer.head;
   }
 
+  /** Whether others wait to move the head. */
   get isOthersTurn(): boolean {
     return this.parts.isOthersTurn();
   }
 
+  /** Validates the body of the block after the tip, executes it and commits it in a group. One call at a time. */
   async importBlock(prepared: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>> {
     const { header, hash } = prepared.header;
     const { tip } = this;
@@ -172,6 +160,7 @@ class GroupedImport implements BulkImport {
     return ok(this.tip);
   }
 
+  /** Makes all imported blocks durable, moves the head, and lets others move it again. */
   async close(): Promise<void> {
     try {
       if (!this.isBroken) await this.beginGroup();

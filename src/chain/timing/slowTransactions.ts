@@ -2,7 +2,7 @@ import type { TimeLimits } from "../../execution/timeLimits.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
-import { createStoppedTransactions, type StoppedTransactions } from "./stoppedTransactions.ts";
+import { StoppedTransactions } from "./stoppedTransactions.ts";
 import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
 
 /**
@@ -65,7 +65,7 @@ const MIN_CPU_SHARE = 1 / 2;
 const BUSY_TRY = 1 / 4;
 
 export function createSlowTransactions(parts: SlowTransactionParts): SlowTransactions {
-  const stopped = createStoppedTransactions(parts);
+  const stopped = new StoppedTransactions(parts);
   const suspects = createSuspectSenders(parts.nowMs);
   return {
     limitsFor: (block) => new BlockTimeLimits(block, { ...parts, stopped, suspects }),

@@ -4,19 +4,6 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
-/** Records of transactions that were stopped while a block was built, with their tries; decides when one is dropped. */
-export interface StoppedTransactions {
-  find(transaction: SentTransaction): StoppedTransaction | undefined;
-  /** Records a try in a block. Returns why to drop the transaction; undefined to keep it set aside. */
-  stop(
-    transaction: SentTransaction,
-    block: { readonly number: bigint; readonly weight: number; readonly ranMs: number },
-  ): string | undefined;
-  /** Removes the record of a mined transaction, and returns the key of its sender if there was one. */
-  removeMined(hash: Hash): string | undefined;
-  readonly isEmpty: boolean;
-}
-
 export interface StoppedTransaction {
   readonly senderKey: string;
   readonly tries: number;
@@ -54,11 +41,8 @@ export interface StoppedTransactionsParts {
   readonly logger: Logger;
 }
 
-export function createStoppedTransactions(parts: StoppedTransactionsParts): StoppedTransactions {
-  return new StopRecords(parts);
-}
-
-class StopRecords implements StoppedTransactions {
+/** Records of transactions that were stopped while a block was built, with their tries; decides when one is dropped. */
+export class StoppedTransactions {
   private readonly records = new Map<string, StopRecord>();
   /** Number of dropped transactions by sender. */
   private readonly drops = new Map<string, number>();
@@ -81,6 +65,7 @@ class StopRecords implements StoppedTransactions {
     return undefined;
   }
 
+  /** Records a try in a block. Returns why to drop the transaction; undefined to keep it set aside. */
   stop(
     transaction: SentTransaction,
     { number, weight, ranMs }: { readonly number: bigint; readonly weight: number; readonly ranMs: number },
@@ -109,6 +94,7 @@ class StopRecords implements StoppedTransactions {
     return stopped.reason;
   }
 
+  /** Removes the record of a mined transaction, and returns the key of its sender if there was one. */
   removeMined(hash: Hash): string | undefined {
     const key = toKey(hash);
     const stopped = this.records.get(key);

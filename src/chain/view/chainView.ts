@@ -6,8 +6,8 @@ import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { AccountProof } from "../../state/proof.ts";
 import type { StateReader } from "../../state/stateReader.ts";
-import { createWorldState, type WorldState } from "../../state/worldState.ts";
-import { type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { WorldState } from "../../state/worldState.ts";
+import { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { readHeader } from "../../storage/blocks/headerStore.ts";
 import { type HeadPointer, readHead } from "../../storage/commitRecord.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../../storage/database.ts";
@@ -21,6 +21,16 @@ import { VIEW_LIMITS, type ViewLimits } from "./limits.ts";
 import { MovingReads } from "./movingReads.ts";
 import type { ShownHead } from "./shownHead.ts";
 
+export interface ChainViewParts {
+  /** Opened by this thread; closed by the caller. */
+  readonly database: Pick<DatabaseOnDisk, "snapshot">;
+  readonly spec: Pick<ChainSpec, "ibft">;
+  readonly shownHead: ShownHead;
+  readonly logger: Logger;
+  /** Sizes of the caches; VIEW_LIMITS unless given. */
+  readonly limits?: ViewLimits;
+}
+
 /**
  * The chain as a thread sees it that does not write it: a snapshot of the database, whose own head pointer says which head
  * it is of.
@@ -32,37 +42,7 @@ import type { ShownHead } from "./shownHead.ts";
  * before the request came · what is read between two refreshes is of one head · the caches of states and heads hold what
  * the snapshot has.
  */
-export interface ChainView extends ChainReader {
-  /** Whether the view is of the head that the process shows now. */
-  readonly isCurrent: boolean;
-  /**
-   * Moves to the shown head. False while the database is not at it, because it was written and the main thread is about to
-   * show it: call again when it has.
-   */
-  refresh(): boolean;
-  /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
-  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
-  /** Whether reading the receipts of block `number` costs no read of the disk. */
-  hasReceiptsInMemory(number: bigint): boolean;
-  close(): void;
-}
-
-export interface ChainViewParts {
-  /** Opened by this thread; closed by the caller. */
-  readonly database: Pick<DatabaseOnDisk, "snapshot">;
-  readonly spec: Pick<ChainSpec, "ibft">;
-  readonly shownHead: ShownHead;
-  readonly logger: Logger;
-  /** Sizes of the caches; VIEW_LIMITS unless given. */
-  readonly limits?: ViewLimits;
-}
-
-/** Opens a view, not of any head before the first refresh. */
-export function openChainView(parts: ChainViewParts): ChainView {
-  return new SnapshotView(parts);
-}
-
-class SnapshotView implements ChainView {
+export class ChainView implements ChainReader {
   private readonly parts: ChainViewParts;
   private readonly listeners: HeadListeners;
   private snapshot: DatabaseSnapshot | undefined;
@@ -70,15 +50,21 @@ class SnapshotView implements ChainView {
   /** Sequence number of the shown head that the snapshot is of; 0 before the first. */
   private sequence = 0;
 
+  /** Opens a view, not of any head before the first refresh. */
   constructor(parts: ChainViewParts) {
     this.parts = parts;
     this.listeners = createHeadListeners(parts.logger);
   }
 
+  /** Whether the view is of the head that the process shows now. */
   get isCurrent(): boolean {
     return this.sequence !== 0 && this.parts.shownHead.sequence === this.sequence;
   }
 
+  /**
+   * Moves to the shown head. False while the database is not at it, because it was written and the main thread is about to
+   * show it: call again when it has.
+   */
   refresh(): boolean {
     const shown = this.parts.shownHead.read();
     if (shown === undefined) return false;
@@ -141,10 +127,12 @@ class SnapshotView implements ChainView {
     return this.open.reads.stateAt(number);
   }
 
+  /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
     return this.open.world.prove(number, address, slots);
   }
 
+  /** Whether reading the receipts of block `number` costs no read of the disk. */
   hasReceiptsInMemory(number: bigint): boolean {
     return this.open.blocks.hasReceiptsInMemory(number);
   }
@@ -200,8 +188,8 @@ class ViewStores {
     { spec: { ibft: schedule }, limits = VIEW_LIMITS }: Pick<ChainViewParts, "spec" | "limits">,
   ) {
     this.database = database;
-    this.blocks = createBlockStore(limits.blocks, { database });
-    this.world = createWorldState({ database }, limits.state);
+    this.blocks = new BlockStore(limits.blocks, { database });
+    this.world = new WorldState({ database }, limits.state);
     const header = (number: bigint) => this.blocks.header(number);
     const validators = createValidatorSets({ database, schedule, header });
     const genesis = expectDefined(header(0n), "the genesis block");

@@ -6,11 +6,11 @@ import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import { createWorldState } from "../../state/worldState.ts";
-import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { WorldState } from "../../state/worldState.ts";
+import { BlockStore, type BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import { recoveryItemOf } from "../../types/transactionSignature.ts";
-import { createRecoveryPool } from "../../workers/recoveryPool.ts";
+import { RecoveryPool } from "../../workers/recoveryPool.ts";
 
 /** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
 const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 0 };
@@ -38,7 +38,7 @@ export async function openImportChain(
     headFile: directory.value.headFile,
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
-  const recovery = createRecoveryPool();
+  const recovery = new RecoveryPool();
   const close = async (): Promise<void> => {
     await recovery.close();
     await stored.close();
@@ -52,8 +52,8 @@ export async function openImportChain(
         stores: {
           database,
           headMarker,
-          blocks: createBlockStore(IMPORT_STORE_LIMITS, { database }),
-          world: createWorldState({ database }),
+          blocks: new BlockStore(IMPORT_STORE_LIMITS, { database }),
+          world: new WorldState({ database }),
         },
         clock,
         recoverSenders: (transactions) => recovery.recoverMany(transactions.map(recoveryItemOf)),

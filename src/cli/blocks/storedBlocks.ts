@@ -1,4 +1,4 @@
-import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { Database } from "../../storage/database.ts";
 import type { NamedHeader } from "../../types/block.ts";
@@ -19,7 +19,7 @@ export async function openStoredBlocks(dataPath: string): Promise<StoredBlocks |
   const { chain: path, headFile } = paths.value;
   const stored = await openChainDatabase({ path, headFile });
   try {
-    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
+    const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
     const head = blocks.head();
     if (head !== undefined) return { blocks, database: stored.database, head, close: () => stored.close() };
     await stored.close();

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { createMetrics } from "../../observability/registry.ts";
+import { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { Tally } from "./tally.ts";
@@ -15,7 +15,7 @@ export interface MetricsPage {
 
 /** Serves the tally for Prometheus on this machine (metrics.md#comparison). Rejects with PortTaken. */
 export async function serveMetrics(port: number, tally: Tally): Promise<MetricsPage> {
-  const metrics = createMetrics(
+  const metrics = new Metrics(
     { categories: new Set(["NODE"]), hasTimers: false },
     { clock: systemClock, stopwatchMs: () => performance.now() },
   );

@@ -6,7 +6,7 @@ import { openKeystore } from "../../node/keystoreFile.ts";
 import { type NodeKey, openNodeKey } from "../../node/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { NamedHeader } from "../../types/block.ts";
 
@@ -27,7 +27,7 @@ export async function withStoppedFolder<T>(
   const { chain: path, headFile } = directory.value;
   const { database, close } = await openChainDatabase({ path, headFile });
   try {
-    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
     const genesisHash = deriveGenesisBlock(chainSpec).hash;
     const stored = blocks.header(0n);
     if (stored !== undefined && !equalBytes(stored.hash, genesisHash))

@@ -11,14 +11,14 @@ import { err, ok, type Result } from "../../primitives/result.ts";
 import { putState, StateLoader, StateMismatch } from "../../state/stateLoader.ts";
 import type { StateRecord } from "../../state/stateRecord.ts";
 import { createBatch } from "../../storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { Database } from "../../storage/database.ts";
 import { putHistoryStart } from "../../storage/historyStart.ts";
 import { finishImport } from "../../storage/schema.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { recoveryItemOf } from "../../types/transactionSignature.ts";
-import { createRecoveryPool } from "../../workers/recoveryPool.ts";
+import { RecoveryPool } from "../../workers/recoveryPool.ts";
 import { openForImport, removeChain } from "./emptyChainFolder.ts";
 import { readKind, readSnapshotBlock } from "./importBlock.ts";
 import { importHeaders } from "./importHeaders.ts";
@@ -146,7 +146,7 @@ async function importInto(
   reader: SnapshotReader,
 ): Promise<ImportedSnapshot | undefined> {
   const { settings, genesis, begin, blockHash, logger } = request;
-  const recovery = createRecoveryPool();
+  const recovery = new RecoveryPool();
   const clock = systemClock;
   try {
     await writeGenesis(database, genesis);
@@ -184,7 +184,7 @@ async function importInto(
 /** In a batch of its own, because a commit record counts the entries of one batch. */
 async function writeGenesis(database: Database, genesis: StoredBlock): Promise<void> {
   const batch = createBatch();
-  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
   blocks.put(batch, genesis);
   blocks.complete(batch, genesis);
   await database.write(batch);
@@ -250,7 +250,7 @@ async function writeHead(
 ): Promise<void> {
   const { number } = block.header;
   const batch = createBatch();
-  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
   blocks.put(batch, block);
   putState(batch, Number(number), record);
   putHistoryStart(batch, { headers: firstHeader, blocks: number, states: number });

@@ -19,28 +19,6 @@ export interface FutureLimits {
   readonly bytes: number;
 }
 
-/**
- * Buffers undecoded messages of future heights (ibft2.md#relay-and-buffers); nothing in them is verified. When there are
- * too many, the sender with most of them loses all messages of its highest height, or its oldest message if all are of one
- * height. So the messages needed next stay longest, and no sender can evict those of others. Since node keys are free,
- * one attacker can use many: preferred senders lose messages only when there are no others.
- */
-export interface FutureMessages<M extends RawMessage> {
-  readonly count: number;
-  readonly bytes: number;
-  /** Adds a message, if there is room for it; `current` is the height in progress. */
-  add(message: M, height: bigint, current: bigint): "kept" | "tooFar" | "full";
-  /** Removes and returns the messages of `height` in order of arrival; drops those of lower heights. */
-  takeUpTo(height: bigint): readonly M[];
-}
-
-export function createFutureMessages<M extends RawMessage>(
-  limits: FutureLimits,
-  isPreferred: (sender: Address) => boolean = () => false,
-): FutureMessages<M> {
-  return new FutureBuffer(limits, isPreferred);
-}
-
 /** The buffered messages of one sender. */
 interface Load<M> {
   isPreferred: boolean;
@@ -55,19 +33,34 @@ interface Kept<M> {
   readonly order: number;
 }
 
-class FutureBuffer<M extends RawMessage> implements FutureMessages<M> {
-  count = 0;
-  bytes = 0;
+/**
+ * Buffers undecoded messages of future heights (ibft2.md#relay-and-buffers); nothing in them is verified. When there are
+ * too many, the sender with most of them loses all messages of its highest height, or its oldest message if all are of one
+ * height. So the messages needed next stay longest, and no sender can evict those of others. Since node keys are free,
+ * one attacker can use many: preferred senders lose messages only when there are no others.
+ */
+export class FutureMessages<M extends RawMessage> {
+  private totalMessages = 0;
+  private totalBytes = 0;
   private readonly limits: FutureLimits;
   private readonly isPreferred: (sender: Address) => boolean;
   private readonly loads = new Map<string, Load<M>>();
   private arrivals = 0;
 
-  constructor(limits: FutureLimits, isPreferred: (sender: Address) => boolean) {
+  constructor(limits: FutureLimits, isPreferred: (sender: Address) => boolean = () => false) {
     this.limits = limits;
     this.isPreferred = isPreferred;
   }
 
+  get count(): number {
+    return this.totalMessages;
+  }
+
+  get bytes(): number {
+    return this.totalBytes;
+  }
+
+  /** Adds a message, if there is room for it; `current` is the height in progress. */
   add(message: M, height: bigint, current: bigint): "kept" | "tooFar" | "full" {
     if (height > current + BigInt(this.limits.distance)) return "tooFar";
     const key = toKey(message.sender);
@@ -79,10 +72,11 @@ class FutureBuffer<M extends RawMessage> implements FutureMessages<M> {
     const added: Kept<M> = { message, order: this.arrivals++ };
     kept.push(added);
     this.countMessage(load, message, 1);
-    while (this.count > this.limits.messages || this.bytes > this.limits.bytes) this.makeRoom();
+    while (this.totalMessages > this.limits.messages || this.totalBytes > this.limits.bytes) this.makeRoom();
     return kept.at(-1) === added ? "kept" : "full";
   }
 
+  /** Removes and returns the messages of `height` in order of arrival; drops those of lower heights. */
   takeUpTo(height: bigint): readonly M[] {
     const taken: Kept<M>[] = [];
     for (const [key, load] of this.loads) {
@@ -98,7 +92,7 @@ class FutureBuffer<M extends RawMessage> implements FutureMessages<M> {
 
   /** Evicts messages of the sender that uses most of the exceeded limit. */
   private makeRoom(): void {
-    const unit = this.bytes > this.limits.bytes ? "bytes" : "messages";
+    const unit = this.totalBytes > this.limits.bytes ? "bytes" : "messages";
     let heaviest: readonly [key: string, load: Load<M>] | undefined;
     for (const one of this.loads)
       if (heaviest === undefined || isEvictedBefore(one[1], heaviest[1], unit)) heaviest = one;
@@ -114,8 +108,8 @@ class FutureBuffer<M extends RawMessage> implements FutureMessages<M> {
   private countMessage(load: Load<M>, { payload }: M, sign: 1 | -1): void {
     load.messages += sign;
     load.bytes += sign * payload.length;
-    this.count += sign;
-    this.bytes += sign * payload.length;
+    this.totalMessages += sign;
+    this.totalBytes += sign * payload.length;
   }
 
   private uncount(key: string, load: Load<M>, removed: readonly Kept<M>[]): void {

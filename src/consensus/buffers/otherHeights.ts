@@ -3,7 +3,7 @@ import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
 import { createFarFutureRoundChanges } from "./farFutureRoundChanges.ts";
-import { createFutureMessages, type FutureLimits, type RawMessage } from "./futureMessages.ts";
+import { type FutureLimits, FutureMessages, type RawMessage } from "./futureMessages.ts";
 
 /** Undecoded messages of heights that have not begun, and those that arrive before the first head is known. */
 export interface OtherHeights<Message extends RawMessage> {
@@ -30,12 +30,12 @@ export function createOtherHeights<Message extends RawMessage>(
     bytes: FUTURE_BYTES_LIMIT,
   };
   let newest: Head | undefined;
-  const future = createFutureMessages<Message>(
+  const future = new FutureMessages<Message>(
     limits,
     (sender) => newest !== undefined && isValidator(newest.tally, sender),
   );
   /** Validators send their last messages on connecting, which may be before the first head is known. */
-  const beforeStart = createFutureMessages<Message>(limits);
+  const beforeStart = new FutureMessages<Message>(limits);
   const farFuture = createFarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
   return {
     addBeforeStart: (message) => void beforeStart.add(message, 0n, 0n),

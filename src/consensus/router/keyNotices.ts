@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createTokenBucket, type TokenBucket } from "../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../primitives/tokenBucket.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import type { Carrier } from "../ports.ts";
 import { type KeyNotice, keyNoticeIn } from "./keyNotice.ts";
@@ -93,7 +93,7 @@ function createAllowances(limits: { readonly capacity: number; readonly perMs: n
   const buckets = new Map<string, TokenBucket>();
   return {
     take(name, nowMs) {
-      const bucket = buckets.get(name) ?? createTokenBucket({ ...limits, maxDebt: 0 }, nowMs);
+      const bucket = buckets.get(name) ?? new TokenBucket({ ...limits, maxDebt: 0 }, nowMs);
       buckets.set(name, bucket);
       dropOldest(buckets, NAMES_REMEMBERED);
       if (bucket.refill(nowMs) < 1) return false;

@@ -13,28 +13,6 @@ import { createKnownSigners } from "./knownSigners.ts";
 import type { MessageCodec } from "./messageCodec.ts";
 import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
 
-/**
- * Decodes messages of the height in progress within time shares. A validator's own messages are charged to an account
- * that no other node can spend; those that it relays are charged to a smaller account for each author. So neither messages
- * forged in another's name nor a relayed flood take the time of honest validators.
- */
-export interface MessageReading {
-  /**
-   * Calls `done` at once or later, with the message or an error. Unread messages end as "past" when another height began in
-   * the meantime, "duplicate" when another copy was decoded first, and "overShare" when too many are queued.
-   */
-  read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
-  /**
-   * The same for a message of a later height whose author is a validator of the height in progress: whether it is the proposer,
-   * and its certificates, are not judged. It has no block for free, so that those of the height in progress keep theirs.
-   */
-  readLater(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
-  /** Whether copies of this message are being decoded or queued, and none of them is from this sender. */
-  isAwaited(key: string, sender: Address): boolean;
-  /** Drops everything queued, because another height began. */
-  clear(): void;
-}
-
 /** A message and its key. */
 export interface Keyed extends RawMessage {
   readonly key: string;
@@ -69,11 +47,12 @@ const FREE_ROUNDS = 8;
 /** Shared by all peers that are not validators. */
 const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 };
 
-export function createMessageReading(parts: MessageReadingParts): MessageReading {
-  return new SharedReading(parts);
-}
-
-class SharedReading implements MessageReading {
+/**
+ * Decodes messages of the height in progress within time shares. A validator's own messages are charged to an account
+ * that no other node can spend; those that it relays are charged to a smaller account for each author. So neither messages
+ * forged in another's name nor a relayed flood take the time of honest validators.
+ */
+export class MessageReading {
   private readonly codec: MessageCodec;
   private readonly findTransaction: FindTransaction | undefined;
   private readonly shares: ReadingShares;
@@ -94,6 +73,10 @@ class SharedReading implements MessageReading {
     this.shares = shares;
   }
 
+  /**
+   * Calls `done` at once or later, with the message or an error. Unread messages end as "past" when another height began in
+   * the meantime, "duplicate" when another copy was decoded first, and "overShare" when too many are queued.
+   */
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
     this.readWith(
       message,
@@ -102,6 +85,10 @@ class SharedReading implements MessageReading {
     );
   }
 
+  /**
+   * The same for a message of a later height whose author is a validator of the height in progress: whether it is the proposer,
+   * and its certificates, are not judged. It has no block for free, so that those of the height in progress keep theirs.
+   */
   readLater(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
     this.readWith(message, { head, validatorSet: validatorSetAfter(head), freeBlocks: undefined }, done);
   }
@@ -153,10 +140,12 @@ class SharedReading implements MessageReading {
     if (!isAccepted) end({ kind: "unread", reason: "overShare" });
   }
 
+  /** Whether copies of this message are being decoded or queued, and none of them is from this sender. */
   isAwaited(key: string, sender: Address): boolean {
     return this.copies.has(key) && !this.copies.isFrom(key, sender);
   }
 
+  /** Drops everything queued, because another height began. */
   clear(): void {
     this.freeBlocks.clear();
     this.shares.clear();

@@ -11,28 +11,6 @@ import { createRelayPolicy, type RelayPolicy } from "./relayPolicy.ts";
 import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
 import type { Speakers } from "./speakers.ts";
 
-/**
- * Relays valid messages of other validators, each once and with the same bytes (ibft2.md#relay-and-buffers).
- *
- *   accepted -> within the author's bounds? -> 30 ms -> to the validators that have not sent it themselves
- *                                                    -> a quarter of a timeout later to those that declined
- *
- * Invariants: the same bytes are sent twice only to decline; what is held for a further delay is bounded in bytes; nothing is
- * relayed once its height is decided.
- */
-export interface MessageRelay {
-  /** Takes a valid message of the height after `head`, in its first copy. */
-  accepted(received: Keyed, message: Authored, head: Head): void;
-  /** Takes another copy of a message. */
-  repeated(copy: Keyed): void;
-  /** True when the message was not sent or relayed before; it counts as sent from then on. */
-  isFirst(key: string): boolean;
-  headAdvanced(head: Head): void;
-  peerConnected(address: Address): void;
-  /** Messages remembered as sent, and bytes of those held for validators that declined them. */
-  readonly remembered: { readonly sent: number; readonly delayedBytes: number };
-}
-
 export interface MessageRelayParts {
   readonly self: Address;
   readonly schedule: Pick<Rules["schedule"], "gossipedHistoryLimit" | "requestTimeoutSeconds">;
@@ -48,10 +26,6 @@ export interface MessageRelayParts {
   readonly delayedBytesLimit?: number | undefined;
 }
 
-export function createMessageRelay(parts: MessageRelayParts): MessageRelay {
-  return new DelayedRelay(parts);
-}
-
 /** A message to be relayed. */
 interface Relay {
   readonly key: string;
@@ -62,7 +36,16 @@ interface Relay {
   readonly except: readonly Address[];
 }
 
-class DelayedRelay implements MessageRelay {
+/**
+ * Relays valid messages of other validators, each once and with the same bytes (ibft2.md#relay-and-buffers).
+ *
+ *   accepted -> within the author's bounds? -> 30 ms -> to the validators that have not sent it themselves
+ *                                                    -> a quarter of a timeout later to those that declined
+ *
+ * Invariants: the same bytes are sent twice only to decline; what is held for a further delay is bounded in bytes; nothing is
+ * relayed once its height is decided.
+ */
+export class MessageRelay {
   private readonly self: Address;
   private readonly carrier: Carrier;
   private readonly speakers: MessageRelayParts["speakers"];
@@ -99,6 +82,7 @@ class DelayedRelay implements MessageRelay {
     this.policy = createRelayPolicy(clock);
   }
 
+  /** Takes a valid message of the height after `head`, in its first copy. */
   accepted(received: Keyed, message: Authored, head: Head): void {
     const { key, sender, code, payload } = received;
     this.paths.accepted(message, key, sender);
@@ -111,11 +95,13 @@ class DelayedRelay implements MessageRelay {
     if (this.pending.size >= RELAYS_LIMIT) this.relayPending();
   }
 
+  /** Takes another copy of a message. */
   repeated(copy: Keyed): void {
     this.paths.repeated(copy.key, copy.sender);
     this.decline(copy);
   }
 
+  /** True when the message was not sent or relayed before; it counts as sent from then on. */
   isFirst(key: string): boolean {
     return this.sent.add(key);
   }
@@ -131,6 +117,7 @@ class DelayedRelay implements MessageRelay {
     this.paths.forgetDecline(address);
   }
 
+  /** Messages remembered as sent, and bytes of those held for validators that declined them. */
   get remembered(): { readonly sent: number; readonly delayedBytes: number } {
     return { sent: this.sent.size, delayedBytes: this.delayedBytes() };
   }

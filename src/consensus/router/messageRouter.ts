@@ -18,49 +18,12 @@ import { type KeyNotice, NOTICE_HEIGHT } from "./keyNotice.ts";
 import { createKeyNotices, type KeyNotices } from "./keyNotices.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageLog, type MessageLog } from "./messageLog.ts";
-import { createMessageReading, type Keyed, type MessageReading } from "./messageReading.ts";
-import { createMessageRelay, type MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
+import { type Keyed, MessageReading } from "./messageReading.ts";
+import { MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
 import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
 import { createSpeakers, type Speakers } from "./speakers.ts";
-
-/**
- * Stands between bytes on the wire and the engine: filters, decodes, buffers and relays messages
- * (ibft2.md#entry-filter, ibft2.md#relay-and-buffers).
- *
- *   bytes -> seen before? -> which height? -> past: dropped
- *                                          -> future: kept undecoded until its height begins
- *                                          -> current: author a validator? -> decoded -> engine
- *                                                                                    \-> relayed, same bytes, after a delay
- *
- * Invariants: a message is relayed to all validators except those known to have it, with a longer delay to those that
- * declined messages of its author from us (relayPaths.ts); the same bytes are sent twice only to decline; only validators'
- * messages are decoded; all buffers are bounded, and so is what is relayed for one author per height. No message makes it
- * throw.
- */
-export interface MessageRouter {
-  /** Takes an uncompressed payload from the network; the caller must not change it afterwards. */
-  receive(message: RawMessage): void;
-  /** To be called for a new head, after the engine. Delivers buffered messages of the next height. */
-  headAdvanced(head: Head): void;
-  /** Sends our own message to every other validator. */
-  multicast(message: Authored, validators: readonly Address[]): void;
-  /** Sends our own notice of a shared key to every connected node (keyNotices.ts). */
-  sendNotice(message: Authored): void;
-  /**
-   * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
-   * start together, messages sent before they were connected are lost, which would cost a round timeout. Also returns the
-   * validator's own messages of this height, which tell it whether it has lost votes, or its key is in use elsewhere.
-   */
-  peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void;
-  /** Nodes that speak for validators under other keys. */
-  readonly speakers: Pick<Speakers, "has" | "validatorsOf">;
-  /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
-  readonly waiting: { readonly messages: number; readonly bytes: number; readonly farFuture: number };
-  /** Number of messages remembered as received and as sent, and bytes of those held for validators that declined them. */
-  readonly remembered: { readonly received: number; readonly sent: number; readonly delayedBytes: number };
-}
 
 export interface MessageRouterParts {
   readonly self: Address;
@@ -109,12 +72,23 @@ interface Arrived extends Keyed {
   readonly arrivedAtMs: number;
 }
 
-export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
-  return new Router(parts);
-}
-
-class Router implements MessageRouter {
+/**
+ * Stands between bytes on the wire and the engine: filters, decodes, buffers and relays messages
+ * (ibft2.md#entry-filter, ibft2.md#relay-and-buffers).
+ *
+ *   bytes -> seen before? -> which height? -> past: dropped
+ *                                          -> future: kept undecoded until its height begins
+ *                                          -> current: author a validator? -> decoded -> engine
+ *                                                                                    \-> relayed, same bytes, after a delay
+ *
+ * Invariants: a message is relayed to all validators except those known to have it, with a longer delay to those that
+ * declined messages of its author from us (relayPaths.ts); the same bytes are sent twice only to decline; only validators'
+ * messages are decoded; all buffers are bounded, and so is what is relayed for one author per height. No message makes it
+ * throw.
+ */
+export class MessageRouter {
   private readonly parts: MessageRouterParts;
+  /** Nodes that speak for validators under other keys. */
   readonly speakers: Speakers = createSpeakers();
   private readonly codec: MessageCodec;
   private readonly received: SeenMessages;
@@ -135,8 +109,8 @@ class Router implements MessageRouter {
     this.otherHeights = createOtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
     const { speakers } = this;
     const isSpeaker = (node: Address): boolean => speakers.has(node);
-    this.reading = createMessageReading({ codec, findTransaction, shares, isSpeaker });
-    this.relay = createMessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
+    this.reading = new MessageReading({ codec, findTransaction, shares, isSpeaker });
+    this.relay = new MessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
     const { judgeNotice = () => false, clock, carrier } = parts;
     this.notices = createKeyNotices({
       ...{ codec, carrier, clock },
@@ -145,6 +119,7 @@ class Router implements MessageRouter {
     });
   }
 
+  /** Takes an uncompressed payload from the network; the caller must not change it afterwards. */
   receive(message: RawMessage): void {
     // Checked first, so that an oversized Prepare or Commit is not even hashed.
     const limit = isMessageCode(message.code) ? PAYLOAD_LIMITS[message.code] : PAYLOAD_LIMITS[0];
@@ -173,6 +148,7 @@ class Router implements MessageRouter {
     for (const message of this.otherHeights.takeBeforeStart()) this.route(message, next);
   };
 
+  /** Sends our own message to every other validator. */
   multicast(message: Authored, validators: readonly Address[]): void {
     const { self, carrier } = this.parts;
     // Saves a lone validator from encoding and hashing its blocks.
@@ -186,10 +162,16 @@ class Router implements MessageRouter {
     this.introduce(code, payload, to);
   }
 
+  /** Sends our own notice of a shared key to every connected node (keyNotices.ts). */
   sendNotice(message: Authored): void {
     this.notices.send(message);
   }
 
+  /**
+   * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
+   * start together, messages sent before they were connected are lost, which would cost a round timeout. Also returns the
+   * validator's own messages of this height, which tell it whether it has lost votes, or its key is in use elsewhere.
+   */
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void {
     this.relay.peerConnected(address);
     this.notices.greet(send);
@@ -205,11 +187,13 @@ class Router implements MessageRouter {
     }
   }
 
-  get waiting(): MessageRouter["waiting"] {
+  /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
+  get waiting(): { readonly messages: number; readonly bytes: number; readonly farFuture: number } {
     return this.otherHeights.waiting;
   }
 
-  get remembered(): MessageRouter["remembered"] {
+  /** Number of messages remembered as received and as sent, and bytes of those held for validators that declined them. */
+  get remembered(): { readonly received: number; readonly sent: number; readonly delayedBytes: number } {
     return { received: this.received.size, ...this.relay.remembered };
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { createTokenBucket, type TokenBucket } from "../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../primitives/tokenBucket.ts";
 
 /**
  * Gives each author of consensus messages a share of the thread's time, so that a flood from one validator delays only that
@@ -112,7 +112,7 @@ class ReadingScheduler implements ReadingShares {
     if (known !== undefined) return known;
     const { share, burstMs } = account;
     const limits = { capacity: burstMs, perMs: share, maxDebt: burstMs };
-    const timeMs = createTokenBucket(limits, this.clock.nowMs());
+    const timeMs = new TokenBucket(limits, this.clock.nowMs());
     const opened: Ledger = { account, timeMs, jobs: [], next: "charged" };
     this.ledgers.set(account.key, opened);
     return opened;

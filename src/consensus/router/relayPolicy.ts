@@ -5,7 +5,7 @@ import { type Head, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createTokenBucket, type TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
+import { TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
 
 /**
  * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
@@ -49,7 +49,7 @@ export function createRelayPolicy(clock: Pick<Clock, "nowMs">): RelayPolicy {
     const key = toKey(author);
     const known = accounts.get(key);
     if (known !== undefined) return known;
-    const bytes = createTokenBucket(BYTES, clock.nowMs());
+    const bytes = new TokenBucket(BYTES, clock.nowMs());
     const opened = { bytes, messages: 0, relayed: new Map<string, number>() };
     accounts.set(key, opened);
     return opened;

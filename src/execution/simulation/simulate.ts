@@ -13,7 +13,7 @@ import type { Header } from "../../types/header.ts";
 import { effectiveGasPrice } from "../../types/transaction.ts";
 import type { BlockContext } from "../blockContext.ts";
 import { type BlockRules, blockRules } from "../blockRules.ts";
-import { type BlockSession, openSession } from "../blockSession.ts";
+import { BlockSession } from "../blockSession.ts";
 import {
   blobGasOf,
   checkForm,
@@ -115,7 +115,7 @@ export function simulateOn(
   const { config: chainConfig, rules, block: original } = contextRules(context);
   const { observed, observer, ignoresNonce = false } = config;
   const block = config.enforcesBalance ? original : withoutFees(original);
-  const session = openSession({
+  const session = new BlockSession({
     config: chainConfig,
     rules,
     block,

@@ -11,7 +11,7 @@ import { encodeReceipt, type Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { nextBaseFee } from "../baseFee.ts";
 import { BlockReceipts } from "../blockReceipts.ts";
-import { openSession } from "../blockSession.ts";
+import { BlockSession } from "../blockSession.ts";
 import { beginBlock, endBlock } from "../executeBlock.ts";
 import { MemoryExhausted } from "../memoryBudget.ts";
 import type { TransactionResult } from "../transactionResult.ts";
@@ -245,7 +245,7 @@ async function performAround(
   perform: typeof beginBlock | typeof endBlock,
 ): Promise<void> {
   const rules = contextRules(context);
-  const done = await perform(rules, openSession({ ...rules, ...workspace }));
+  const done = await perform(rules, new BlockSession({ ...rules, ...workspace }));
   if (!done.ok) throw new BlocksError("systemCallFailed", done.error.message);
 }
 

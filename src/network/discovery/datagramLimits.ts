@@ -1,6 +1,6 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createTokenBucket, type TokenBucket } from "../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../primitives/tokenBucket.ts";
 
 /**
  * How many datagrams are read, each of which costs 60 µs to hash and to recover its signer: so many of one address, and
@@ -18,14 +18,14 @@ const OF_ONE_ADDRESS = { capacity: 100, perMs: 0.02, maxDebt: 0 };
 const MAX_ADDRESSES = 4096;
 
 export function createDatagramLimits({ nowMs }: Pick<Clock, "nowMs">): DatagramLimits {
-  const ofUnknown = createTokenBucket(OF_ALL, nowMs());
-  const ofKnown = createTokenBucket(OF_ALL, nowMs());
+  const ofUnknown = new TokenBucket(OF_ALL, nowMs());
+  const ofKnown = new TokenBucket(OF_ALL, nowMs());
   const ofAddress = new Map<string, TokenBucket>();
 
   function bucketOf(ip: string): TokenBucket {
     let bucket = ofAddress.get(ip);
     if (bucket === undefined) {
-      bucket = createTokenBucket(OF_ONE_ADDRESS, nowMs());
+      bucket = new TokenBucket(OF_ONE_ADDRESS, nowMs());
       ofAddress.set(ip, bucket);
       dropOldest(ofAddress, MAX_ADDRESSES);
     }

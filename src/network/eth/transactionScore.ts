@@ -1,5 +1,5 @@
 import type { Clock } from "../../primitives/clock.ts";
-import { createTokenBucket } from "../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../primitives/tokenBucket.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import {
   HIGHEST_TRANSACTION_SCORE,
@@ -39,7 +39,7 @@ export interface TransactionScore {
 
 export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
   /** Holds what is missing to the highest score. */
-  const left = createTokenBucket(LEAK, clock.nowMs());
+  const left = new TokenBucket(LEAK, clock.nowMs());
 
   function add(change: number): void {
     left.refill(clock.nowMs());

@@ -3,7 +3,7 @@ import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsSettings, Settings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
-import { createMetrics, type Metrics } from "../../observability/registry.ts";
+import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Endpoint, RpcPorts } from "../../rpc/ports.ts";
@@ -28,7 +28,7 @@ import { declareProcessMetrics } from "./processMetrics.ts";
 /** Creates the node's metrics registry; undefined when metrics are off. */
 export function createNodeMetrics(settings: MetricsSettings | undefined, clock: Clock): Metrics | undefined {
   if (settings === undefined) return undefined;
-  return createMetrics(settings, { clock, stopwatchMs: () => performance.now() });
+  return new Metrics(settings, { clock, stopwatchMs: () => performance.now() });
 }
 
 export interface MeteringParts {

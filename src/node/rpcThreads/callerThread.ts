@@ -3,7 +3,7 @@ import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
 import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
-import { type ChainView, openChainView } from "../../chain/view/chainView.ts";
+import { ChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
@@ -60,7 +60,7 @@ export async function openCallerThread(
   const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
   const accounts = accountsOf(data, post);
-  const view = openChainView({
+  const view = new ChainView({
     database,
     spec: data.spec,
     shownHead: openShownHead(data.shownHead),

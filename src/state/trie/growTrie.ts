@@ -6,22 +6,6 @@ import type { LeafNode, OpenNode } from "./openNode.ts";
 import { PageBuilder, type TrieUpdate } from "./pageBuilder.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trieRoot.ts";
 
-/** Builds a whole trie from its leaves, in the memory of one path: each node is written once, children before parents. */
-export interface TrieGrower {
-  /** Leaves come in ascending order of their keys, which have one length, each key once. */
-  add(leaf: Omit<LeafNode, "kind">): void;
-  /** Writes what is left, the root's page last. The grower must not be used afterwards. */
-  finish(): TrieRoot;
-}
-
-/**
- * Begins an empty trie. It writes the pages that updateTrie would write for all leaves at once, without holding them: the
- * branches on the path to the newest leaf are open, everything to the left of it is in pages or on the stack.
- */
-export function growTrie(update: Omit<TrieUpdate, "reader">): TrieGrower {
-  return new Grower({ ...update, reader: NO_READER });
-}
-
 /** A trie that only grows from nothing reads no node. */
 const NO_READER: TrieUpdate["reader"] = {
   read: () => {
@@ -36,17 +20,23 @@ interface OpenBranch {
   readonly frame: BranchFrame;
 }
 
-class Grower implements TrieGrower {
+/**
+ * Builds a whole trie from its leaves, in the memory of one path: each node is written once, children before parents. It
+ * writes the pages that updateTrie would write for all leaves at once, without holding them: the branches on the path to
+ * the newest leaf are open, everything to the left of it is in pages or on the stack.
+ */
+export class TrieGrower {
   private readonly builder: PageBuilder;
   private readonly frames: BranchFrame[] = [];
   /** From the root down, with rising depths. */
   private readonly open: OpenBranch[] = [];
   private newest: LeafNode | undefined;
 
-  constructor(update: TrieUpdate) {
-    this.builder = new PageBuilder(update);
+  constructor(update: Omit<TrieUpdate, "reader">) {
+    this.builder = new PageBuilder({ ...update, reader: NO_READER });
   }
 
+  /** Leaves come in ascending order of their keys, which have one length, each key once. */
   add({ key, value, storage }: Omit<LeafNode, "kind">): void {
     const before = this.newest;
     this.newest = { kind: "leaf", key, value, storage };
@@ -58,6 +48,7 @@ class Grower implements TrieGrower {
     this.place(subtree, before.key);
   }
 
+  /** Writes what is left, the root's page last. The grower must not be used afterwards. */
   finish(): TrieRoot {
     const last = this.newest;
     if (last === undefined) return EMPTY_TRIE;

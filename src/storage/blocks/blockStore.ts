@@ -29,53 +29,6 @@ import {
   type TransactionPlace,
 } from "./transactionIndex.ts";
 
-/**
- * The committed blocks: headers, bodies, receipts and the indexes by hash.
- *
- *   commit:  put(batch, block)  …others add to the batch…  complete(batch, block)  database.write(batch)  remember(block)
- *   rewind:  delete(batch, number) from the head down, moveHead(batch, below), write, forgetAbove(number)
- *   read:    number -> cache -> database; hash -> index entry -> number
- *
- * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
- * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable. The chain decides what to commit and moves the head.
- * Blocks before the start of the history are their headers alone, whether or not the rest is removed from the disk already.
- */
-export interface BlockStore {
-  /** Adds everything that the database stores of a block to its one batch. */
-  put(batch: Batch, block: StoredBlock): void;
-  putInSteps(batch: Batch, block: StoredBlock): Steps<void>;
-  /** Completes the batch of a block: commit record and head pointer. Call it last, after all other parts. */
-  complete(batch: Batch, block: StoredBlock): void;
-  /** Caches a decoded block once its batch is durable: the newest block is read most. */
-  remember(block: StoredBlock): void;
-  /** Deletes a block with its commit record. */
-  delete(batch: Batch, number: bigint): void;
-  /** Makes a stored block the head, after those above it are deleted in the same batch. */
-  moveHead(batch: Batch, head: NamedHeader): void;
-  /** Drops blocks above `number` from the caches, once a rewind is durable. */
-  forgetAbove(number: bigint): void;
-  /** Where the history begins, as these reads of the database have it. */
-  readonly historyStart: HistoryStart;
-  /** Reads the start of the history anew, once a later one is durable, and drops what lies before it from the caches. */
-  reloadHistoryStart(): void;
-
-  /** The newest block; undefined before genesis is committed. */
-  head(): NamedHeader | undefined;
-  header(number: bigint): HeaderRecord | undefined;
-  /** The RLP of a header, neither decoded nor cached: peers fetch long runs of them. */
-  encodedHeader(number: bigint): Uint8Array | undefined;
-  headerByHash(hash: Hash): NamedHeader | undefined;
-  /**
-   * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
-   * only the header is stored.
-   */
-  block(number: bigint): StoredBlock | undefined;
-  blockByHash(hash: Hash): StoredBlock | undefined;
-  /** Whether the receipts of a block are in memory: reading those of a full block takes a tenth of a second. */
-  hasReceiptsInMemory(number: bigint): boolean;
-  transactionByHash(hash: Hash): StoredTransaction | undefined;
-}
-
 /** Bounds of the caches. */
 export interface BlockStoreLimits {
   readonly headers: number;
@@ -104,14 +57,18 @@ const HIGHEST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 /** Index entries per step: some 0.3 ms. */
 const STEP_PLACES = 256;
 
-export function createBlockStore(
-  limits: BlockStoreLimits,
-  { database }: { readonly database: Database },
-): BlockStore {
-  return new CachingBlockStore(limits, database);
-}
-
-class CachingBlockStore implements BlockStore {
+/**
+ * The committed blocks: headers, bodies, receipts and the indexes by hash.
+ *
+ *   commit:  put(batch, block)  …others add to the batch…  complete(batch, block)  database.write(batch)  remember(block)
+ *   rewind:  delete(batch, number) from the head down, moveHead(batch, below), write, forgetAbove(number)
+ *   read:    number -> cache -> database; hash -> index entry -> number
+ *
+ * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
+ * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable. The chain decides what to commit and moves the head.
+ * Blocks before the start of the history are their headers alone, whether or not the rest is removed from the disk already.
+ */
+export class BlockStore {
   private readonly database: Database;
   private readonly headers: BoundedCache<bigint, HeaderRecord>;
   private readonly blocks: BoundedCache<bigint, ResidentBlock>;
@@ -121,13 +78,14 @@ class CachingBlockStore implements BlockStore {
   /** Undefined until it is asked for. */
   private start: HistoryStart | undefined;
 
-  constructor(limits: BlockStoreLimits, database: Database) {
+  constructor(limits: BlockStoreLimits, { database }: { readonly database: Database }) {
     this.database = database;
     this.headers = createBoundedCache(limits.headers);
     this.blocks = createBoundedCache(limits.blockBytes);
     this.places = createBoundedCache(PLACES);
   }
 
+  /** Adds everything that the database stores of a block to its one batch. */
   put(batch: Batch, block: StoredBlock): void {
     atOnce(this.putInSteps(batch, block));
   }
@@ -145,10 +103,12 @@ class CachingBlockStore implements BlockStore {
     }
   }
 
+  /** Completes the batch of a block: commit record and head pointer. Call it last, after all other parts. */
   complete(batch: Batch, { header, hash }: StoredBlock): void {
     putCommitRecord(batch, { number: header.number, hash, stateRoot: header.stateRoot });
   }
 
+  /** Caches a decoded block once its batch is durable: the newest block is read most. */
   remember(block: StoredBlock): void {
     const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
     const record = { header, hash, totalDifficulty, size, transactionCount: transactions.length, ommers };
@@ -156,6 +116,7 @@ class CachingBlockStore implements BlockStore {
     this.keep(header.number, residentFromMemory(block));
   }
 
+  /** Deletes a block with its commit record. */
   delete(batch: Batch, number: bigint): void {
     const record = this.record(number);
     assert(record !== undefined, "a block that is deleted exists");
@@ -167,21 +128,25 @@ class CachingBlockStore implements BlockStore {
     batch.delete(commitKey(number));
   }
 
+  /** Makes a stored block the head, after those above it are deleted in the same batch. */
   moveHead(batch: Batch, { header, hash }: NamedHeader): void {
     putHead(batch, { number: header.number, hash });
   }
 
+  /** Drops blocks above `number` from the caches, once a rewind is durable. */
   forgetAbove(number: bigint): void {
     this.headers.forget((key) => key > number);
     this.blocks.forget((key) => key > number);
     this.places.forget((_, { blockNumber }) => blockNumber > number);
   }
 
+  /** Where the history begins, as these reads of the database have it. */
   get historyStart(): HistoryStart {
     this.start ??= readHistoryStart(this.database);
     return this.start;
   }
 
+  /** Reads the start of the history anew, once a later one is durable, and drops what lies before it from the caches. */
   reloadHistoryStart(): void {
     const before = this.start;
     this.start = readHistoryStart(this.database);
@@ -191,6 +156,7 @@ class CachingBlockStore implements BlockStore {
     this.places.forget((_, { blockNumber }) => !isWithin(start, blockNumber));
   }
 
+  /** The newest block; undefined before genesis is committed. */
   head(): NamedHeader | undefined {
     const pointer = this.headPointer();
     if (pointer === undefined) return undefined;
@@ -204,6 +170,7 @@ class CachingBlockStore implements BlockStore {
     return this.record(number);
   }
 
+  /** The RLP of a header, neither decoded nor cached: peers fetch long runs of them. */
   encodedHeader(number: bigint): Uint8Array | undefined {
     if (number < 0n || number > HIGHEST_NUMBER) return undefined;
     const found = readEncodedHeader(this.database, number);
@@ -216,6 +183,10 @@ class CachingBlockStore implements BlockStore {
     return number === undefined ? undefined : this.recordNamed(number, hash);
   }
 
+  /**
+   * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
+   * only the header is stored.
+   */
   block(number: bigint): StoredBlock | undefined {
     const record = this.record(number);
     return record === undefined ? undefined : this.blockOf(record);
@@ -226,6 +197,7 @@ class CachingBlockStore implements BlockStore {
     return number === undefined ? undefined : this.blockOf(this.recordNamed(number, hash));
   }
 
+  /** Whether the receipts of a block are in memory: reading those of a full block takes a tenth of a second. */
   hasReceiptsInMemory(number: bigint): boolean {
     return this.blocks.get(number)?.hasReceipts === true;
   }

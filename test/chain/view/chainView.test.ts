@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChainReader, HeadChange } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
-import { type ChainView, openChainView } from "../../../src/chain/view/chainView.ts";
+import { ChainView } from "../../../src/chain/view/chainView.ts";
 import { openShownHead, type ShownHead } from "../../../src/chain/view/shownHead.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
@@ -43,7 +43,7 @@ beforeEach(async () => {
   shownHead = openShownHead();
   // As another thread has it: through the shared memory alone.
   const other = openShownHead(shownHead.memory);
-  view = openChainView({
+  view = new ChainView({
     database: { snapshot: countedSnapshot },
     spec: made.spec,
     shownHead: other,

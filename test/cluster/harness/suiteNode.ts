@@ -11,10 +11,10 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { equalBytes, toDigits } from "../../../src/primitives/hex.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createPeerPool } from "../../../src/txpool/peerTransactions.ts";
-import { createTxPool } from "../../../src/txpool/txPool.ts";
+import { TxPool } from "../../../src/txpool/txPool.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { blocksIn } from "../../conformance/chains/blockFile.ts";
 import { openForeignChain } from "../../conformance/chains/foreignChain.ts";
@@ -44,7 +44,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
     if (!imported.ok) throw new Error(`block ${block.header.number}: ${imported.error.message}`);
   }
   const { spec } = rules;
-  const stored = createBlockStore(BLOCK_STORE_LIMITS, foreign);
+  const stored = new BlockStore(BLOCK_STORE_LIMITS, foreign);
   const chain: EthChain = {
     genesis: foreign.genesis,
     head: expectDefined(stored.head(), "the head"),
@@ -54,7 +54,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
     blockByHash: (hash) => stored.blockByHash(hash),
   };
   if (!equalBytes(chain.head.hash, foreign.head.hash)) throw new Error("the stores are at another head");
-  const pool = createTxPool(
+  const pool = new TxPool(
     { ...DEFAULT_TX_POOL_LIMITS, admissionFloorWei: 0n },
     { chain: createNextBlockView(spec, chain, foreign.world.head, systemClock), clock: systemClock },
   );

@@ -5,7 +5,7 @@ import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
 import { err, type Result } from "../../../src/primitives/result.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
-import { createWorldState } from "../../../src/state/worldState.ts";
+import { WorldState } from "../../../src/state/worldState.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
@@ -100,7 +100,7 @@ function compareAccount(state: StateReader, expected: GenesisAccount): string | 
 }
 
 function rootOfAlloc(alloc: readonly GenesisAccount[]): Hash {
-  const world = createWorldState({ database: createMemoryDatabase() });
+  const world = new WorldState({ database: createMemoryDatabase() });
   const overlay = world.overlay();
   for (const { address, nonce, balance, code, storage } of alloc) {
     overlay.putAccount(address, { ...EMPTY_ACCOUNT, nonce, balance });

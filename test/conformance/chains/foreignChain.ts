@@ -8,8 +8,8 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { err, ok, type Result } from "../../../src/primitives/result.ts";
-import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { WorldState } from "../../../src/state/worldState.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
@@ -212,6 +212,6 @@ function isHeavier(rules: ForeignRules, candidate: TreeBlock, head: TreeBlock): 
 async function emptyStores(): Promise<ChainStores> {
   const database = createMemoryDatabase();
   const { headMarker } = await verifyChain(database, createMemoryMarkerFile());
-  const world = createWorldState({ database });
-  return { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker };
+  const world = new WorldState({ database });
+  return { database, blocks: new BlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker };
 }

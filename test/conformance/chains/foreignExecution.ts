@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ForkName, forkAt, isAtLeast } from "../../../src/chainspec/forks.ts";
 import { type BlockRules, blockRules } from "../../../src/execution/blockRules.ts";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { blobGasOf } from "../../../src/execution/checkTransaction.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import {
@@ -142,7 +142,7 @@ async function storeBeaconRoot(
 ): Promise<Result<unknown, "systemCallFailed">> {
   if (root === undefined) return ok(undefined);
   return callSystemContract(
-    openSession({ ...context, overlay, yieldPolicy: NEVER_YIELD }),
+    new BlockSession({ ...context, overlay, yieldPolicy: NEVER_YIELD }),
     BEACON_ROOTS,
     root,
   );

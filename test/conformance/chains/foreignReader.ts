@@ -3,7 +3,7 @@ import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createStateHistory } from "../../../src/state/stateHistory.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "./blockFile.ts";
@@ -31,7 +31,7 @@ export async function readForeignChain(name: string): Promise<ForeignReader> {
     const imported = await foreign.import(block);
     if (!imported.ok && block.header.number > 0n) throw new Error(imported.error.message);
   }
-  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: foreign.database });
+  const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database: foreign.database });
   const history = createStateHistory(foreign.database);
   const head = (): ChainReader["head"] => expectDefined(blocks.head(), "the head");
   const chain: ChainReader = {

@@ -1,6 +1,6 @@
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../../src/execution/blockContext.ts";
-import { type BlockSession, openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
@@ -49,7 +49,7 @@ export function loneSession(
     overlay.putAccount(to, EMPTY_ACCOUNT);
     overlay.putCode(to, code);
   }
-  return openSession({
+  return new BlockSession({
     config: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(fork),
     block: { ...BLOCK, ...block },

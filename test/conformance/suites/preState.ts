@@ -2,7 +2,7 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { parseHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
-import { createWorldState, type WorldState } from "../../../src/state/worldState.ts";
+import { WorldState } from "../../../src/state/worldState.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
@@ -20,7 +20,7 @@ export interface PreAccount {
 /** A world state in memory whose block 0 is `pre`. */
 export async function worldOf(pre: PreState): Promise<WorldState> {
   const database = createMemoryDatabase();
-  const world = createWorldState({ database });
+  const world = new WorldState({ database });
   const overlay = createOverlay(world.head);
   for (const [address, account] of Object.entries(pre)) put(overlay, address, account);
   const staged = world.stage(overlay.changes(), 0n);

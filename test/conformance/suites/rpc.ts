@@ -8,7 +8,7 @@ import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.t
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
@@ -189,7 +189,7 @@ const submit: RpcPorts["submit"] = async (raw) => {
 };
 
 function readerOf({ database, world, genesis, head }: ForeignChain): ChainReader {
-  const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
   return {
     genesis,
     head,

@@ -1,7 +1,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { isAtLeast } from "../../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../../src/execution/blockContext.ts";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
@@ -71,7 +71,7 @@ export async function runStateTest(
 ): Promise<StateTestRun> {
   const world = await worldOf(test.pre);
   const overlay = world.overlay();
-  const session = openSession({
+  const session = new BlockSession({
     config: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(forkOfVector(forkName)),
     block: contextOf(test.env, forkName),

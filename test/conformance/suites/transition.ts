@@ -2,7 +2,7 @@ import { isAtLeast } from "../../../src/chainspec/forks.ts";
 import { followingBaseFee } from "../../../src/execution/baseFee.ts";
 import type { BlockContext } from "../../../src/execution/blockContext.ts";
 import { BlockReceipts } from "../../../src/execution/blockReceipts.ts";
-import { type BlockSession, openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { credit } from "../../../src/execution/emptyAccounts.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
@@ -74,7 +74,7 @@ export async function checkTransition({ cli, stdin, stdout }: Transition): Promi
   const world = await worldOf(prefixed(stdin.alloc));
   const overlay = world.overlay();
   const block = contextOf(stdin.env, forkName);
-  const session = openSession({
+  const session = new BlockSession({
     config: {
       chainId: BigInt(optionOf(cli, "state.chainid") ?? 1),
       contractSizeLimitBytes: 24_576,

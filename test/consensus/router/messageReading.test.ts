@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
-import { createMessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
-import { createMessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import { MessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
+import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
 import type { ValidationResult } from "../../../src/consensus/router/routerMetrics.ts";
 import type { Encoded } from "../../../src/ibft/codec/encoding.ts";
@@ -38,7 +38,7 @@ function handShares() {
 
 function aReading(isSpeaker: (node: Address) => boolean = () => false) {
   const hand = handShares();
-  const reading = createMessageReading({ codec: IBF_CODEC, shares: hand.shares, isSpeaker });
+  const reading = new MessageReading({ codec: IBF_CODEC, shares: hand.shares, isSpeaker });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
     results.push(result.kind === "unread" ? result.reason : result.decoded.ok ? "read" : "refused");
@@ -115,7 +115,7 @@ describe("a validator's messages", () => {
     const results: ValidationResult[] = [];
     let taken = 0;
     let hashedBytes = 0;
-    const router = createMessageRouter({
+    const router = new MessageRouter({
       self: addressOf(0),
       schedule: aSchedule(),
       carrier: { send: () => undefined },

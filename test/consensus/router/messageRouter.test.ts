@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
-import { createFutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
-import { createMessageRouter, type MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import { FutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
+import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import {
   declareMessageRouterMetrics,
   type ValidationResult,
@@ -51,7 +51,7 @@ function aRouter(
   const waits: number[] = [];
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
-  const router = createMessageRouter({
+  const router = new MessageRouter({
     self: addressAt(change.isOutsider === true ? 4 : 0),
     schedule,
     carrier: {
@@ -484,7 +484,7 @@ describe("RoundChanges of heights far above ours", () => {
 describe("the buffer of future messages", () => {
   const raw = (bytes = 10): RawMessage => ({ sender: addressAt(1), code: 1, payload: new Uint8Array(bytes) });
   const aBuffer = (messages: number, bytes = 1000) =>
-    createFutureMessages<RawMessage>({ messages, distance: 10, bytes });
+    new FutureMessages<RawMessage>({ messages, distance: 10, bytes });
 
   it("evicts the whole highest height when it is too full", () => {
     const buffer = aBuffer(3);
@@ -525,7 +525,7 @@ describe("the buffer of future messages", () => {
 
   it("evicts messages of untrusted peers first, however many there are and however little each sends", () => {
     const isPreferred = (sender: Address): boolean => equalBytes(sender, addressAt(1));
-    const buffer = createFutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
+    const buffer = new FutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
     const wanted = [raw(), raw(), raw(), raw()];
     for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("kept");
     for (let outsider = 0; outsider < 50; outsider++) {
@@ -572,7 +572,7 @@ describe("a received message", () => {
   it("is counted by its result", async () => {
     const registry = aRegistry();
     const schedule = aSchedule();
-    const router = createMessageRouter({
+    const router = new MessageRouter({
       self: addressAt(0),
       schedule,
       carrier: { send: () => undefined },
@@ -614,7 +614,7 @@ describeWithVectors("relays of real validators", () => {
       for (const node of NODES) {
         const relays = relaysOf(timeline, node);
         const ours = new Map<string, string[]>();
-        const router = createMessageRouter({
+        const router = new MessageRouter({
           self: addresses[NODES.indexOf(node)] ?? addressAt(0),
           schedule,
           carrier: {

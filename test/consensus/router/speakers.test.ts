@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMessageRouter, type MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import { createSpeakers } from "../../../src/consensus/router/speakers.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
@@ -53,7 +53,7 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
   const sent: string[] = [];
   const penalised: string[] = [];
   const schedule = aSchedule();
-  const router = createMessageRouter({
+  const router = new MessageRouter({
     self: addressOf("a"),
     schedule,
     carrier: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../../src/chainspec/forks.ts";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -30,7 +30,7 @@ async function run(code: string, setting: Setting = {}): Promise<MessageResult> 
   overlay.beginTransaction();
   const rules = theRules(fork);
   const config = { ...rules.config, stackLimit };
-  const session = openSession({ ...rules, config, overlay, yieldPolicy: NEVER_YIELD });
+  const session = new BlockSession({ ...rules, config, overlay, yieldPolicy: NEVER_YIELD });
   return session.evm.run({
     caller: account(0).address,
     to: AT,

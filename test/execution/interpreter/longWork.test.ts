@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../../src/chainspec/forks.ts";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
 import { NEVER_YIELD, OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
@@ -177,7 +177,7 @@ async function run(
   overlay.beginTransaction();
   const rules = theRules(fork);
   const config = { ...rules.config, contractSizeLimitBytes: 2 ** 31 - 1 };
-  const { evm } = openSession({ ...rules, config, overlay, yieldPolicy });
+  const { evm } = new BlockSession({ ...rules, config, overlay, yieldPolicy });
   return evm.run({
     caller: account(0).address,
     to: AT,

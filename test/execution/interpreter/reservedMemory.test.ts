@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../../src/execution/evm.ts";
 import { precompileAddress } from "../../../src/execution/precompiles/addresses.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
@@ -64,7 +64,7 @@ async function callFrom(before: string, number: number, input: Uint8Array): Prom
   const returnResult = "6000523d600060203e3d6020016000f3";
   const overlay = anOverlay([[at, { code: `0x${before}3660006000${"37"}${call}${returnResult}` }]]);
   overlay.beginTransaction();
-  return openSession({ ...theRules("prague"), overlay, yieldPolicy: NEVER_YIELD }).evm.run({
+  return new BlockSession({ ...theRules("prague"), overlay, yieldPolicy: NEVER_YIELD }).evm.run({
     caller: account(0).address,
     to: at,
     value: 0n,

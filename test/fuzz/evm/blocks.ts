@@ -1,4 +1,4 @@
-import { openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
@@ -37,7 +37,7 @@ export async function executeBlockProgram(
   const rules = rulesOf(forkOfVector(program.fork));
   const block = contextOf(program.env, program.fork);
   const session = sessionOn(
-    openSession({ config: CONFIG, rules, block, overlay, yieldPolicy: NEVER_YIELD }),
+    new BlockSession({ config: CONFIG, rules, block, overlay, yieldPolicy: NEVER_YIELD }),
     path,
   );
   const bodies: Uint8Array[] = [];

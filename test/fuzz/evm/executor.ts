@@ -1,4 +1,4 @@
-import { type BlockSession, openSession } from "../../../src/execution/blockSession.ts";
+import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { type Evm, type EvmParts, nothingObserved } from "../../../src/execution/evm.ts";
 import { executeTransaction } from "../../../src/execution/executeTransaction.ts";
 import type { ExecutionObserver } from "../../../src/execution/observer.ts";
@@ -51,7 +51,7 @@ export async function openProgram(program: StateTestProgram): Promise<OpenProgra
       overlay.beginTransaction();
       // Only the gas limit differs from what was signed, and the sender is known.
       const sent = { ...transaction, gasLimit };
-      const executed = await executeTransaction(sessionOn(openSession(parts), path, observer), sent);
+      const executed = await executeTransaction(sessionOn(new BlockSession(parts), path, observer), sent);
       if (!executed.ok) return { refusal: executed.error.code };
       const { outcome, logs, gasUsed, output } = executed.value;
       // No reward of zero follows, as in state tests: what it would create, the fee already has, and go-ethereum's runner

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
-import { createMessageReading } from "../../../src/consensus/router/messageReading.ts";
+import { MessageReading } from "../../../src/consensus/router/messageReading.ts";
 import type { NextStep, ReadingJob } from "../../../src/consensus/router/readingShares.ts";
 import { encodeMessage } from "../../../src/ibft/codec/encoding.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
@@ -43,7 +43,7 @@ function read({ count, kind = "proposal", sender = address }: Case) {
   let decoded = 0;
   let job: ReadingJob | undefined;
   let result: string | undefined;
-  const reading = createMessageReading({
+  const reading = new MessageReading({
     codec: IBF_CODEC,
     findTransaction() {
       decoded++;

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startMetricsPush } from "../../../src/node/metrics/metricsPush.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { type Logger, silentLogger } from "../../../src/observability/logger.ts";
-import { createMetrics } from "../../../src/observability/registry.ts";
+import { Metrics } from "../../../src/observability/registry.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 
 interface Received {
@@ -50,7 +50,7 @@ function aPusher(port: number) {
   const logged: string[] = [];
   const collect = (_: unknown, message: string): void => void logged.push(message);
   const logger: Logger = { ...silentLogger, warn: collect, info: collect };
-  const metrics = createMetrics(
+  const metrics = new Metrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
     { clock, stopwatchMs: () => clock.nowMs() },
   );

@@ -5,7 +5,7 @@ import type { MetricsServerSettings } from "../../../src/config/settings.ts";
 import { openMetricsServer } from "../../../src/node/metrics/metricsServer.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { createMetrics, type Metrics } from "../../../src/observability/registry.ts";
+import { Metrics } from "../../../src/observability/registry.ts";
 import { CLOSING_LIMIT_MS } from "../../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
@@ -20,7 +20,7 @@ const SETTINGS: MetricsServerSettings = {
 
 /** Two gauges. */
 function someMetrics(): Metrics {
-  const metrics = createMetrics(
+  const metrics = new Metrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
     { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
   );

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vites
 import { CONNECTIONS_LIMIT, SEARCH_MS } from "../../../src/node/signer/limits.ts";
 import { openSigner, type RemoteValidator } from "../../../src/node/signer/openSigner.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
-import { createMetrics, type Metrics } from "../../../src/observability/registry.ts";
+import { Metrics } from "../../../src/observability/registry.ts";
 import { metricsText } from "../../../src/observability/textFormat.ts";
 import { type Clock, durationClock } from "../../../src/primitives/clock.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
@@ -99,7 +99,7 @@ describe("a remote signer", () => {
     ["hang", "it gives no answer within 250 ms"],
   ] as const)("that is %s is told, asked again, and used when it is well", async (kind, reason) => {
     const remote = await aProcess();
-    const metrics = createMetrics(
+    const metrics = new Metrics(
       { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
       { clock: durationClock, stopwatchMs: durationClock.nowMs },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
-import { createMetrics } from "../../../src/observability/registry.ts";
+import { Metrics } from "../../../src/observability/registry.ts";
 import { debugMetrics } from "../../../src/rpc/methods/debug/metrics.ts";
 import { requesterFor } from "../requester.ts";
 
@@ -12,7 +12,7 @@ describe("debug_metrics", () => {
   });
 
   it("shows values by category, name and labels; those of a summary also by quantile, sum and count", async () => {
-    const metrics = createMetrics(
+    const metrics = new Metrics(
       { categories: new Set(DEFAULT_METRIC_CATEGORIES), hasTimers: true },
       { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
     );

@@ -17,7 +17,7 @@ import { isAbsent } from "../../../src/rpc/parameters/parameters.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
-import { createTxPool } from "../../../src/txpool/txPool.ts";
+import { TxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
@@ -299,7 +299,7 @@ function openNode(
   { chain, spec, world, database }: TestChain,
   network: Network,
 ): (request: Request) => Promise<string> {
-  const pool = createTxPool(
+  const pool = new TxPool(
     { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
     { chain: createNextBlockView(spec, chain, world.head, systemClock), clock: systemClock },
   );

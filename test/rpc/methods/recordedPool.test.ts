@@ -15,7 +15,7 @@ import type { RpcPermissions } from "../../../src/rpc/ports.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../../src/txpool/limits.ts";
 import type { PoolParts } from "../../../src/txpool/ports.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
-import { createTxPool } from "../../../src/txpool/txPool.ts";
+import { TxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
@@ -62,7 +62,7 @@ interface NodeParts {
 
 function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
   const { limits, poolMaxSize = -1, permissions } = parts;
-  const pool = createTxPool(
+  const pool = new TxPool(
     { ...DEFAULT_TX_POOL_LIMITS, ...limits },
     {
       chain: createNextBlockView(spec, chain, world.head, systemClock),

@@ -7,11 +7,7 @@ import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type Answer, JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { blockAnswer, blockJson } from "../../../src/rpc/results/blockResult.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
-import {
-  BLOCK_STORE_LIMITS,
-  type BlockStore,
-  createBlockStore,
-} from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { bodyKey } from "../../../src/storage/keys.ts";
@@ -32,7 +28,7 @@ function aBlockOf(count: number, shift = 0): StoredBlock {
 
 async function databaseWith(block: StoredBlock): Promise<Database> {
   const database = createMemoryDatabase();
-  const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const each of [aStoredBlock(), block]) {
     const batch = createBatch();
     store.put(batch, each);
@@ -45,7 +41,7 @@ async function databaseWith(block: StoredBlock): Promise<Database> {
 /** The block as it is read by a store that has it only on the disk. */
 async function onDisk(block: StoredBlock, blockBytes = BLOCK_STORE_LIMITS.blockBytes): Promise<ReadFromDisk> {
   const database = await databaseWith(block);
-  const store = createBlockStore({ headers: 10, blockBytes }, { database });
+  const store = new BlockStore({ headers: 10, blockBytes }, { database });
   return { database, store, read: () => expectDefined(store.block(1n), "the block") };
 }
 

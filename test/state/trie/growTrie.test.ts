@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { ByteArena } from "../../../src/state/byteArena.ts";
-import { growTrie } from "../../../src/state/trie/growTrie.ts";
+import { TrieGrower } from "../../../src/state/trie/growTrie.ts";
 import type { NodeReader } from "../../../src/state/trie/pageReader.ts";
 import { EMPTY_TRIE } from "../../../src/state/trie/trieRoot.ts";
 import { updateTrie } from "../../../src/state/trie/updateTrie.ts";
@@ -51,7 +51,7 @@ describe("a trie that grows leaf by leaf", () => {
       fc.property(entries, (leaves) => {
         const sorted = [...leaves].sort(([a], [b]) => (a < b ? -1 : 1));
         const [grown, updated]: [Pages, Pages] = [new Map(), new Map()];
-        const trie = growTrie(collector(grown));
+        const trie = new TrieGrower(collector(grown));
         for (const [text, bytes] of sorted) trie.add({ key: bytesOf(text), value: bytes });
         const root = trie.finish();
         const changes = sorted.map(([text, bytes]) => ({ key: bytesOf(text), value: bytes, existed: false }));

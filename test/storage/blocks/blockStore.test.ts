@@ -4,11 +4,7 @@ import { asHash, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { atOnce } from "../../../src/primitives/steps.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
-import {
-  BLOCK_STORE_LIMITS,
-  type BlockStore,
-  createBlockStore,
-} from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
@@ -62,7 +58,7 @@ describe("the block store", () => {
   });
 
   it("puts the same entries in steps as at once", () => {
-    const store = createBlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
+    const store = new BlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
     const long = aStoredChain({ seed: 3, blocks: 1, transactions: 300 }).at(-1) as StoredBlock;
     const [log] = long.receipts.flatMap(({ logs }) => logs);
     if (log === undefined) throw new Error("some transaction logs");
@@ -88,7 +84,7 @@ describe("the block store", () => {
       return { ...receipt, logs, logsBloom: bloomOfLogs(logs) };
     });
     const block = { ...long, receipts };
-    const store = createBlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
+    const store = new BlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
     const batch = createBatch();
     expect(mostCopied(store.putInSteps(batch, block)).bytes).toBeLessThan(MIB);
     expect(batch.byteLength).toBeGreaterThan(8_000_000);
@@ -176,7 +172,7 @@ describe("the block store", () => {
 
   it("caches blocks of no more memory than its limit", async () => {
     const database = await databaseWith(chain);
-    const store = createBlockStore({ headers: 2, blockBytes: 1_550_000 }, { database });
+    const store = new BlockStore({ headers: 2, blockBytes: 1_550_000 }, { database });
     for (const block of chain) store.remember(block);
     expect(store.block(3n)).toBe(third);
     expect(store.block(2n)).toBe(second);
@@ -194,10 +190,7 @@ describe("the block store", () => {
       logs: { ...head, receipts: [{ ...receipt, logs: Array(200).fill(log) }] },
     };
     for (const block of [head, ...Object.values(heavy)]) {
-      const store = createBlockStore(
-        { headers: 3, blockBytes: 50_000 },
-        { database: createMemoryDatabase() },
-      );
+      const store = new BlockStore({ headers: 3, blockBytes: 50_000 }, { database: createMemoryDatabase() });
       store.remember(before);
       store.remember(block);
       expect(store.hasReceiptsInMemory(block.header.number)).toBe(block === head);
@@ -206,7 +199,7 @@ describe("the block store", () => {
 
   it("drops blocks from the disk when what was read of them takes more than its limit", async () => {
     const database = await databaseWith(chain);
-    const store = createBlockStore({ headers: 4, blockBytes: 1_550_000 }, { database });
+    const store = new BlockStore({ headers: 4, blockBytes: 1_550_000 }, { database });
     const read = [1n, 2n, 3n].map((number) => expectDefined(store.block(number), `block ${number}`));
     for (const block of read) expect(block.receipts.length).toBe(150);
     for (const block of read) expect(block.transactions.length).toBe(150);
@@ -222,7 +215,7 @@ describe("the block store", () => {
     const head = expectDefined(many[1], "the head");
     const gets: string[] = [];
     const database = await databaseWith(many);
-    const store = createBlockStore(BLOCK_STORE_LIMITS, {
+    const store = new BlockStore(BLOCK_STORE_LIMITS, {
       database: {
         ...database,
         get(key) {
@@ -420,7 +413,7 @@ describe("the block store on a damaged database", () => {
 });
 
 function storeOver(database: Database): BlockStore {
-  return createBlockStore(BLOCK_STORE_LIMITS, { database });
+  return new BlockStore(BLOCK_STORE_LIMITS, { database });
 }
 
 async function databaseWith(blocks: readonly StoredBlock[]): Promise<Database> {

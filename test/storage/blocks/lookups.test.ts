@@ -2,11 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
-import {
-  BLOCK_STORE_LIMITS,
-  type BlockStore,
-  createBlockStore,
-} from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type StoredBlock, transactionAt } from "../../../src/types/block.ts";
 import { aStoredChain } from "../storedBlocks.ts";
@@ -14,14 +10,14 @@ import { aStoredChain } from "../storedBlocks.ts";
 /** A store that has the blocks on the disk alone. */
 async function storeOf(blocks: readonly StoredBlock[], blockBytes: number): Promise<BlockStore> {
   const database = createMemoryDatabase();
-  const writer = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  const writer = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of blocks) {
     const batch = createBatch();
     writer.put(batch, block);
     writer.complete(batch, block);
     await database.write(batch);
   }
-  return createBlockStore({ headers: 10, blockBytes }, { database });
+  return new BlockStore({ headers: 10, blockBytes }, { database });
 }
 
 describe("lookups of single transactions and receipts", () => {

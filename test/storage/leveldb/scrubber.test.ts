@@ -6,7 +6,7 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
 import { transactionKey } from "../../../src/storage/keys.ts";
 import { startScrubber } from "../../../src/storage/leveldb/scrubber.ts";
@@ -22,7 +22,7 @@ async function openFolder(blocks: readonly StoredBlock[]) {
   const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
   for (const part of [blocks.slice(0, 3), blocks.slice(3)]) {
     const { database, headMarker, close } = await openChainDatabase(paths);
-    const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
     for (const block of part) {
       const batch = createBatch();
       store.put(batch, block);

@@ -6,7 +6,7 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { checkState } from "../../../src/state/verifyState.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
-import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyNewest } from "../../../src/storage/blocks/verifyNewest.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
@@ -88,7 +88,7 @@ describe("the removal of old blocks, over random chains", () => {
   it.each(SEEDS)("keeps everything else as on an archive, whenever it is killed: seed %i", async (seed) => {
     const random = generator(seed + 1000);
     const { chain, database, head } = await aRandomChain(seed);
-    const archive = createBlockStore(BLOCK_STORE_LIMITS, { database: database.copy() });
+    const archive = new BlockStore(BLOCK_STORE_LIMITS, { database: database.copy() });
     const kept = BigInt(5 + random.below(head - 8));
     const start = (await keepNewest(chain, kept)).blocks;
     expect(start).toBe(BigInt(head) - kept);
@@ -107,7 +107,7 @@ describe("the removal of old blocks, over random chains", () => {
     for (const copy of killed.filter((_, write) => write % every === from)) {
       await verifyNewest(copy);
       expect(await damageOf(copy), `seed ${seed}`).toEqual([]);
-      const store = createBlockStore(BLOCK_STORE_LIMITS, { database: copy });
+      const store = new BlockStore(BLOCK_STORE_LIMITS, { database: copy });
       for (let number = 0n; number <= BigInt(head); number++) {
         const expected = expectDefined(archive.block(number), "a block of the archive");
         expect(store.header(number)).toEqual(archive.header(number));
@@ -161,7 +161,7 @@ describe("a start of the history that moves", () => {
     const { chain, database, head } = await aRandomChain(8);
     const numbers = Array.from({ length: head - 12 }, (_, index) => BigInt(index + 1));
     const full = numbers.find((number) => (chain.headerByNumber(number)?.header.gasUsed ?? 0n) > 0n);
-    const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
     const block = expectDefined(store.block(expectDefined(full, "a block with transactions")), "it");
     const start = (await keepNewest(chain, 10n)).blocks;
     await removeAll(new BlockRemoval(removable(database)), start);

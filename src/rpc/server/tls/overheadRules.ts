@@ -1,6 +1,6 @@
 import { dropOldest } from "../../../primitives/boundedCache.ts";
 import type { Clock } from "../../../primitives/clock.ts";
-import { createTokenBucket, type TokenBucket } from "../../../primitives/tokenBucket.ts";
+import { TokenBucket } from "../../../primitives/tokenBucket.ts";
 import {
   OVERHEAD_BURST_MS,
   OVERHEAD_BYTES_PER_MS,
@@ -52,7 +52,7 @@ export interface OverheadTime {
 
 export function createOverheadTime(clock: Clock): OverheadTime {
   const budgets = new Map<string, TokenBucket>();
-  const total = createTokenBucket(
+  const total = new TokenBucket(
     { capacity: OVERHEAD_TOTAL_BURST_MS, perMs: OVERHEAD_TOTAL_SHARE, maxDebt: OVERHEAD_TOTAL_BURST_MS },
     clock.nowMs(),
   );
@@ -60,7 +60,7 @@ export function createOverheadTime(clock: Clock): OverheadTime {
   function budgetOf(host: string): TokenBucket {
     const known = budgets.get(host);
     if (known !== undefined) return known;
-    const budget = createTokenBucket(
+    const budget = new TokenBucket(
       { capacity: OVERHEAD_BURST_MS, perMs: OVERHEAD_TIME_SHARE, maxDebt: Number.POSITIVE_INFINITY },
       clock.nowMs(),
     );
