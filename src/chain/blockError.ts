@@ -1,6 +1,6 @@
 import type { SealErrorCode } from "../ibft/sealRules.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, type Result } from "../primitives/result.ts";
+import { err, fail, type Result } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { BodyErrorCode } from "./bodyRules.ts";
@@ -20,11 +20,11 @@ export type BlockErrorCode =
 
 /** The head moved during the validation. */
 export function notAfterHead(header: Header, head: NamedHeader): Result<never, "notAfterHead"> {
-  return err({
-    code: "notAfterHead",
-    fault: "local",
-    message: `block ${header.number} does not follow the head, which is now block ${head.header.number}`,
-  });
+  return fail(
+    "local",
+    "notAfterHead",
+    `block ${header.number} does not follow the head, which is now block ${head.header.number}`,
+  );
 }
 
 /** The execution threw: this node's fault, whatever the block holds (architecture.md#faults-of-an-execution). */
@@ -36,5 +36,5 @@ export function executionFailed({ number }: Header, error: unknown): Result<neve
 /** The caller aborted the validation. */
 export function validationStopped({ number }: Header): Result<never, "validationStopped"> {
   const message = `the validation of block ${number} was stopped`;
-  return err({ code: "validationStopped", fault: "local", message });
+  return fail("local", "validationStopped", message);
 }

@@ -1,6 +1,6 @@
 import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
@@ -24,9 +24,9 @@ export async function checkBody(
   yieldPolicy: YieldPolicy,
 ): Promise<Result<void, BodyErrorCode>> {
   if (block.ommers.length > 0)
-    return bodyError("ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
+    return fail("peer", "ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
-    return bodyError("withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
+    return fail("peer", "withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
   const root = await inSteps(rootOfTransactionsInSteps(block.transactions), yieldPolicy);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
@@ -48,7 +48,7 @@ export async function checkExecution(
   yieldPolicy: YieldPolicy,
 ): Promise<Result<void, BodyErrorCode>> {
   if (header.gasUsed !== result.gasUsed) {
-    return bodyError("wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
+    return fail("peer", "wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
   const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), yieldPolicy);
   return (
@@ -66,9 +66,5 @@ function sameRoot(
   derived: Uint8Array,
 ): Result<void, BodyErrorCode> | undefined {
   if (equalBytes(inHeader, derived)) return undefined;
-  return bodyError(code, `${what} is ${toHex(derived)}, the header says ${toHex(inHeader)}`);
-}
-
-function bodyError(code: BodyErrorCode, message: string): Result<void, BodyErrorCode> {
-  return err({ code, fault: "peer", message });
+  return fail("peer", code, `${what} is ${toHex(derived)}, the header says ${toHex(inHeader)}`);
 }

@@ -2,7 +2,7 @@ import { createYieldPolicy, OutOfTime, type StopSignal } from "../execution/yiel
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { type BlockErrorCode, executionFailed, notAfterHead, validationStopped } from "./blockError.ts";
@@ -125,7 +125,7 @@ function withSenders(
     const sender = senders[index];
     if (sender === undefined) {
       const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) is invalid`;
-      return err({ code: "unknownSender", fault: "peer", message });
+      return fail("peer", "unknownSender", message);
     }
     sent.push(withSender(transaction, sender));
   }

@@ -11,7 +11,7 @@ import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -204,5 +204,5 @@ function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): He
 
 function notTheHead(parent: NamedHeader): Result<never, "notAfterHead"> {
   const message = `block ${parent.header.number} is no longer the head`;
-  return err({ code: "notAfterHead", fault: "local", message });
+  return fail("local", "notAfterHead", message);
 }

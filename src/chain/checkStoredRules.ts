@@ -5,7 +5,7 @@ import {
   type StoredChainConfig,
   storedConfigOf,
 } from "../chainspec/storedChainConfig.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { createBatch } from "../storage/batch.ts";
 import { openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
@@ -47,5 +47,5 @@ function different(differences: readonly ChainConfigDifference[]): Result<never,
   const listed = differences.map(
     ({ name, stored, given }) => `${name} was ${stored} when its blocks were made and is ${given} now`,
   );
-  return err({ code: "differentGenesis", fault: "local", message: listed.join("; ") });
+  return fail("local", "differentGenesis", listed.join("; "));
 }

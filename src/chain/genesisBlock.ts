@@ -2,7 +2,7 @@ import type { ChainSpec, GenesisAccount } from "../chainspec/chainSpec.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { type StagedState, WorldState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
@@ -72,9 +72,9 @@ function genesisBlock(spec: ChainSpec, stateRoot: Hash): StoredBlock {
 }
 
 function differentGenesis(stored: Hash, expected: Hash): Result<StoredBlock, "differentGenesis"> {
-  return err({
-    code: "differentGenesis",
-    fault: "local",
-    message: `the stored genesis block is ${toHex(stored)}, the genesis file's is ${toHex(expected)}`,
-  });
+  return fail(
+    "local",
+    "differentGenesis",
+    `the stored genesis block is ${toHex(stored)}, the genesis file's is ${toHex(expected)}`,
+  );
 }

@@ -2,7 +2,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Chain } from "./createChain.ts";
 
 /** Rewinds and replays the node's own chain, for the operator. One request at a time. */
@@ -45,7 +45,9 @@ export function createChainRewinder(parts: ChainRewinderParts): ChainRewinder {
   let isBusy = false;
 
   function refusal(): Result<never, RewindErrorCode> | undefined {
-    return isBusy ? refuse("busy", "another request of this kind is in progress") : refusalWhileVoting(parts);
+    return isBusy
+      ? fail("caller", "busy", "another request of this kind is in progress")
+      : refusalWhileVoting(parts);
   }
 
   async function perform<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -71,7 +73,7 @@ export function createChainRewinder(parts: ChainRewinderParts): ChainRewinder {
       const refused = refusalOfOnlyValidator(parts) ?? refusalBelow(parts, number - 1n) ?? refusal();
       if (refused !== undefined) return refused;
       const replayed = await perform("debug_replayBlock", () => chain.replayBlock(number));
-      return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.error.message);
+      return replayed.ok ? ok(undefined) : fail("caller", "notReplayed", replayed.error.message);
     },
     async resyncWorldState() {
       // The head does not change, but no block can be committed in the meantime.
@@ -90,7 +92,8 @@ function refusalOfOnlyValidator({
   const { validators } = chain.tallyAfter(chain.head);
   const isOnly = validators.length === 1 && validators.every((only) => equalBytes(only, self));
   if (!isOnly) return undefined;
-  return refuse(
+  return fail(
+    "caller",
     "onlyValidator",
     "this node is the only validator: its votes bind it to its blocks, and no other node could restore them",
   );
@@ -104,7 +107,7 @@ function refusalBelow(
   const { states } = historyStart;
   if (number >= states) return undefined;
   const why = `this node's states begin with that of block ${states}, so it has no state of block ${number}`;
-  return refuse("notStored", why);
+  return fail("caller", "notStored", why);
 }
 
 function refusalWhileVoting({
@@ -113,12 +116,9 @@ function refusalWhileVoting({
   isStopped,
 }: ChainRewinderParts): Result<never, RewindErrorCode> | undefined {
   if (!isValidator(chain.tallyAfter(chain.head), self) || isStopped()) return undefined;
-  return refuse(
+  return fail(
+    "caller",
     "validating",
     "this node is a validator and participates in consensus: stop it with miner_stop first",
   );
-}
-
-function refuse(code: RewindErrorCode, message: string): Result<never, RewindErrorCode> {
-  return err({ code, fault: "caller", message });
 }

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bigintToFixedBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
 
@@ -80,7 +80,8 @@ export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints):
       if (remoteIndex < index) {
         return stages[remoteIndex]?.next === remote.next
           ? ok(undefined)
-          : refuse(
+          : fail(
+              "peer",
               "remoteForksStale",
               `they do not know our fork at ${stages[remoteIndex]?.next} (${show(remote)})`,
             );
@@ -106,10 +107,10 @@ export function encodeForkId({ checksum, next }: ForkId): Uint8Array {
 export function forkIdFromItems(items: unknown): Result<ForkId, "malformedForkId"> {
   const [checksum, next, ...others]: readonly unknown[] = Array.isArray(items) ? items : [];
   if (!(checksum instanceof Uint8Array) || !(next instanceof Uint8Array) || others.length > 0)
-    return malformed("a fork id is a list of a checksum and the next fork");
-  if (checksum.length !== 4) return malformed("the checksum has 4 bytes");
+    return fail("peer", "malformedForkId", "a fork id is a list of a checksum and the next fork");
+  if (checksum.length !== 4) return fail("peer", "malformedForkId", "the checksum has 4 bytes");
   if (next.length > 8 || next[0] === 0)
-    return malformed("the next fork is a whole number of at most 8 bytes");
+    return fail("peer", "malformedForkId", "the next fork is a whole number of at most 8 bytes");
   return ok({ checksum: Number(bytesToBigint(checksum)), next: bytesToBigint(next) });
 }
 
@@ -141,13 +142,5 @@ function show({ checksum, next }: ForkId): string {
 }
 
 function incompatible(message: string): Result<never, ForkIdErrorCode> {
-  return refuse("localForksIncompatible", message);
-}
-
-function refuse(code: ForkIdErrorCode, message: string): Result<never, ForkIdErrorCode> {
-  return err({ code, fault: "peer", message });
-}
-
-function malformed(message: string): Result<never, "malformedForkId"> {
-  return err({ code: "malformedForkId", fault: "peer", message });
+  return fail("peer", "localForksIncompatible", message);
 }

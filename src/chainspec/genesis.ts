@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisContents.ts";
@@ -212,9 +212,5 @@ function jsonOf(text: string, at: number): Json {
 }
 
 function invalid(cause: string): Result<never, "invalidGenesis"> {
-  return err({
-    code: "invalidGenesis",
-    fault: "caller",
-    message: `Unable to load genesis file. ${cause}`,
-  });
+  return fail("caller", "invalidGenesis", `Unable to load genesis file. ${cause}`);
 }

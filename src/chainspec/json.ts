@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 
 /**
  * JSON of genesis files and of static nodes, with the offset of every value, so that errors can point at it. Line and block comments are
@@ -26,7 +26,7 @@ export function parseJson(text: string): Result<Json, "malformedJson"> {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const message = `${error.message} at ${placeOf(text, error.at)}`;
-    return err({ code: "malformedJson", fault: "caller", message });
+    return fail("caller", "malformedJson", message);
   }
 }
 

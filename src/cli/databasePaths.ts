@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 
 /** The database's paths in a data folder, found without creating anything. */
 export interface DatabasePaths {
@@ -14,11 +14,11 @@ export interface DatabasePaths {
 export function findDatabase(dataPath: string): Result<DatabasePaths, "noDatabase"> {
   const chain = join(dataPath, "chain");
   if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });
-  return err({
-    code: "noDatabase",
-    fault: "caller",
-    message: `There is no database in ${dataPath}. Name the data folder of the node with --data-path.`,
-  });
+  return fail(
+    "caller",
+    "noDatabase",
+    `There is no database in ${dataPath}. Name the data folder of the node with --data-path.`,
+  );
 }
 
 /** Size of a LevelDB folder. Skips files that LevelDB removes in the meantime. */

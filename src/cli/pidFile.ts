@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault } from "../storage/diskErrors.ts";
 
@@ -19,11 +19,11 @@ export function writePidFile(
     writeWhole(path, `${processId}`);
   } catch (error) {
     const reason = messageOf(error);
-    return err({
-      code: isDiskAtFault(error) ? "diskFailure" : "unusablePidFile",
-      fault: "local",
-      message: `The file ${path} named by --pid-path cannot be written: ${reason}`,
-    });
+    return fail(
+      "local",
+      isDiskAtFault(error) ? "diskFailure" : "unusablePidFile",
+      `The file ${path} named by --pid-path cannot be written: ${reason}`,
+    );
   }
   return ok({ remove: () => removeFile(path) });
 }

@@ -3,7 +3,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 
 /** The newest block of one validator. */
 export interface ValidatorHead {
@@ -48,7 +48,7 @@ export async function fetchHead(url: string): Promise<Result<ValidatorHead, "noH
     });
   } catch (error) {
     const message = `${url} does not answer with its address and newest block (eth_coinbase, eth_getBlockByNumber): ${messageOf(error)}`;
-    return err({ code: "noHead", fault: "caller", message });
+    return fail("caller", "noHead", message);
   }
 }
 

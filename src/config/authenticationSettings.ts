@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { resolve } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { idlePermissions, readCredentials } from "./credentialsFile.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import type { OptionName } from "./options.ts";
@@ -87,8 +87,8 @@ function readServer(
   const { values } = options;
   const { [server.credentials]: credentials, [server.publicKey]: publicKey } = values;
   const openMethods = values[server.openMethods];
-  const refuse = (problem: string, ...involved: readonly OptionName[]): Result<never, "unusable"> =>
-    err({ code: "unusable", fault: "caller", message: report(options, problem, ...involved) });
+  const misconfigured = (problem: string, ...involved: readonly OptionName[]): Result<never, "unusable"> =>
+    fail("caller", "unusable", report(options, problem, ...involved));
 
   if (publicKey !== undefined) {
     const path = resolve(workingDirectory, publicKey);
@@ -97,14 +97,14 @@ function readServer(
       audience: values[server.audience],
     });
     if (issuer.ok) return ok({ users: undefined, issuer: issuer.value, openMethods });
-    return refuse(
+    return misconfigured(
       `Authentication RPC public key ${path} cannot be used: ${issuer.error.message}`,
       server.publicKey,
       server.algorithm,
     );
   }
   if (credentials === undefined)
-    return refuse(
+    return misconfigured(
       `Unable to authenticate JSON-RPC ${names.endpoint} endpoint without a supplied credentials file or authentication public key file`,
       server.authentication,
     );
@@ -115,7 +115,7 @@ function readServer(
     users.error.code === "absent"
       ? `The specified RPC ${names.file} authentication credential file '${path}' does not exist`
       : `Invalid RPC ${names.file} authentication credentials file: ${path}: ${users.error.message}`;
-  return refuse(problem, server.credentials);
+  return misconfigured(problem, server.credentials);
 }
 
 function warningsOf(
@@ -202,5 +202,5 @@ function misfit(
 }
 
 function unusable(message: string): Result<never, "unusable"> {
-  return err({ code: "unusable", fault: "caller", message });
+  return fail("caller", "unusable", message);
 }

@@ -1,5 +1,5 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { permissionsFor } from "../rpc/access/grant.ts";
 import { LONGEST_TOKEN } from "../rpc/access/limits.ts";
 import { KNOWN_METHODS } from "../rpc/knownMethods.ts";
@@ -108,5 +108,5 @@ function isTable(value: TomlValue | undefined): value is TomlTable {
 }
 
 function bad(message: string): Result<never, "badCredentials"> {
-  return err({ code: "badCredentials", fault: "caller", message });
+  return fail("caller", "badCredentials", message);
 }

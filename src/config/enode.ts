@@ -27,25 +27,26 @@ const FORM =
 
 /** Errors have Besu's sentence followed by the detail. */
 export function parseEnode(url: string): Result<Enode, "badValue"> {
-  const refuse = (detail: string): Result<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
-  if (!/^enode:\/\//i.test(url)) return refuse("Missing 'enode' scheme.");
+  const malformed = (detail: string): Result<never, "badValue"> =>
+    bad(`${enodeSyntaxProblem(url)} ${detail}`);
+  if (!/^enode:\/\//i.test(url)) return malformed("Missing 'enode' scheme.");
   const [, nodeId, host = "", ports = ""] =
     /^enode:\/\/(?:([^@]*)@)?(\[[^\]]*\]|[^:?/#]*)(.*)$/i.exec(url) ?? [];
-  if (nodeId === undefined || nodeId === "") return refuse("Missing node ID.");
+  if (nodeId === undefined || nodeId === "") return malformed("Missing node ID.");
   if (!/^[0-9a-fA-F]{128}$/.test(nodeId)) {
-    return refuse(
+    return malformed(
       "Invalid node ID: node ID must have exactly 128 hexadecimal characters and should not include any '0x' hex prefix.",
     );
   }
   const bare = host.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(bare) === 0 && !HOST_NAME.test(bare)) return refuse("Invalid ip address.");
+  if (isIP(bare) === 0 && !HOST_NAME.test(bare)) return malformed("Invalid ip address.");
   // As in Besu, which reads it as a URL: a path and a fragment mean nothing, and a port may begin with zeros.
   const [, tcp, udp] =
     /^(?::0*(\d{1,5}))?(?:\/[^?#\s]*)?(?:\?discport=(\d{1,5}))?(?:#\S*)?$/.exec(ports) ?? [];
-  if (tcp === undefined && udp === undefined) return refuse("Invalid port.");
+  if (tcp === undefined && udp === undefined) return malformed("Invalid port.");
   const tcpPort = Number(tcp ?? 0);
   const udpPort = Number(udp ?? tcp);
-  if (tcpPort > MAX_PORT || udpPort > MAX_PORT) return refuse(`Port numbers go up to ${MAX_PORT}.`);
+  if (tcpPort > MAX_PORT || udpPort > MAX_PORT) return malformed(`Port numbers go up to ${MAX_PORT}.`);
   return ok({
     nodeId: parseHex(nodeId) ?? new Uint8Array(64),
     host: bare,

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { KnownClient } from "../rpc/server/tls/tlsRules.ts";
 
 /**
@@ -15,11 +15,7 @@ export function readKnownClients(text: string): Result<readonly KnownClient[], "
     if (trimmed === "" || trimmed.startsWith("#")) continue;
     const client = readLine(trimmed);
     if (client === undefined)
-      return err({
-        code: "badLine",
-        fault: "caller",
-        message: `line ${index + 1} is not a common name and a SHA-256 fingerprint`,
-      });
+      return fail("caller", "badLine", `line ${index + 1} is not a common name and a SHA-256 fingerprint`);
     clients.push(client);
   }
   return ok(clients);

@@ -4,7 +4,7 @@ import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
@@ -114,10 +114,10 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
     problems.push(genesis.error.message);
   }
-  if (!genesis.ok) return refuse(problems);
+  if (!genesis.ok) return badConfiguration(problems);
   const fit = checkAgainstChain(options, genesis.value.spec);
   problems.push(...fit.problems);
-  if (problems.length > 0) return refuse(problems);
+  if (problems.length > 0) return badConfiguration(problems);
   const logging = loggingChoices(inForce, given, sources);
   const diagnostics = [environment, file, logging, unknown, choices, ...files, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
@@ -177,7 +177,7 @@ export function readKeyFile(sources: ConfigSources): Result<NodeKeySettings, "ba
     "node-keystore-file" as const,
   ].every((name) => !isGiven(name));
   const problems = keyProblems(options.value);
-  if (problems.length > 0) return refuse(problems);
+  if (problems.length > 0) return badConfiguration(problems);
   return ok({
     ...keySettings(values, sources.workingDirectory),
     ...(isDevelopmentNetwork && { initialKey: DEV_VALIDATOR_KEY }),
@@ -201,7 +201,7 @@ function readOptionsAlone(sources: ConfigSources): Result<ResolvedOptions, "badC
   const file = readConfigFile(sources, environment.raw);
   const resolution = resolveOptions([sources.raw, environment.raw, file.raw]);
   const problems = [...environment.problems, ...file.problems, ...resolution.problems];
-  return problems.length > 0 ? refuse(problems) : ok(resolution.options);
+  return problems.length > 0 ? badConfiguration(problems) : ok(resolution.options);
 }
 
 /** The options of the chosen profile. An invalid name is reported when the options are resolved. */
@@ -224,13 +224,17 @@ function readGenesisFile(
   const { values } = options;
   const named = values["genesis-file"];
   if (named === undefined) {
-    return noGenesis(
+    return fail(
+      "caller",
+      "noGenesis",
       "A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file.",
     );
   }
   const path = resolve(workingDirectory, named);
-  const unreadable = (reason: string) =>
-    noGenesis(report(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file"));
+  const unreadable = (reason: string) => {
+    const message = report(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file");
+    return fail("caller", "noGenesis", message);
+  };
   if (!existsSync(path)) return unreadable("does not exist");
   let text: string;
   try {
@@ -302,10 +306,6 @@ function assemble(
   };
 }
 
-function refuse(problems: readonly string[]): Result<never, "badConfiguration"> {
-  return err({ code: "badConfiguration", fault: "caller", message: problems.join("\n") });
-}
-
-function noGenesis(message: string): Result<never, "noGenesis"> {
-  return err({ code: "noGenesis", fault: "caller", message });
+function badConfiguration(problems: readonly string[]): Result<never, "badConfiguration"> {
+  return fail("caller", "badConfiguration", problems.join("\n"));
 }

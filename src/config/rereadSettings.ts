@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { authenticationFiles } from "./authenticationSettings.ts";
 import { readEnvironment } from "./environment.ts";
 import { OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
@@ -44,8 +44,7 @@ const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
  */
 export function rereadSettings(running: Configuration): Result<Reread, "badConfiguration"> {
   const unreadable = filesOf(running).flatMap(problemOf);
-  if (unreadable.length > 0)
-    return err({ code: "badConfiguration", fault: "caller", message: unreadable.join("\n") });
+  if (unreadable.length > 0) return fail("caller", "badConfiguration", unreadable.join("\n"));
   const read = rereadConfiguration(running, (options) => withRunning(options, running.options));
   if (!read.ok) return read;
   const { options, settings } = read.value;

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 
 /**
  * Parses an option's text. Every source (command line, environment, TOML) is first brought to the form of the command
@@ -50,7 +50,7 @@ export const switchType: ValueType<boolean> = {
 export function bigintType(range: WholeNumberRange): ValueType<bigint> {
   const { label, unit, min = 0n, max, kind = "a long", convertsTo } = range;
   const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-  const refuse = (text: string, reason: string) =>
+  const badNumber = (text: string, reason: string) =>
     bad(
       convertsTo === undefined
         ? `'${text}' is ${reason}`
@@ -61,10 +61,10 @@ export function bigintType(range: WholeNumberRange): ValueType<bigint> {
     label,
     accepts: `a whole number ${bounds}${unit === undefined ? "" : ` (${unit})`}`,
     read: (text) => {
-      if (!WHOLE_NUMBER.test(text)) return refuse(text, `not ${kind}`);
+      if (!WHOLE_NUMBER.test(text)) return badNumber(text, `not ${kind}`);
       const value = BigInt(text.replace("+", "").replaceAll("_", ""));
-      if (value < min) return refuse(text, `below ${min}`);
-      if (max !== undefined && value > max) return refuse(text, `above ${max}`);
+      if (value < min) return badNumber(text, `below ${min}`);
+      if (max !== undefined && value > max) return badNumber(text, `above ${max}`);
       return ok(value);
     },
     show: String,
@@ -282,5 +282,5 @@ export const addressesType: ValueType<readonly string[]> = {
 };
 
 export function bad(reason: string): Result<never, "badValue"> {
-  return err({ code: "badValue", fault: "caller", message: reason });
+  return fail("caller", "badValue", reason);
 }

@@ -1,5 +1,5 @@
 import { toQuantity } from "../primitives/quantity.ts";
-import { type Err, err } from "../primitives/result.ts";
+import { type Err, fail } from "../primitives/result.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import { effectiveGasPrice, type FeeFields, feeCap, type SentTransaction } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
@@ -51,15 +51,15 @@ export function checkSignedForm(config: CheckConfig, transaction: SentTransactio
   const { chainId } = transaction;
   if (chainId !== undefined) {
     if (!config.rules.hasReplayProtection)
-      return refuse("chainIdNotSupported", "replay protected signatures is not supported");
+      return invalid("chainIdNotSupported", "replay protected signatures is not supported");
     if (chainId !== config.chainId)
-      return refuse(
+      return invalid(
         "wrongChainId",
         `transaction was meant for chain id ${chainId} and not this chain id ${config.chainId}`,
       );
   }
   if (config.rules.requiresLowS && !transaction.hasLowS)
-    return refuse("invalidSignature", "s lies in the upper half of the curve's order");
+    return invalid("invalidSignature", "s lies in the upper half of the curve's order");
   return checkForm(config, transaction);
 }
 
@@ -68,16 +68,16 @@ export function checkForm(config: CheckConfig, transaction: Executable): Transac
   const { rules } = config;
   const { type, nonce, to, data } = transaction;
   if (!rules.acceptedTypes.has(type))
-    return refuse("invalidTransactionType", `transactions of type ${type} are not accepted here`);
+    return invalid("invalidTransactionType", `transactions of type ${type} are not accepted here`);
   if (type >= 3) {
     const refused = checkLaterTypes(rules, transaction);
     if (refused !== undefined) return refused;
   }
   if (nonce === HIGHEST_NONCE && (config.ignoresNonce !== true || to === undefined))
-    return refuse("nonceOverflow", "Nonce must be less than 2^64-1");
+    return invalid("nonceOverflow", "Nonce must be less than 2^64-1");
   const limit = rules.initCodeLimitBytes;
   if (to === undefined && limit !== undefined && data.length > limit)
-    return refuse("initCodeTooLarge", `Initcode size of ${data.length} exceeds maximum size of ${limit}`);
+    return invalid("initCodeTooLarge", `Initcode size of ${data.length} exceeds maximum size of ${limit}`);
   return checkFees(config, transaction) ?? checkGas(rules, transaction);
 }
 
@@ -91,7 +91,7 @@ export function checkSender(
   if (refused !== undefined || account === undefined || hasNoCode(account)) return refused;
   return isDelegation(codeOf(account))
     ? undefined
-    : refuse(
+    : invalid(
         "senderNotAuthorized",
         "the sender has deployed code and so is not authorized to send transactions",
       );
@@ -101,14 +101,14 @@ export function checkSender(
 export function checkFunds(transaction: Executable, account: Account | undefined): TransactionCheck {
   const { nonce, balance } = account ?? EMPTY_ACCOUNT;
   const cost = highestCost(transaction);
-  if (cost > balance) return refuse("upfrontCostAboveBalance", costMessage(cost, balance));
+  if (cost > balance) return invalid("upfrontCostAboveBalance", costMessage(cost, balance));
   if (transaction.nonce < nonce)
-    return refuse(
+    return invalid(
       "nonceTooLow",
       `transaction nonce ${transaction.nonce} below sender account nonce ${nonce}`,
     );
   if (transaction.nonce > nonce)
-    return refuse(
+    return invalid(
       "nonceTooHigh",
       `transaction nonce ${transaction.nonce} does not match sender account nonce ${nonce}`,
     );
@@ -145,18 +145,21 @@ const UINT256_END = 2n ** 256n;
 function checkLaterTypes(rules: Rules, transaction: Executable): TransactionCheck {
   const { type, to, blobVersionedHashes, authorizationList } = transaction;
   if (to === undefined)
-    return refuse("invalidTransactionType", `a transaction of type ${type} needs a recipient`);
+    return invalid("invalidTransactionType", `a transaction of type ${type} needs a recipient`);
   if (type === 4)
     return authorizationList.length > 0
       ? undefined
-      : refuse("invalidTransactionType", "a set-code transaction names at least one authorization");
+      : invalid("invalidTransactionType", "a set-code transaction names at least one authorization");
   if (blobVersionedHashes.length === 0)
-    return refuse("invalidBlobs", "transaction blob transactions must specify one or more versioned hashes");
+    return invalid("invalidBlobs", "transaction blob transactions must specify one or more versioned hashes");
   if (blobVersionedHashes.some((hash) => hash[0] !== BLOB_HASH_VERSION))
-    return refuse("invalidBlobs", "transaction blobs commitment version is not supported");
+    return invalid("invalidBlobs", "transaction blobs commitment version is not supported");
   const blobGas = blobGasOf(transaction);
   return blobGas > rules.blobGasLimit
-    ? refuse("invalidBlobs", `total blob gas ${blobGas} exceeds max blob gas per block ${rules.blobGasLimit}`)
+    ? invalid(
+        "invalidBlobs",
+        `total blob gas ${blobGas} exceeds max blob gas per block ${rules.blobGasLimit}`,
+      )
     : undefined;
 }
 
@@ -165,15 +168,15 @@ const BLOB_HASH_VERSION = 1;
 function checkFees({ rules, block }: CheckConfig, transaction: Executable): TransactionCheck {
   if (!rules.hasBaseFee) return undefined;
   if (effectiveGasPrice(transaction, block.baseFeePerGas) < (block.baseFeePerGas ?? 0n))
-    return refuse("gasPriceBelowBaseFee", "gasPrice is less than the current BaseFee");
+    return invalid("gasPriceBelowBaseFee", "gasPrice is less than the current BaseFee");
   const { maxFeePerGas, maxPriorityFeePerGas } = transaction;
   if (maxFeePerGas !== undefined && (maxPriorityFeePerGas ?? 0n) > maxFeePerGas)
-    return refuse(
+    return invalid(
       "priorityFeeAboveFeeCap",
       "max priority fee per gas cannot be greater than max fee per gas",
     );
   if (transaction.type === 3 && (transaction.maxFeePerBlobGas ?? 0n) < block.blobBaseFee)
-    return refuse("blobFeeBelowBaseFee", "tx max fee per blob gas less than block blob gas fee");
+    return invalid("blobFeeBelowBaseFee", "tx max fee per blob gas less than block blob gas fee");
   return undefined;
 }
 
@@ -181,12 +184,12 @@ function checkGas(rules: Rules, transaction: Executable): TransactionCheck {
   const { gasLimit } = transaction;
   const least = minimumGas(rules, transaction);
   if (gasLimit < least)
-    return refuse("intrinsicGasAboveLimit", `intrinsic gas cost ${least} exceeds gas limit ${gasLimit}`);
+    return invalid("intrinsicGasAboveLimit", `intrinsic gas cost ${least} exceeds gas limit ${gasLimit}`);
   if (gasLimit * feeCap(transaction) >= UINT256_END)
-    return refuse("upfrontCostOverflow", "Upfront gas cost cannot exceed 2^256 Wei");
+    return invalid("upfrontCostOverflow", "Upfront gas cost cannot exceed 2^256 Wei");
   return undefined;
 }
 
-function refuse(code: TransactionCheckErrorCode, message: string): Err<TransactionCheckErrorCode> {
-  return err({ code, message, fault: "peer" });
+function invalid(code: TransactionCheckErrorCode, message: string): Err<TransactionCheckErrorCode> {
+  return fail("peer", code, message);
 }

@@ -57,11 +57,11 @@ export async function executeBlock(
   for (const [index, transaction] of transactions.entries()) {
     if (yieldPolicy.isDue()) await yieldPolicy.yield();
     if (transaction.gasLimit > blockRules.block.gasLimit - receipts.gasUsed)
-      return refuse(index, transaction, TOO_MUCH_GAS);
+      return invalidTransaction(index, transaction, TOO_MUCH_GAS);
     overlay.beginTransaction();
     const started = executeTransaction(session, transaction);
     const executed = started instanceof Promise ? await started : started;
-    if (!executed.ok) return refuse(index, transaction, executed.error);
+    if (!executed.ok) return invalidTransaction(index, transaction, executed.error);
     const adding = receipts.add(transaction.type, executed.value, yieldPolicy);
     if (adding !== undefined) await adding;
   }
@@ -106,7 +106,7 @@ const TOO_MUCH_GAS: CodedError<BlockExecutionErrorCode> = {
   message: "its gas limit exceeds what the block has left",
 };
 
-function refuse(
+function invalidTransaction(
   index: number,
   transaction: SentTransaction,
   { code, message }: CodedError<BlockExecutionErrorCode>,

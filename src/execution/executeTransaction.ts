@@ -1,5 +1,5 @@
 import type { Eventual } from "../primitives/eventual.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { checkSender, checkSignedForm, type TransactionCheckErrorCode } from "./checkTransaction.ts";
@@ -42,7 +42,7 @@ export function executeTransaction(
     const isBeyondLimit = error instanceof MemoryBeyondLimit;
     if (isBeyondLimit || error instanceof OutOfTime) overlay.revert();
     if (!isBeyondLimit) throw error;
-    return err({ code: "memoryBeyondLimit", message: error.message, fault: "peer" });
+    return fail("peer", "memoryBeyondLimit", error.message);
   };
   try {
     const running = runTransaction(session, transaction, price);

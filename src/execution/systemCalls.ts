@@ -1,7 +1,7 @@
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { codeOf } from "./accountCode.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { clearIfEmpty } from "./emptyAccounts.ts";
@@ -67,5 +67,5 @@ export async function callSystemContract(
   accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
   if (outcome.kind === "succeeded") return ok(output);
   const message = `the system contract ${toHex(contract)} did not execute to completion`;
-  return err({ code: "systemCallFailed", fault: "peer", message });
+  return fail("peer", "systemCallFailed", message);
 }

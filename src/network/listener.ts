@@ -1,5 +1,5 @@
 import { createServer, type Socket } from "node:net";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Remote } from "./rlpx/connection.ts";
 
 /** The port that peers connect to. */
@@ -47,11 +47,11 @@ function refusal(
   error: NodeJS.ErrnoException,
 ): Result<never, "addressInUse" | "cannotListen"> {
   const isInUse = error.code === "EADDRINUSE";
-  return err({
-    code: isInUse ? "addressInUse" : "cannotListen",
-    fault: "local",
-    message: isInUse
+  return fail(
+    "local",
+    isInUse ? "addressInUse" : "cannotListen",
+    isInUse
       ? `Port ${port} on ${host} is in use by another program: choose another one with --p2p-port.`
       : `Peers cannot be listened for on ${host}:${port}: ${error.message}`,
-  });
+  );
 }

@@ -12,7 +12,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { err, type Result } from "../primitives/result.ts";
+import { fail, type Result } from "../primitives/result.ts";
 import type { OnProcessed } from "../sync/context.ts";
 import { type LostBlock, LostEndSearch } from "../sync/lostEnd.ts";
 import type { SyncChain } from "../sync/ports.ts";
@@ -198,7 +198,7 @@ function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
 
 function notLost(number: bigint): Result<never> {
   const message = `block ${number} is not the one that this node has lost`;
-  return err({ code: "notLost", fault: "peer", message });
+  return fail("peer", "notLost", message);
 }
 
 function headOf(eth: Eth, nodeId: Uint8Array): ReturnType<FindPeerHead> {

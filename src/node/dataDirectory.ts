@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
@@ -32,7 +32,7 @@ export function openDataDirectory(path: string): Result<DataDirectory, "unusable
     for (const file of [...OWN_FILES_IN_CHAIN.map((name) => join(chain, name)), voteFile, headFile])
       if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
-    return refuse(`The data folder ${path} cannot be used`, error);
+    return unusable(`The data folder ${path} cannot be used`, error);
   }
   return ok({
     path,
@@ -68,7 +68,7 @@ export function writePortsFile(
     writeWhole(file, `${lines.join("\n")}\n`);
     return ok(undefined);
   } catch (error) {
-    return refuse(`The list of ports ${file} cannot be written`, error);
+    return unusable(`The list of ports ${file} cannot be written`, error);
   }
 }
 
@@ -82,19 +82,14 @@ const PORTS_FILE = "besu.ports";
 const OWN_FILES_IN_CHAIN = ["LOCK", "CURRENT"];
 
 /** Says what failed and what to do. A full or failing disk has its own code, because the configuration is not at fault. */
-function refuse(what: string, error: unknown): Result<never, "unusableDataPath" | "diskFailure"> {
-  if (isDiskAtFault(error))
-    return err({
-      code: "diskFailure",
-      fault: "local",
-      message: translateDiskError(error, what).message,
-    });
+function unusable(what: string, error: unknown): Result<never, "unusableDataPath" | "diskFailure"> {
+  if (isDiskAtFault(error)) return fail("local", "diskFailure", translateDiskError(error, what).message);
   const reason = messageOf(error);
-  return err({
-    code: "unusableDataPath",
-    fault: "local",
-    message: `${what}: ${reason}. ${ownerAdvice(error)}Give a folder that this user may write with --data-path.`,
-  });
+  return fail(
+    "local",
+    "unusableDataPath",
+    `${what}: ${reason}. ${ownerAdvice(error)}Give a folder that this user may write with --data-path.`,
+  );
 }
 
 /** Advice for a folder or file of another user; empty for other errors. */

@@ -4,7 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import { NoSmallFile, readRegularFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { translateDiskError } from "../storage/diskErrors.ts";
 import { replaceFile } from "../storage/durableFile.ts";
 
@@ -49,7 +49,7 @@ export function readHandOverMark(dataPath: string): Result<HandOverMark, "unusab
   } catch (error) {
     if (error instanceof NoSmallFile) return unusable(path, error.message);
     const { message } = translateDiskError(error, `The file ${path} cannot be read`);
-    return err({ code: "diskFailure", fault: "local", message });
+    return fail("local", "diskFailure", message);
   }
 }
 
@@ -62,7 +62,9 @@ export function writeHandOverMark(dataPath: string, mark: HandOverMark): void {
 /** Refuses a folder into which a validator is half taken over: its key and votes may not belong together. */
 export function refuseUnfinished({ taking }: HandOverMark, dataPath: string): Result<void, "handedOver"> {
   if (taking === undefined) return ok(undefined);
-  return handedOver(
+  return fail(
+    "local",
+    "handedOver",
     `A validator is being taken over into ${dataPath}, and this was not finished. Run ibex validator take-over again, with ` +
       "the same file.",
   );
@@ -75,7 +77,9 @@ export function refuseGivenKey(
   dataPath: string,
 ): Result<void, "handedOver"> {
   if (given?.address !== toHex(address)) return ok(undefined);
-  return handedOver(
+  return fail(
+    "local",
+    "handedOver",
     `The validator ${given.address} was handed over from ${dataPath} at ${given.at}, at block ${given.height}: another node ` +
       "may run with its key, and two nodes with one key can fork the chain. Leave this one off. Only if no other node has taken " +
       "the validator, or that one is stopped for good: ibex validator hand-over --undo. See docs/operating/hand-over.md.",
@@ -101,7 +105,9 @@ export function refuseMeanwhile(
     if (!refused.ok) return refused;
   }
   if (mark.value.past.at(-1) === before.past.at(-1)) return ok(undefined);
-  return handedOver(
+  return fail(
+    "local",
+    "handedOver",
     `A validator was handed over or taken over in ${dataPath} while this node started: start it again.`,
   );
 }
@@ -128,18 +134,13 @@ function parseMark(text: string, path: string): Result<HandOverMark, "unusableMa
 }
 
 function unusable(path: string, reason: string): Result<never, "unusableMark"> {
-  return err({
-    code: "unusableMark",
-    fault: "local",
-    message:
-      `The file ${path} cannot be understood (${reason}), so it is unknown whether this folder gave its ` +
+  return fail(
+    "local",
+    "unusableMark",
+    `The file ${path} cannot be understood (${reason}), so it is unknown whether this folder gave its ` +
       "validator away. If no other node has its key, delete the file.",
-  });
+  );
 }
 
 export const HAND_OVER_ID = /^[0-9a-f]{32}$/;
 const NOT_AN_ID = "";
-
-function handedOver(message: string): Result<never, "handedOver"> {
-  return err({ code: "handedOver", fault: "local", message });
-}

@@ -3,7 +3,7 @@ import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetw
 import type { KeystoreSettings, NodeKeySettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { readHandOverMark, refuseGivenKey, refuseUnfinished } from "./handOverMark.ts";
@@ -43,7 +43,7 @@ function openFromKeyFile(
   logger: Logger,
 ): Result<NodeKey, IdentityErrorCode> {
   const lost = findLostKey(source, directory.path);
-  if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
+  if (lost !== undefined) return fail("local", "missingNodeKey", lost);
   const key = openNodeKey(source);
   if (!key.ok) return key;
   logNewKey(key.value, source, logger);

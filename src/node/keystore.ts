@@ -1,6 +1,6 @@
 import { messageOf } from "../primitives/errorMessage.ts";
 import { equalBytes, parseHex, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { type NodeKey, nodeKey } from "./nodeKey.ts";
 
 /**
@@ -18,16 +18,16 @@ export type KeystoreErrorCode = "unusableNodeKey";
 
 /** Reads a keystore without decrypting it. An error says what is wrong, in words that follow the file's name. */
 export function parseKeystore(text: string): Result<Keystore, KeystoreErrorCode> {
-  if (text.length > KEYSTORE_LIMIT) return refuse(`it is larger than ${KEYSTORE_LIMIT} bytes`);
+  if (text.length > KEYSTORE_LIMIT) return unusable(`it is larger than ${KEYSTORE_LIMIT} bytes`);
   const lowered = text.toLowerCase();
   let content: Members;
   try {
     content = membersOf(JSON.parse(lowered));
   } catch (error) {
-    return refuse(`it is not JSON: ${messageOf(error)}`);
+    return unusable(`it is not JSON: ${messageOf(error)}`);
   }
   const problem = findVersionProblem(content["version"]) ?? findCryptoProblem(membersOf(content["crypto"]));
-  if (problem !== undefined) return refuse(problem);
+  if (problem !== undefined) return unusable(problem);
   const { address } = content;
   const named = typeof address === "string" ? parseHex(address) : undefined;
   return ok({ text: lowered, address: named });
@@ -48,12 +48,12 @@ export async function decryptKeystore(
     key = nodeKey(Uint8Array.from(wallet.getPrivateKey()));
   } catch (error) {
     const reason = messageOf(error);
-    return refuse(
+    return unusable(
       reason.includes("wrong passphrase") ? "the password is not the one of this file" : `${reason}`,
     );
   }
   if (address !== undefined && !equalBytes(address, key.address)) {
-    return refuse(`it names the address ${toHex(address)}, but holds the key of ${toHex(key.address)}`);
+    return unusable(`it names the address ${toHex(address)}, but holds the key of ${toHex(key.address)}`);
   }
   return ok(key);
 }
@@ -140,6 +140,6 @@ function show(value: unknown): string {
   return (JSON.stringify(value) ?? "missing").slice(0, 40);
 }
 
-function refuse(message: string): Result<never, KeystoreErrorCode> {
-  return err({ code: "unusableNodeKey", fault: "local", message });
+function unusable(message: string): Result<never, KeystoreErrorCode> {
+  return fail("local", "unusableNodeKey", message);
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { KeystoreSettings } from "../config/settings.ts";
 import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { decryptKeystore, KEYSTORE_LIMIT, type KeystoreErrorCode, parseKeystore } from "./keystore.ts";
 import { type NodeKey, OTHERS_MAY_READ } from "./nodeKey.ts";
@@ -19,22 +19,22 @@ export async function openKeystore({
   passwordFile,
 }: KeystoreSettings): Promise<Result<KeystoreKey, KeystoreErrorCode>> {
   const text = readText(path);
-  if (!text.ok) return refuse(path, text.error.message);
+  if (!text.ok) return unusable(path, text.error.message);
   const keystore = parseKeystore(text.value);
-  if (!keystore.ok) return refuse(path, keystore.error.message);
+  if (!keystore.ok) return unusable(path, keystore.error.message);
   const password = readPassword(passwordFile);
   if (!password.ok) return password;
   const key = await decryptKeystore(keystore.value, password.value);
-  if (!key.ok) return refuse(path, `${key.error.message} (the password is in ${passwordFile})`);
+  if (!key.ok) return unusable(path, `${key.error.message} (the password is in ${passwordFile})`);
   return ok({ ...key.value, exposed: [path, passwordFile].filter(isExposed) });
 }
 
 /** Checks both files as far as that is possible without decrypting. */
 export function checkKeystore({ path, passwordFile }: KeystoreSettings): Result<void, KeystoreErrorCode> {
   const text = readText(path);
-  if (!text.ok) return refuse(path, text.error.message);
+  if (!text.ok) return unusable(path, text.error.message);
   const keystore = parseKeystore(text.value);
-  if (!keystore.ok) return refuse(path, keystore.error.message);
+  if (!keystore.ok) return unusable(path, keystore.error.message);
   const password = readPassword(passwordFile);
   return password.ok ? ok(undefined) : password;
 }
@@ -45,11 +45,7 @@ export function readPassword(path: string): Result<string, KeystoreErrorCode> {
   const reason = text.ok ? "its first line is empty" : text.error.message;
   const password = text.ok ? (text.value.split(/\r?\n/, 1)[0] ?? "") : "";
   if (password !== "") return ok(password);
-  return err({
-    code: "unusableNodeKey",
-    fault: "local",
-    message: `The password file ${path} cannot be used: ${reason}.`,
-  });
+  return fail("local", "unusableNodeKey", `The password file ${path} cannot be used: ${reason}.`);
 }
 
 /**
@@ -79,22 +75,14 @@ function readText(path: string): Result<string, "unreadable"> {
   } catch (error) {
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
     const advice = isDenied ? "; allow the user that runs the node to read it, and no other user" : "";
-    return unreadable(`${messageOf(error)}${advice}`);
+    return fail("local", "unreadable", `${messageOf(error)}${advice}`);
   }
-}
-
-function unreadable(message: string): Result<never, "unreadable"> {
-  return err({ code: "unreadable", fault: "local", message });
 }
 
 function isExposed(path: string): boolean {
   return (statSync(path).mode & OTHERS_MAY_READ) !== 0;
 }
 
-function refuse(path: string, reason: string): Result<never, KeystoreErrorCode> {
-  return err({
-    code: "unusableNodeKey",
-    fault: "local",
-    message: `The keystore ${path} cannot be used: ${reason}.`,
-  });
+function unusable(path: string, reason: string): Result<never, KeystoreErrorCode> {
+  return fail("local", "unusableNodeKey", `The keystore ${path} cannot be used: ${reason}.`);
 }

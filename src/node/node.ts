@@ -7,7 +7,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/ports.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
@@ -92,7 +92,7 @@ export async function startNode(
     await closeAll();
     if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
     const code = codeOf(error);
-    return err({ code, fault: "local", message: error.message });
+    return fail("local", code, error.message);
   }
 }
 
@@ -240,11 +240,10 @@ async function begin(
 }
 
 function unusableVoteLog({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {
-  return err({
-    code: "unusableDatabase",
-    fault: "local",
-    message:
-      `The vote log ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
+  return fail(
+    "local",
+    "unusableDatabase",
+    `The vote log ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
       `node has never voted on it, delete ${voteFile} and ${voteFile}.mark: it is then silent for a while.`,
-  });
+  );
 }

@@ -5,7 +5,7 @@ import type { Address } from "../primitives/address.ts";
 import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Err, err, ok, type Result } from "../primitives/result.ts";
+import { type Err, fail, ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
@@ -47,7 +47,7 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredK
     if (isNew) createKeyFile(path, initialKey ?? newPrivateKey());
     const privateKey = parseHex(readNamedFile(path, MOST_BYTES).trim());
     if (privateKey === undefined || !curve.isPrivateKey(privateKey)) {
-      return refuse(
+      return unusable(
         path,
         "it does not hold a valid private key: one line of 64 hexadecimal digits is expected",
       );
@@ -60,11 +60,11 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredK
   } catch (error) {
     if (isDiskAtFault(error)) {
       const { message } = translateDiskError(error, `The node key file ${path} cannot be used`);
-      return err({ code: "diskFailure", fault: "local", message });
+      return fail("local", "diskFailure", message);
     }
     const reason = messageOf(error);
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
-    return refuse(
+    return unusable(
       path,
       isDenied ? `${reason}; allow the user that runs the node to read it, and no other user` : reason,
     );
@@ -101,10 +101,6 @@ export function newPrivateKey(): Uint8Array {
   }
 }
 
-function refuse(path: string, reason: string): Err<"unusableNodeKey"> {
-  return err({
-    code: "unusableNodeKey",
-    fault: "local",
-    message: `The node key file ${path} cannot be used: ${reason}.`,
-  });
+function unusable(path: string, reason: string): Err<"unusableNodeKey"> {
+  return fail("local", "unusableNodeKey", `The node key file ${path} cannot be used: ${reason}.`);
 }

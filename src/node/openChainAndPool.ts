@@ -12,7 +12,7 @@ import { isValidator } from "../ibft/validatorVotes.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
@@ -204,11 +204,10 @@ async function openIndex(
 }
 
 function differentGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
-  return err({
-    code: "differentGenesis",
-    fault: "local",
-    message:
-      `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
+  return fail(
+    "local",
+    "differentGenesis",
+    `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
       "Give the original file with --genesis-file; or, for another chain, a folder of its own with --data-path.",
-  });
+  );
 }

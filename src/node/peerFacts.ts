@@ -1,7 +1,7 @@
 import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "../config/enode.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { NamedPeer, Network } from "../network/network.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 import { addressOf } from "./advertisedAddress.ts";
 
@@ -67,19 +67,15 @@ async function readNode(url: string, hostNames: HostNames): Promise<Result<NodeA
   if (!parsed.ok) {
     const [, nodeId = ""] = /^enode:\/\/([^@]+)@/i.exec(url) ?? [];
     const isBadId = nodeId !== "" && !/^[0-9a-fA-F]{128}$/.test(nodeId);
-    return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.error.message);
+    return fail("caller", isBadId ? "invalidNodeId" : "malformed", parsed.error.message);
   }
   if (isNamed(parsed.value)) {
-    if (hostNames === "none") return refuse("namedHost", "host names are not allowed");
+    if (hostNames === "none") return fail("caller", "namedHost", "host names are not allowed");
     const isKnown = hostNames === "any" || (await addressOf(parsed.value.host)) !== undefined;
-    if (!isKnown) return refuse("unknownHost", "no name server knows the host name");
+    if (!isKnown) return fail("caller", "unknownHost", "no name server knows the host name");
   }
   const node = dialAddress(parsed.value);
-  return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
-}
-
-function refuse(code: EnodeErrorCode, message: string): Result<never, EnodeErrorCode> {
-  return err({ code, fault: "caller", message });
+  return node === undefined ? fail("caller", "malformed", "the node does not listen") : ok(node);
 }
 
 /** The enode URL names the node where it was dialed or found (p2p.md#enode-urls). */

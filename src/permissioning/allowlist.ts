@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /**
@@ -98,7 +98,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
 
   function notWritten(code: "notPersisted" | "outOfSync", reason: string): Result<never, AllowlistErrorCode> {
     logger.warn({ file: path, reason }, `the ${kind.noun} allowlist could not be written`);
-    return refuse(code, reason);
+    return fail("caller", code, reason);
   }
 
   return {
@@ -109,15 +109,17 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     add(texts) {
       const added = normalizeAll(kind, texts);
       if (!added.ok) return added;
-      if (added.value.some((item) => members.has(item))) return refuse("exists", "it is on the list already");
+      if (added.value.some((item) => members.has(item)))
+        return fail("caller", "exists", "it is on the list already");
       return change([...items, ...added.value]);
     },
     remove(texts) {
       const removed = normalizeAll(kind, texts);
       if (!removed.ok) return removed;
       if (removed.value.some((item) => kind.isFixed?.(item)))
-        return refuse("fixed", "a maintained peer must stay on the list");
-      if (!removed.value.every((item) => members.has(item))) return refuse("absent", "it is not on the list");
+        return fail("caller", "fixed", "a maintained peer must stay on the list");
+      if (!removed.value.every((item) => members.has(item)))
+        return fail("caller", "absent", "it is not on the list");
       return change(items.filter((item) => !removed.value.includes(item)));
     },
     read,
@@ -130,14 +132,11 @@ function normalizeAll(
   kind: AllowlistKind,
   texts: readonly string[],
 ): Result<readonly string[], AllowlistErrorCode> {
-  if (texts.length === 0) return refuse("empty", "no entries given");
+  if (texts.length === 0) return fail("caller", "empty", "no entries given");
   const items = texts.map(kind.normalize);
-  if (!items.every((item) => item !== undefined)) return refuse("invalid", `not all are ${kind.noun}s`);
-  return new Set(items).size < items.length ? refuse("duplicate", "duplicate entries") : ok(items);
-}
-
-function refuse(code: AllowlistErrorCode, message: string): Result<never, AllowlistErrorCode> {
-  return err({ code, message, fault: "caller" });
+  if (!items.every((item) => item !== undefined))
+    return fail("caller", "invalid", `not all are ${kind.noun}s`);
+  return new Set(items).size < items.length ? fail("caller", "duplicate", "duplicate entries") : ok(items);
 }
 
 function readItems(kind: AllowlistKind, path: string): Result<readonly string[], "unusablePermissions"> {
@@ -148,7 +147,7 @@ function readItems(kind: AllowlistKind, path: string): Result<readonly string[],
     const item = kind.normalize(text);
     if (item === undefined) {
       const message = `Invalid ${kind.noun} ${text} (${kind.key} in line ${line} of ${path})`;
-      return err({ code: "unusablePermissions", fault: "local", message });
+      return fail("local", "unusablePermissions", message);
     }
     items.add(item);
   }

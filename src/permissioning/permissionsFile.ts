@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
@@ -31,7 +31,7 @@ export function readListedTexts(
   try {
     text = readNamedFile(path, MOST_BYTES);
   } catch (error) {
-    return refuse(`Unable to read permissioning TOML config file: ${messageOf(error)}`);
+    return unusable(`Unable to read permissioning TOML config file: ${messageOf(error)}`);
   }
   let table: TomlTable;
   try {
@@ -39,13 +39,13 @@ export function readListedTexts(
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    return refuse(
+    return unusable(
       `Unable to read permissioning TOML config file: Invalid TOML configuration: ${reason} (line ${error.line}, column ${error.column}) in ${path}`,
     );
   }
   const value = table[key] ?? table[formerKey(key)];
-  if (value === undefined) return refuse(`${key} config option missing in TOML config file ${path}`);
-  if (!isTexts(value)) return refuse(`${key} must be a list of texts in ${path}`);
+  if (value === undefined) return unusable(`${key} config option missing in TOML config file ${path}`);
+  if (!isTexts(value)) return unusable(`${key} must be a list of texts in ${path}`);
   return ok(value.map((each) => ({ text: each, line: lineOf(each, text) })));
 }
 
@@ -61,8 +61,8 @@ export function writeListedTexts(path: string, key: AllowlistKey, texts: readonl
   replaceFile(path, contains(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
 }
 
-function refuse(message: string): Result<never, "unusablePermissions"> {
-  return err({ code: "unusablePermissions", fault: "local", message });
+function unusable(message: string): Result<never, "unusablePermissions"> {
+  return fail("local", "unusablePermissions", message);
 }
 
 function isTexts(value: TomlValue): value is string[] {

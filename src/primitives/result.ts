@@ -29,3 +29,8 @@ export function ok<T>(value: T): Ok<T> {
 export function err<Code extends string>(error: CodedError<Code>): Err<Code> {
   return { ok: false, error };
 }
+
+/** An expected error, written where it is found. `err` takes one that has facts, or that another operation gave. */
+export function fail<Code extends string>(fault: Fault, code: Code, message: string): Err<Code> {
+  return err({ code, fault, message });
+}

@@ -1,4 +1,4 @@
-import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
+import { type CodedError, err, fail, ok, type Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import { BATCH_BODIES, LEAST_BLOCK_HISTORY } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
@@ -20,12 +20,12 @@ export async function downloadHeaders(
   const missing = (peer.height ?? 0n) - parent.header.number;
   const max = missing < BigInt(limit) ? Math.max(1, Number(missing)) : limit;
   const response = await peer.requestHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
-  if (!response.ok) return noResponse(response.error.message);
-  if (response.value.length === 0) return noResponse(`it has no block ${from}`);
+  if (!response.ok) return fail("peer", "noResponse", response.error.message);
+  if (response.value.length === 0) return fail("peer", "noResponse", `it has no block ${from}`);
   const links = linkHeaders(parent, response.value);
   if (links.ok) return links;
   const { code, message } = links.error;
-  return code === "otherBranch" ? err({ code, fault: "peer", message }) : invalid(message);
+  return code === "otherBranch" ? fail("peer", code, message) : fail("peer", "invalid", message);
 }
 
 /**
@@ -76,9 +76,9 @@ async function askBodies(
   wanted: readonly Link[],
 ): Promise<Result<ReadonlyMap<string, Body>, DownloadErrorCode>> {
   const response = await peer.requestBodies(wanted.map(({ hash }) => hash));
-  if (!response.ok) return noResponse(response.error.message);
+  if (!response.ok) return fail("peer", "noResponse", response.error.message);
   const matched = await matchBodies(wanted, response.value);
-  return matched.ok ? matched : invalid(matched.error.message);
+  return matched.ok ? matched : fail("peer", "invalid", matched.error.message);
 }
 
 /** The peer returned none of the bodies that were requested, the first of them that of block `number`. */
@@ -89,12 +89,4 @@ export function noBody({ height = 0n }: SyncPeer, number: bigint): CodedError<Do
     fault: "peer",
     message: `it has no body of block ${number}`,
   };
-}
-
-function noResponse(message: string): Result<never, DownloadErrorCode> {
-  return err({ code: "noResponse", fault: "peer", message });
-}
-
-function invalid(message: string): Result<never, DownloadErrorCode> {
-  return err({ code: "invalid", fault: "peer", message });
 }

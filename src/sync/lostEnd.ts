@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import { downloadHeaders } from "./download.ts";
 import { MAX_PROBES, RANGE_HEADERS } from "./limits.ts";
@@ -112,7 +112,9 @@ export class LostEndSearch {
   async #ask(peer: SyncPeer, atMs: number): Promise<void> {
     const { logger, onProven } = this.#parts;
     this.#asked.set(peer.key, { atMs, isOpen: true });
-    const found = await this.#lostBlocksOf(peer).catch((error: unknown) => unproven(messageOf(error)));
+    const found = await this.#lostBlocksOf(peer).catch((error: unknown) =>
+      fail("peer", "unproven", messageOf(error)),
+    );
     this.#asked.set(peer.key, { atMs, isOpen: false });
     if (this.isProven || this.#isClosed) return;
     if (!found.ok) {
@@ -139,18 +141,18 @@ export class LostEndSearch {
     while (run.last.header.number < number) {
       const missing = Number(number - run.last.header.number);
       const links = await downloadHeaders(peer, run.last, Math.min(missing, RANGE_HEADERS));
-      if (!links.ok) return unproven(links.error.message);
+      if (!links.ok) return fail("peer", "unproven", links.error.message);
       const { checked, error } = await run.extend(links.value.map(({ header }) => header));
-      if (error !== undefined) return unproven(error.message);
+      if (error !== undefined) return fail("peer", "unproven", error.message);
       for (const each of checked) {
         if (this.#isOursAlone(each.header.extraData))
-          return unproven(`nobody but this validator has sealed block ${each.header.number}`);
+          return fail("peer", "unproven", `nobody but this validator has sealed block ${each.header.number}`);
         hashes.set(each.header.number, each.hash);
       }
     }
     if (equalBytes(run.last.hash, hash)) return ok(hashes);
     const message = `its block ${run.last.header.number} is ${toHex(run.last.hash)}, where ${toHex(hash)} was lost`;
-    return err({ code: "otherBlock", fault: "peer", message });
+    return fail("peer", "otherBlock", message);
   }
 
   #isOursAlone(extraData: Uint8Array): boolean {
@@ -188,7 +190,3 @@ const OTHER_BLOCK =
 /** Between two questions to one peer. */
 const RETRY_MS = 2_000;
 const TELL_MS = 30_000;
-
-function unproven(message: string): Result<never, "unproven"> {
-  return err({ code: "unproven", fault: "peer", message });
-}

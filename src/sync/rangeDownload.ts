@@ -1,6 +1,6 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { err, fail, ok, type Result } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SyncContext } from "./context.ts";
@@ -105,5 +105,5 @@ export async function checkHeaderAfter(
   const checked = await chain.checkNextHeader(header);
   if (checked.ok || hasMoved()) return ok(undefined);
   const code = isProvenFault(checked.error) ? "invalid" : "noResponse";
-  return err({ code, fault: "peer", message: checked.error.message });
+  return fail("peer", code, checked.error.message);
 }

@@ -2,7 +2,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { inSlices } from "../primitives/steps.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
@@ -33,19 +33,19 @@ export function linkHeaders(
   let previous = { number: parent.header.number, hash: parent.hash };
   for (const header of headers) {
     if (header.number !== previous.number + 1n) {
-      return broken(`block ${header.number} where ${previous.number + 1n} was requested`);
+      return fail(
+        "peer",
+        "brokenChain",
+        `block ${header.number} where ${previous.number + 1n} was requested`,
+      );
     }
     if (!equalBytes(header.parentHash, previous.hash)) {
       return links.length > 0
-        ? broken(`block ${header.number} does not follow the one before it`)
-        : err({
-            code: "otherBranch",
-            fault: "peer",
-            message: `its block ${header.number} has another parent than the local head`,
-          });
+        ? fail("peer", "brokenChain", `block ${header.number} does not follow the one before it`)
+        : fail("peer", "otherBranch", `its block ${header.number} has another parent than the local head`);
     }
     const hash = hashOfHeader(header);
-    if (!hash.ok) return broken(hash.error.message);
+    if (!hash.ok) return fail("peer", "brokenChain", hash.error.message);
     links.push({ header, hash: hash.value });
     previous = { number: header.number, hash: hash.value };
   }
@@ -73,11 +73,11 @@ export async function matchBodies(
     const root = await inSlices(rootOfTransactionsInSteps(body.transactions), slice);
     const key = toKey(root);
     if (!roots.has(key) || body.ommers.length > 0) {
-      return err({
-        code: "foreignBody",
-        fault: "peer",
-        message: `a body of ${body.transactions.length} transactions that belongs to no requested block`,
-      });
+      return fail(
+        "peer",
+        "foreignBody",
+        `a body of ${body.transactions.length} transactions that belongs to no requested block`,
+      );
     }
     matched.set(key, body);
   }
@@ -86,8 +86,4 @@ export async function matchBodies(
 
 export function rootKey({ transactionsRoot }: Header): string {
   return toKey(transactionsRoot);
-}
-
-function broken(message: string): Result<never, SegmentErrorCode> {
-  return err({ code: "brokenChain", fault: "peer", message });
 }

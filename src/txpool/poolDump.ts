@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { readRlpString } from "../primitives/rlp.ts";
 import {
   decodeBodyTransaction,
@@ -28,10 +28,10 @@ export function encodeDumpLine({ transaction, origin }: DumpedTransaction): stri
 export function decodeDumpLine(line: string): Result<DumpedTransaction, "damagedLine"> {
   const [, letter, text] = /^([lr])([A-Za-z0-9+/]+={0,2})\r?$/.exec(line) ?? [];
   if (letter === undefined || text === undefined) {
-    return damaged("it is not the letter l or r followed by base64");
+    return fail("local", "damagedLine", "it is not the letter l or r followed by base64");
   }
   const decoded = decodeRlp(Uint8Array.from(Buffer.from(text, "base64")));
-  if (!decoded.ok) return damaged(decoded.error.message);
+  if (!decoded.ok) return fail("local", "damagedLine", decoded.error.message);
   return ok({ transaction: decoded.value, origin: letter === "l" ? "local" : "remote" });
 }
 
@@ -69,12 +69,8 @@ function decodeRlp(bytes: Uint8Array): Result<Transaction> {
   try {
     return decodeBodyTransaction(readRlpString(bytes));
   } catch (error) {
-    return damaged(error instanceof Error ? error.message : "unreadable RLP");
+    return fail("local", "damagedLine", error instanceof Error ? error.message : "unreadable RLP");
   }
-}
-
-function damaged(message: string): Result<never, "damagedLine"> {
-  return err({ code: "damagedLine", fault: "local", message });
 }
 
 function compare(a: bigint, b: bigint): number {

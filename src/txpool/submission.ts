@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/result.ts";
-import { err, ok } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
@@ -68,18 +67,14 @@ export function createRemoteSubmission(
     if (!decoded.ok) return decoded;
     const { hash, raw: canonical } = decoded.value;
     const code = await addRemotely(canonical, remoteHost);
-    return code === undefined ? ok(hash) : err({ code, fault: "caller", message: "the pool refused it" });
+    return code === undefined ? ok(hash) : fail("caller", code, "the pool refused it");
   };
 }
 
 function decodeSubmission(raw: Uint8Array): Result<Transaction, SubmissionErrorCode> {
   const canonical = unwrappedBlobTransaction(raw);
   if (canonical !== undefined) return decodeTransaction(canonical);
-  return err({
-    code: "malformedTransaction",
-    fault: "caller",
-    message: "it comes without its blobs",
-  });
+  return fail("caller", "malformedTransaction", "it comes without its blobs");
 }
 
 const NO_SIGNER = poolError("invalidSignature", "local", "the signature fits no key");

@@ -1,6 +1,6 @@
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { joinBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import {
   encodeRlp,
   encodeRlpList,
@@ -172,13 +172,14 @@ export function* readBlock(
 ): Generator<"block", Result<Block, "malformedBlock">> {
   try {
     const [headerPart, ...rest] = partsOf(bytes, 4);
-    if (headerPart === undefined || rest.length < 2) return malformed("a block has three parts, or four");
+    if (headerPart === undefined || rest.length < 2)
+      return fail("peer", "malformedBlock", "a block has three parts, or four");
     const header = decodeHeader(headerPart);
-    if (!header.ok) return malformed(header.error.message);
+    if (!header.ok) return fail("peer", "malformedBlock", header.error.message);
     const body = yield* readBodyParts(rest, reading);
     return body.ok ? ok({ header: header.value, ...body.value }) : body;
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "not RLP");
+    return fail("peer", "malformedBlock", error instanceof Error ? error.message : "not RLP");
   }
 }
 
@@ -187,7 +188,7 @@ export function decodeBody(bytes: Uint8Array): Result<Body, "malformedBlock"> {
   try {
     return atOnce(readBodyParts(partsOf(bytes, 3)));
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "not RLP");
+    return fail("peer", "malformedBlock", error instanceof Error ? error.message : "not RLP");
   }
 }
 
@@ -211,14 +212,14 @@ function* readBodyParts(
 ): Generator<"block", Result<Body, "malformedBlock">> {
   const [transactionsPart, ommersPart, withdrawalsPart] = parts;
   if (transactionsPart === undefined || ommersPart === undefined)
-    return malformed("a body has two parts, or three");
+    return fail("peer", "malformedBlock", "a body has two parts, or three");
   if (hasMoreThan(transactionsPart, maxTransactions))
-    return malformed(`more than ${maxTransactions} transactions`);
+    return fail("peer", "malformedBlock", `more than ${maxTransactions} transactions`);
   const transactions: Transaction[] = [];
   for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
     if (transactions.length > 0 && transactions.length % PORTION_TRANSACTIONS === 0) yield "block";
     const transaction = readMember(transactionsPart.subarray(isList ? start : from, until), isList, find);
-    if (!transaction.ok) return malformed(transaction.error.message);
+    if (!transaction.ok) return fail("peer", "malformedBlock", transaction.error.message);
     transactions.push(transaction.value);
   }
   const rest = decodeRest(ommersPart, withdrawalsPart);
@@ -254,7 +255,7 @@ function decodeRest(
   const ommers: Header[] = [];
   for (const part of partsOf(ommersPart, MAX_OMMERS)) {
     const ommer = decodeHeader(part);
-    if (!ommer.ok) return malformed(ommer.error.message);
+    if (!ommer.ok) return fail("peer", "malformedBlock", ommer.error.message);
     ommers.push(ommer.value);
   }
   if (withdrawalsPart === undefined) return ok({ ommers });
@@ -271,7 +272,3 @@ function readWithdrawal(part: Uint8Array): RlpItem {
 const MAX_OMMERS = 64;
 const MAX_WITHDRAWALS = 1024;
 const WITHDRAWAL_FIELDS = 4;
-
-function malformed(message: string): Result<never, "malformedBlock"> {
-  return err({ code: "malformedBlock", fault: "peer", message });
-}

@@ -1,6 +1,6 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { encodeRlp, type RlpItem, type RlpSpan, readRlpString, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
@@ -54,7 +54,7 @@ export function decodeExtraData(bytes: Uint8Array): Result<ExtraData, "malformed
   try {
     return ok(readExtraData(bytes));
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "not RLP");
+    return fail("peer", "malformedExtraData", error instanceof Error ? error.message : "not RLP");
   }
 }
 
@@ -129,10 +129,6 @@ function listAt<T>(list: Uint8Array | undefined, what: string, read: (part: Uint
   const members: T[] = [];
   for (const { start, until } of rlpMembers(list)) members.push(read(list.subarray(start, until)));
   return members;
-}
-
-function malformed(message: string): Result<ExtraData, "malformedExtraData"> {
-  return err({ code: "malformedExtraData", fault: "peer", message });
 }
 
 /** Vanity of exactly 32 bytes from the operator's bytes: zero-padded on the left, as in Besu. */

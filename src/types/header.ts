@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
 /**
@@ -80,28 +80,29 @@ export function decodeHeader(bytes: Uint8Array): Result<Header, "malformedHeader
   const items: Uint8Array[] = [];
   try {
     for (const { isList, from, until } of rlpMembers(bytes)) {
-      if (isList) return malformed("a field of a header is not a list");
+      if (isList) return fail("peer", "malformedHeader", "a field of a header is not a list");
       // Untrusted peers send headers: reading stops at the first surplus field.
       if (items.length === MAX_FIELDS)
-        return malformed(`a header does not have more than ${MAX_FIELDS} fields`);
+        return fail("peer", "malformedHeader", `a header does not have more than ${MAX_FIELDS} fields`);
       items.push(bytes.subarray(from, until));
     }
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "not RLP");
+    return fail("peer", "malformedHeader", error instanceof Error ? error.message : "not RLP");
   }
   return headerFromItems(items);
 }
 
 /** Like decodeHeader, from items of a larger RLP. */
 export function headerFromItems(items: unknown): Result<Header, "malformedHeader"> {
-  if (!Array.isArray(items)) return malformed("a header is a list");
-  if (!HEADER_LENGTHS.has(items.length)) return malformed(`a header does not have ${items.length} fields`);
+  if (!Array.isArray(items)) return fail("peer", "malformedHeader", "a header is a list");
+  if (!HEADER_LENGTHS.has(items.length))
+    return fail("peer", "malformedHeader", `a header does not have ${items.length} fields`);
   if (!items.every((item) => item instanceof Uint8Array))
-    return malformed("a field of a header is not a list");
+    return fail("peer", "malformedHeader", "a field of a header is not a list");
   try {
     return ok(readHeader(items as Uint8Array[]));
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "unreadable field");
+    return fail("peer", "malformedHeader", error instanceof Error ? error.message : "unreadable field");
   }
 }
 
@@ -150,8 +151,4 @@ function readHeader(items: readonly Uint8Array[]): Header {
     ...(items.length > 19 && { parentBeaconBlockRoot: asHash(at(19)) }),
     ...(items.length > 20 && { requestsHash: asHash(at(20)) }),
   };
-}
-
-function malformed(message: string): Result<Header, "malformedHeader"> {
-  return err({ code: "malformedHeader", fault: "peer", message });
 }

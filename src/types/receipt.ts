@@ -1,7 +1,7 @@
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import {
   encodeRlpString,
   type RlpItem,
@@ -112,7 +112,7 @@ export function decodeReceipt(bytes: Uint8Array): Result<BareReceipt, "malformed
     });
   } catch (error) {
     const message = error instanceof Error ? error.message : "not RLP";
-    return err({ code: "malformedReceipt", fault: "peer", message });
+    return fail("peer", "malformedReceipt", message);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, smaller } from "../primitives/quantity.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpString, rlpPrefix, rlpStringSize } from "../primitives/rlp.ts";
 import { SECP256K1_ORDER } from "../primitives/secp256k1.ts";
 import { FieldReader, NO_ENTRIES } from "./transactionFields.ts";
@@ -70,20 +70,16 @@ export type TransactionErrorCode = "malformedTransaction" | "unsupportedV" | "un
 /** Decodes the canonical encoding, strictly; checks the signature's ranges, but does not recover its signer. */
 export function decodeTransaction(bytes: Uint8Array): Result<Transaction, TransactionErrorCode> {
   const first = bytes[0];
-  if (first === undefined) return malformed("no bytes");
+  if (first === undefined) return fail("peer", "malformedTransaction", "no bytes");
   try {
     if (first >= 0xc0) return ok(new DecodedTransaction(0, bytes));
     if (first >= 1 && first <= 4) return ok(new DecodedTransaction(first as TransactionType, bytes));
-    if (first >= 0x80) return malformed("an RLP string where a transaction should be");
-    return err({
-      code: "unknownTransactionType",
-      fault: "peer",
-      message: `unknown transaction type 0x${first.toString(16)}`,
-    });
+    if (first >= 0x80)
+      return fail("peer", "malformedTransaction", "an RLP string where a transaction should be");
+    return fail("peer", "unknownTransactionType", `unknown transaction type 0x${first.toString(16)}`);
   } catch (error) {
-    if (error instanceof UnsupportedV)
-      return err({ code: "unsupportedV", fault: "peer", message: error.message });
-    return malformed(error instanceof Error ? error.message : "unreadable field");
+    if (error instanceof UnsupportedV) return fail("peer", "unsupportedV", error.message);
+    return fail("peer", "malformedTransaction", error instanceof Error ? error.message : "unreadable field");
   }
 }
 
@@ -91,7 +87,7 @@ export function decodeTransaction(bytes: Uint8Array): Result<Transaction, Transa
 export function decodeBodyTransaction(bytes: Uint8Array): Result<Transaction, TransactionErrorCode> {
   return bytes[0] !== undefined && bytes[0] < 0x80
     ? decodeTransaction(bytes)
-    : malformed("not a typed transaction");
+    : fail("peer", "malformedTransaction", "not a typed transaction");
 }
 
 /** RLP of a transaction in a block body: a legacy one is a list, a typed one is a byte string. */
@@ -276,10 +272,6 @@ function authorization(list: FieldReader): Authorization {
     r: fields.scalar(),
     s: fields.scalar(),
   }));
-}
-
-function malformed(message: string): Result<Transaction, TransactionErrorCode> {
-  return err({ code: "malformedTransaction", fault: "peer", message });
 }
 
 /** For log lines and messages. */

@@ -12,7 +12,7 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { clientVersion } from "../../config/clientVersion.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { DamagedData } from "../../storage/database.ts";
 import { copyLevelFolder } from "../../storage/leveldb/levelCopy.ts";
@@ -73,9 +73,11 @@ type Refusal = "noChain" | "tooLittleRoom" | "noKey";
 export async function createBackup(request: BackupRequest): Promise<Result<Backup, Refusal>> {
   const { dataPath, to, key, processId } = request;
   const chain = join(dataPath, "chain");
-  if (!existsSync(join(chain, "CURRENT"))) return refuse("noChain", `There is no chain in ${dataPath}.`);
+  if (!existsSync(join(chain, "CURRENT")))
+    return fail("caller", "noChain", `There is no chain in ${dataPath}.`);
   if (key !== undefined && !existsSync(key.path))
-    return refuse(
+    return fail(
+      "caller",
       "noKey",
       `There is no key file ${key.path}. If the node's key is elsewhere, name it as the node does, with ` +
         "--node-private-key-file, --node-keystore-file or --config-file.",
@@ -90,7 +92,7 @@ export async function createBackup(request: BackupRequest): Promise<Result<Backu
     if (!room.ok) return room;
     const { files, newBytes } = await copyAll(request, { stage, draft, newest });
     const facts = await factsOfCopy(join(draft, "chain"), join(draft, "check"), request.pace);
-    if (facts === undefined) return refuse("noChain", `There is no chain in ${dataPath}.`);
+    if (facts === undefined) return fail("caller", "noChain", `There is no chain in ${dataPath}.`);
     const createdAt = new Date(request.nowMs()).toISOString();
     const list: FileList = { format: 1, client: clientVersion(), createdAt, ...facts, files };
     await seal(draft, list);
@@ -190,7 +192,11 @@ async function refuseWithoutRoom(
   const room = await refuseLittleRoom(to, needed);
   return room.ok
     ? room
-    : refuse("tooLittleRoom", `${room.error.message} Keep fewer backups (--keep), or choose another disk.`);
+    : fail(
+        "caller",
+        "tooLittleRoom",
+        `${room.error.message} Keep fewer backups (--keep), or choose another disk.`,
+      );
 }
 
 /** Gives the draft its list, durably. */
@@ -253,7 +259,3 @@ function backupsIn(to: string): readonly KnownBackup[] {
 }
 
 const NAMES = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-block-\d+$/;
-
-function refuse<Code extends Refusal>(code: Code, message: string): Result<never, Code> {
-  return err({ code, fault: "caller", message });
-}

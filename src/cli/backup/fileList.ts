@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { FILE_BYTES, LIST_BYTES } from "./limits.ts";
 
 /** The file that makes a folder a backup: written last. */
@@ -41,13 +41,13 @@ export interface BackedUpFile {
 export function readFileList(folder: string): Result<FileList, "notABackup"> {
   const path = join(folder, LIST_NAME);
   try {
-    if (statSync(path).size > LIST_BYTES) return refuse(`${path} is too large`);
+    if (statSync(path).size > LIST_BYTES) return notABackup(`${path} is too large`);
     const list: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isFileList(list)
       ? ok(list)
-      : refuse(`${path} is not the list of a backup that this version reads`);
+      : notABackup(`${path} is not the list of a backup that this version reads`);
   } catch (error) {
-    return refuse(`${folder} is not a complete backup: ${messageOf(error)}`);
+    return notABackup(`${folder} is not a complete backup: ${messageOf(error)}`);
   }
 }
 
@@ -91,6 +91,6 @@ function isCount(value: unknown, max: number): boolean {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max;
 }
 
-function refuse(message: string): Result<never, "notABackup"> {
-  return err({ code: "notABackup", fault: "caller", message: `${message}.` });
+function notABackup(message: string): Result<never, "notABackup"> {
+  return fail("caller", "notABackup", `${message}.`);
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type CopyPace, copyFile } from "./copyFile.ts";
 import { type BackedUpFile, type FileList, readFileList } from "./fileList.ts";
@@ -40,7 +40,8 @@ export async function restoreBackup(
   if (!list.ok) return list;
   const inTheWay = ["chain", "head.log", "caches"].find((name) => existsSync(join(dataPath, name)));
   if (inTheWay !== undefined)
-    return refuse(
+    return fail(
+      "caller",
       "notEmpty",
       `The data folder ${dataPath} has ${inTheWay} already; a backup is restored into one without. Stop the node, and ` +
         "move chain/, caches/ and head.log out of the folder; keep everything else.",
@@ -63,7 +64,7 @@ export async function restoreBackup(
       ? list.value
       : await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
     if (facts?.head.hash !== head.hash || facts.genesisHash !== genesisHash)
-      return refuse("badBackup", `The backup ${from} does not hold the block that its list names.`);
+      return fail("local", "badBackup", `The backup ${from} does not hold the block that its list names.`);
     const kept = putInPlace(files, draft, dataPath);
     const hasVotes = existsSync(join(dataPath, "votes.log"));
     return ok({ ...list.value, kept, hasVotes, needsMigration });
@@ -80,13 +81,13 @@ async function copyChecked(
   const mode = path.startsWith("chain/") ? 0o644 : 0o600;
   const source = join(from, path);
   const found = statSync(source, { throwIfNoEntry: false });
-  if (found === undefined) return refuse("badBackup", `The file ${source} of the backup is missing.`);
+  if (found === undefined) return fail("local", "badBackup", `The file ${source} of the backup is missing.`);
   // Looked at before it is read: a pipe gives nothing, and a device may give bytes without end.
   if (found.isFile() && found.size === bytes) {
     const copied = await copyFile(source, join(draft, path), pace, mode);
     if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
   }
-  return refuse("badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
+  return fail("local", "badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
 }
 
 /** The chain comes last: with it the folder is restored. Returns which of the operator's files were there already. */
@@ -101,8 +102,4 @@ function putInPlace(files: readonly BackedUpFile[], draft: string, dataPath: str
   renameSync(join(draft, "chain"), join(dataPath, "chain"));
   syncFolder(dataPath);
   return kept;
-}
-
-function refuse<Code extends "notEmpty" | "badBackup">(code: Code, message: string): Result<never, Code> {
-  return err({ code, fault: code === "notEmpty" ? "caller" : "local", message });
 }

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { RESERVE_BYTES } from "./limits.ts";
 
 /** Refuses work that needs so many bytes of the folder's disk, those that stay free included, when there are fewer. */
@@ -10,11 +10,10 @@ export async function refuseLittleRoom(
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= neededBytes) return ok(undefined);
   const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
-  return err({
-    code: "tooLittleRoom",
-    fault: "caller",
-    message:
-      `There is too little room in ${folder}: ${megabytes(bavail * bsize)} MB are free, and ${megabytes(neededBytes)} MB are needed ` +
+  return fail(
+    "caller",
+    "tooLittleRoom",
+    `There is too little room in ${folder}: ${megabytes(bavail * bsize)} MB are free, and ${megabytes(neededBytes)} MB are needed ` +
       `(${megabytes(RESERVE_BYTES)} of them stay free).`,
-  });
+  );
 }

@@ -1,14 +1,8 @@
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../observability/logger.ts";
-import { ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { ImportChain } from "./importChain.ts";
-import {
-  type ImportErrorCode,
-  type ImportRequest,
-  type ImportResult,
-  ImportRun,
-  refuse,
-} from "./importRun.ts";
+import { type ImportErrorCode, type ImportRequest, type ImportResult, ImportRun } from "./importRun.ts";
 import { createProgress } from "./progress.ts";
 
 /**
@@ -29,7 +23,7 @@ export async function importBlocks(
   const sizes: number[] = [];
   for (const { name, path } of request.files) {
     const size = await sizeOf(path);
-    if (size === undefined) return refuse("badFile", `The file ${name} cannot be read.`);
+    if (size === undefined) return fail("caller", "badFile", `The file ${name} cannot be read.`);
     sizes.push(size);
   }
   const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -3,7 +3,7 @@ import type { HeaderRun } from "../../chain/bulk/headerRun.ts";
 import type { Chain } from "../../chain/createChain.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { readRlpList } from "../../primitives/rlp.ts";
 import { type Block, decodeBlock } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
@@ -105,7 +105,7 @@ export class ImportRun {
     } catch (error) {
       if (!(error instanceof BlockFileError)) throw error;
       const message = `${placeOf(file.name, error.offset)}: ${error.message}.`;
-      return this.afterWaiting(file, refuse("badFile", message));
+      return this.afterWaiting(file, fail("caller", "badFile", message));
     }
     return this.afterWaiting(file, ok(undefined));
   }
@@ -127,7 +127,8 @@ export class ImportRun {
       return this.conflictWithChain(header.value, raw, name) ?? skip();
     const newest = this.bulk === undefined ? this.chain.head.header.number : this.newest;
     if (number !== newest + 1n)
-      return refuse(
+      return fail(
+        "caller",
         "badBlock",
         `${placeOf(name, raw.offset)}: block ${number} does not follow block ${newest}.`,
       );
@@ -150,7 +151,8 @@ export class ImportRun {
     const hash = hashOfHeader(header);
     if (hash.ok && known !== undefined && equalBytes(known.hash, hash.value)) return undefined;
     const [theirs, ours] = [hash.ok ? toHex(hash.value) : "unreadable", known && toHex(known.hash)];
-    return refuse(
+    return fail(
+      "caller",
       "otherChain",
       header.number === 0n
         ? `The file ${name} holds another chain: its genesis block is ${theirs}, that of this network is ${ours}.`
@@ -239,7 +241,8 @@ export class ImportRun {
   private refuseBlock(name: string, { block, raw, reason }: RefusedBlock): Result<never, ImportErrorCode> {
     const hash = hashOfHeader(block.header);
     const named = hash.ok ? ` (${toHex(hash.value)})` : "";
-    return refuse(
+    return fail(
+      "caller",
       "badBlock",
       `${placeOf(name, raw.offset)}: block ${block.header.number}${named} is refused: ${reason}. ` +
         `The chain ends with block ${this.bulk?.tip.header.number ?? this.chain.head.header.number}.`,
@@ -252,21 +255,17 @@ function headerOf(bytes: Uint8Array): Result<Header, "malformedHeader" | "malfor
   try {
     const [header] = readRlpList(bytes);
     if (header !== undefined) return decodeHeader(bytes.subarray(header.start, header.until));
-    return err({ code: "malformedBlock", fault: "caller", message: "an empty list is not a block" });
+    return fail("caller", "malformedBlock", "an empty list is not a block");
   } catch (error) {
     const message = error instanceof Error ? error.message : "not RLP";
-    return err({ code: "malformedBlock", fault: "caller", message });
+    return fail("caller", "malformedBlock", message);
   }
 }
 
 function malformed(name: string, raw: RawBlock, reason: string): Result<never, ImportErrorCode> {
-  return refuse("badFile", `${placeOf(name, raw.offset)}: no block can be read: ${reason}.`);
+  return fail("caller", "badFile", `${placeOf(name, raw.offset)}: no block can be read: ${reason}.`);
 }
 
 function placeOf(name: string, offset: number): string {
   return `${name}, byte ${offset}`;
-}
-
-export function refuse(code: ImportErrorCode, message: string): Result<never, ImportErrorCode> {
-  return err({ code, fault: "caller", message });
 }

@@ -1,6 +1,6 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
 import { includesBytes, parseHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */
 export interface BlockchainConfig {
@@ -103,5 +103,5 @@ function printJson(json: Json, indent: string): string {
 }
 
 function bad(message: string): Result<never, "badConfig"> {
-  return err({ code: "badConfig", fault: "caller", message });
+  return fail("caller", "badConfig", message);
 }

@@ -3,7 +3,7 @@ import type { RawOption, UnknownOption } from "../../config/rawOption.ts";
 import type { Configuration } from "../../config/readSettings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
 import type { RootLogger } from "../../observability/logger.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 
 /** An option of one command. It is only accepted after the command's words, not in files or environment variables. */
@@ -100,7 +100,7 @@ function readValues(
     else problems.push(`Invalid value for option '--${name}': ${value.error.message}`);
   }
   if (problems.length === 0) return ok(values);
-  return err({ code: "badValue", fault: "caller", message: problems.join("\n") });
+  return fail("caller", "badValue", problems.join("\n"));
 }
 
 function missingOptions(options: CommandOptions, texts: ReadonlyMap<string, string>): string[] {

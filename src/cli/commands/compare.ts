@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { longType, pathType, portType, secondsType, switchType, textType } from "../../config/valueTypes.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { MethodTemplate } from "../compare/methodTemplates.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { defineCommand, type Invocation } from "./command.ts";
@@ -103,7 +103,7 @@ async function readTemplates(
   if (file === undefined) return ok(DEFAULT_METHODS);
   const path = resolve(io.workingDirectory, file);
   const bad = (reason: string) =>
-    err({ code: "badMethods" as const, fault: "caller", message: `The file of methods ${file}: ${reason}` });
+    fail("caller", "badMethods" as const, `The file of methods ${file}: ${reason}`);
   try {
     if (statSync(path).size > COMPARE_LIMITS.methodsFileBytes)
       return bad(`it has more than ${COMPARE_LIMITS.methodsFileBytes} bytes`);
@@ -120,10 +120,6 @@ async function openReportFile(file: string | undefined, io: ProcessIo) {
   try {
     return ok(openReport(resolve(io.workingDirectory, file)));
   } catch (error) {
-    return err({
-      code: "badReport",
-      fault: "caller",
-      message: `The report ${file} cannot be written: ${messageOf(error)}`,
-    });
+    return fail("caller", "badReport", `The report ${file} cannot be written: ${messageOf(error)}`);
   }
 }

@@ -8,7 +8,7 @@ import {
   switchType,
   textType,
 } from "../../config/valueTypes.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { Table, TableDefinition } from "../data/tables/table.ts";
 import { refuse } from "../processIo.ts";
 import { defineCommand, type Invocation } from "./command.ts";
@@ -165,5 +165,5 @@ async function chooseTables({
     unknown === undefined
       ? `--tables names none. The tables of ${schema} are ${names}.`
       : `${schema} has no table ${unknown}. Its tables are ${names}.`;
-  return err({ code: "unknownTable", fault: "caller", message });
+  return fail("caller", "unknownTable", message);
 }

@@ -1,6 +1,6 @@
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlp, readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extraData.ts";
 
@@ -32,16 +32,16 @@ export function decodeValidators(
     const items: unknown = readRlp(bytes, 2);
     const validators: unknown = Array.isArray(items) && items.length === 5 ? items[1] : undefined;
     if (Array.isArray(validators) && validators.every(isAddressBytes)) return ok(validators.map(asAddress));
-    return malformed("it is not a list of five items with a list of addresses in second place");
+    return fail(
+      "caller",
+      "malformedExtraData",
+      "it is not a list of five items with a list of addresses in second place",
+    );
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : "it is not RLP");
+    return fail("caller", "malformedExtraData", error instanceof Error ? error.message : "it is not RLP");
   }
 }
 
 function isAddressBytes(item: unknown): item is Uint8Array {
   return item instanceof Uint8Array && item.length === 20;
-}
-
-function malformed(message: string): Result<never, "malformedExtraData"> {
-  return err({ code: "malformedExtraData", fault: "caller", message });
 }

@@ -2,7 +2,7 @@ import { choiceType, pathType } from "../../config/valueTypes.ts";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand } from "./command.ts";
 import { decodeValidators, EXTRA_DATA_TYPES, encodeGenesisExtraData } from "./genesisExtraData.ts";
@@ -87,5 +87,5 @@ function isAddressText(item: unknown): boolean {
 }
 
 function bad(message: string): Result<never, "badJson"> {
-  return err({ code: "badJson", fault: "caller", message });
+  return fail("caller", "badJson", message);
 }

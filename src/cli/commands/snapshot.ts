@@ -6,7 +6,7 @@ import { bigintType, bytesType, pathType, type ValueType } from "../../config/va
 import { createLogger } from "../../observability/logger.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { asHash, type Hash } from "../../primitives/hash.ts";
-import { err } from "../../primitives/result.ts";
+import { fail } from "../../primitives/result.ts";
 import { isDiskAtFault } from "../../storage/diskErrors.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
@@ -23,11 +23,7 @@ const HASH: ValueType<Hash> = {
   read(text) {
     const bytes = HASH_BYTES.read(text);
     if (bytes.ok && bytes.value.length === 32) return { ok: true, value: asHash(bytes.value) };
-    return err({
-      code: "badValue",
-      fault: "caller",
-      message: `'${text}' is not a hash of 64 hexadecimal digits`,
-    });
+    return fail("caller", "badValue", `'${text}' is not a hash of 64 hexadecimal digits`);
   },
   show: (hash) => HASH_BYTES.show(hash),
 };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 
@@ -11,11 +11,7 @@ export function readText(path: string | undefined, io: ProcessIo): Result<string
     return ok(readFileSync(path === undefined ? 0 : resolve(io.workingDirectory, path), "utf8"));
   } catch (error) {
     const where = path === undefined ? "Standard input" : `The file ${path}`;
-    return err({
-      code: "unreadable",
-      fault: "caller",
-      message: `${where} cannot be read: ${messageOf(error)}`,
-    });
+    return fail("caller", "unreadable", `${where} cannot be read: ${messageOf(error)}`);
   }
 }
 

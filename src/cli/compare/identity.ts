@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { memberOf } from "./differingPlaces.ts";
 import type { Endpoint, RpcAnswer } from "./endpoint.ts";
 import type { Roles } from "./findings.ts";
@@ -27,7 +27,7 @@ export async function identify(node: Endpoint): Promise<Result<NodeIdentity, "no
   if (chain === undefined || newest === undefined || typeof hash !== "string") {
     const wrong = chain === undefined ? chainId : newest === undefined ? head : genesis;
     const message = `${node.name} does not tell its chain (eth_chainId, eth_blockNumber, eth_getBlockByNumber): ${shown(wrong)}`;
-    return err({ code: "notComparable", fault: "caller", message });
+    return fail("caller", "notComparable", message);
   }
   const version = resultOf(client);
   const name =

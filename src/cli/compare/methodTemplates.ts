@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 
 /** A request with placeholders, asked for each block, or for each transaction or account of it. */
@@ -51,27 +51,23 @@ const MAY_CHANGE_A_NODE =
 /** Reads a JSON list of {"method", "params"}; the error names the entry. */
 export function readMethodTemplates(text: string): Result<readonly MethodTemplate[], "badMethods"> {
   if (Buffer.byteLength(text) > COMPARE_LIMITS.methodsFileBytes)
-    return badMethods(`it has more than ${COMPARE_LIMITS.methodsFileBytes} bytes`);
+    return fail("caller", "badMethods", `it has more than ${COMPARE_LIMITS.methodsFileBytes} bytes`);
   let list: unknown;
   try {
     list = JSON.parse(text);
   } catch {
-    return badMethods("it is not JSON");
+    return fail("caller", "badMethods", "it is not JSON");
   }
-  if (!Array.isArray(list)) return badMethods("it is not a list");
+  if (!Array.isArray(list)) return fail("caller", "badMethods", "it is not a list");
   if (list.length === 0 || list.length > COMPARE_LIMITS.methods)
-    return badMethods(`it does not have 1 to ${COMPARE_LIMITS.methods} entries`);
+    return fail("caller", "badMethods", `it does not have 1 to ${COMPARE_LIMITS.methods} entries`);
   const templates: MethodTemplate[] = [];
   for (const [index, entry] of list.entries()) {
     const template = readTemplate(entry);
-    if (typeof template === "string") return badMethods(`entry ${index + 1}: ${template}`);
+    if (typeof template === "string") return fail("caller", "badMethods", `entry ${index + 1}: ${template}`);
     templates.push(template);
   }
   return ok(templates);
-}
-
-function badMethods(message: string): Result<never, "badMethods"> {
-  return err({ code: "badMethods", fault: "caller", message });
 }
 
 /** A template, or what is wrong with it. */

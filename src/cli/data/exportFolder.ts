@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { lockFolder } from "./folderLock.ts";
 import type { Range } from "./ranges.ts";
@@ -41,11 +41,11 @@ export function openExportFolder(
 ): Result<ExportFolder, "inUse" | "otherExport" | "badRecord" | "otherFiles"> {
   const hidden = join(folder, HIDDEN);
   if (!existsSync(hidden) && existsSync(folder) && readdirSync(folder).length > 0)
-    return err({
-      code: "otherFiles",
-      fault: "caller",
-      message: `The folder ${folder} holds other files: give one that is empty, or that of an earlier export.`,
-    });
+    return fail(
+      "caller",
+      "otherFiles",
+      `The folder ${folder} holds other files: give one that is empty, or that of an earlier export.`,
+    );
   mkdirSync(hidden, { recursive: true });
   const lock = lockFolder(join(hidden, "lock"), parts.processId);
   if (!lock.ok) return lock;

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { isRunning, startOf } from "../runningProcess.ts";
 
 /** Held by the one export that writes to a folder. */
@@ -20,10 +20,10 @@ export function lockFolder(path: string, processId: number): Result<FolderLock, 
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }
     const holder = holderOf(path);
-    if (holder !== undefined && holder !== processId) return refuse(holder);
+    if (holder !== undefined && holder !== processId) return inUse(holder);
     rmSync(path, { force: true });
   }
-  return refuse(undefined);
+  return inUse(undefined);
 }
 
 /** The process that has the lock, unless it has ended. */
@@ -33,7 +33,7 @@ function holderOf(path: string): number | undefined {
   return isRunning(Number(id)) && startOf(Number(id)) === start ? Number(id) : undefined;
 }
 
-function refuse(holder: number | undefined): Result<never, "inUse"> {
+function inUse(holder: number | undefined): Result<never, "inUse"> {
   const which = holder === undefined ? "" : `, process ${holder}`;
-  return err({ code: "inUse", fault: "caller", message: `Another export writes to this folder${which}.` });
+  return fail("caller", "inUse", `Another export writes to this folder${which}.`);
 }

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { replaceFile } from "../../storage/durableFile.ts";
 import type { Range } from "./ranges.ts";
 
@@ -56,7 +56,7 @@ export class ExportRecord {
     const [first = "", ...lines] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
     try {
       const difference = differenceOf(JSON.parse(first) as ExportFacts, facts);
-      if (difference !== undefined) return err({ code: "otherExport", fault: "caller", message: difference });
+      if (difference !== undefined) return fail("caller", "otherExport", difference);
       const ranges = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as DoneRange);
       const record = new ExportRecord(path, facts, ranges);
       if (!text.endsWith("\n")) record.#rewrite();
@@ -64,7 +64,7 @@ export class ExportRecord {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       const message = `The record ${path} is damaged. Delete the folder of the export, and begin anew.`;
-      return err({ code: "badRecord", fault: "local", message });
+      return fail("local", "badRecord", message);
     }
   }
 

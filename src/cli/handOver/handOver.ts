@@ -6,7 +6,7 @@ import type { Settings } from "../../config/settings.ts";
 import { type HandOverMark, readHandOverMark, writeHandOverMark } from "../../node/handOverMark.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { withDiskErrors } from "../../storage/diskErrors.ts";
 import { createFile } from "../../storage/durableFile.ts";
@@ -36,13 +36,13 @@ export async function handOver(
 ): Promise<Result<HandOver, "refused">> {
   const { dataPath, nodeKey: source } = settings;
   const mark = readHandOverMark(dataPath);
-  if (!mark.ok) return refuse(mark.error.message);
+  if (!mark.ok) return fail("caller", "refused", mark.error.message);
   const key = await openExistingKey(source);
-  if (!key.ok) return refuse(key.error.message);
+  if (!key.ok) return fail("caller", "refused", key.error.message);
   const id = idOf(mark.value, key.value) ?? randomBytes(16).toString("hex");
   const content = await contentOf(settings, folder, { id, key: key.value });
   const objection = findObjection({ mark: mark.value, folder, handOver: content, to });
-  if (objection !== undefined) return refuse(objection);
+  if (objection !== undefined) return fail("caller", "refused", objection);
   const draft = `${to}.part`;
   const text = encodeHandOver(content);
   withDiskErrors(`The file ${draft} cannot be written`, () => createFile(draft, text.content, 0o600));
@@ -133,8 +133,4 @@ function finish(draft: string, { end }: HandOverText, to: string): void {
     renameSync(draft, to);
     syncFolder(dirname(to));
   });
-}
-
-function refuse(message: string): Result<never, "refused"> {
-  return err({ code: "refused", fault: "caller", message });
 }

@@ -5,7 +5,7 @@ import { type NodeKey, nodeKey } from "../../node/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { equalBytes, parseHex, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HAND_OVER_BYTES } from "./limits.ts";
 
@@ -71,9 +71,9 @@ export function readHandOver(path: string): Result<ReadHandOver, "badHandOver"> 
   const content = text.slice(0, lineEnd);
   const end = text.slice(lineEnd);
   if (!content.startsWith(BEGINNING))
-    return refuse(`${path} is no file of ibex validator hand-over, or of another version of Ibex.`);
+    return unusable(`${path} is no file of ibex validator hand-over, or of another version of Ibex.`);
   if (end === "")
-    return refuse(
+    return unusable(
       `The hand-over that wrote ${path} was not finished, so the old folder may not be marked: its node could start again. ` +
         "Run ibex validator hand-over there once more.",
     );
@@ -84,7 +84,7 @@ export function readHandOver(path: string): Result<ReadHandOver, "badHandOver"> 
     if (marked !== handOver.id) throw new RangeError("its two lines are of different hand-overs");
     return ok({ handOver, record: recordOf(handOver), isExposed });
   } catch (error) {
-    return refuse(
+    return unusable(
       `The file ${path} is damaged: ${messageOf(error)}. Copy it again from the old machine, or run ibex validator ` +
         "hand-over there once more.",
     );
@@ -104,15 +104,15 @@ function readBounded(
     const file = openSync(path, "r");
     try {
       const status = fstatSync(file);
-      if (!status.isFile()) return refuse(`${path} is not a file.`);
+      if (!status.isFile()) return unusable(`${path} is not a file.`);
       if (status.size > MAX_HAND_OVER_BYTES)
-        return refuse(`${path} is too large for a file of ibex validator hand-over.`);
+        return unusable(`${path} is too large for a file of ibex validator hand-over.`);
       return ok({ text: readFileSync(file, "utf8"), isExposed: (status.mode & OTHERS_MAY_READ) !== 0 });
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    return refuse(`The file ${path} cannot be read: ${messageOf(error)}.`);
+    return unusable(`The file ${path} cannot be read: ${messageOf(error)}.`);
   }
 }
 
@@ -161,6 +161,6 @@ function bytesOf(given: Readonly<Record<string, unknown>>, name: string): Uint8A
   return bytes;
 }
 
-function refuse(message: string): Result<never, "badHandOver"> {
-  return err({ code: "badHandOver", fault: "caller", message });
+function unusable(message: string): Result<never, "badHandOver"> {
+  return fail("caller", "badHandOver", message);
 }

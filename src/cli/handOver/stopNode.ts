@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { findDatabase } from "../databasePaths.ts";
 import { isRunning } from "../runningProcess.ts";
 import { askNode } from "../status/askNode.ts";
@@ -17,13 +17,17 @@ export async function stopNode(dataPath: string): Promise<Result<"stopped" | "no
   const { processId } = asked.value;
   // In a container a process has another id, and here that id may be another process.
   if (!usesFolder(processId, dataPath))
-    return refuse(
+    return fail(
+      "caller",
+      "notStopped",
       `The node in ${dataPath} runs as a process that cannot be stopped from here, such as in a container. Stop it first.`,
     );
   try {
     process.kill(processId, "SIGTERM");
   } catch (error) {
-    return refuse(
+    return fail(
+      "caller",
+      "notStopped",
       `The node in ${dataPath}, process ${processId}, cannot be stopped (${String(error)}). Stop it first, or run this ` +
         "command as its user.",
     );
@@ -31,7 +35,9 @@ export async function stopNode(dataPath: string): Promise<Result<"stopped" | "no
   const deadlineMs = performance.now() + STOPS_WITHIN_MS;
   while (isRunning(processId)) {
     if (performance.now() > deadlineMs)
-      return refuse(
+      return fail(
+        "caller",
+        "notStopped",
         `The node in ${dataPath}, process ${processId}, was told to stop and still runs after ${STOPS_WITHIN_MS / 1000} s.`,
       );
     await pause(LOOK_MS);
@@ -57,8 +63,4 @@ function usesFolder(processId: number, dataPath: string): boolean {
   } catch {
     return false;
   }
-}
-
-function refuse(message: string): Result<never, "notStopped"> {
-  return err({ code: "notStopped", fault: "caller", message });
 }

@@ -5,7 +5,7 @@ import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.
 import { openKeystore } from "../../node/keystoreFile.ts";
 import { type NodeKey, openNodeKey } from "../../node/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { NamedHeader } from "../../types/block.ts";
@@ -31,11 +31,11 @@ export async function withStoppedFolder<T>(
     const genesisHash = deriveGenesisBlock(chainSpec).hash;
     const stored = blocks.header(0n);
     if (stored !== undefined && !equalBytes(stored.hash, genesisHash))
-      return err({
-        code: "otherChain",
-        fault: "caller",
-        message: `The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`,
-      });
+      return fail(
+        "caller",
+        "otherChain",
+        `The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`,
+      );
     return ok(await work({ ...directory.value, head: blocks.head(), genesisHash }));
   } finally {
     await close();
@@ -46,9 +46,5 @@ export async function withStoppedFolder<T>(
 export async function openExistingKey({ keystore, path }: NodeKeySettings): Promise<Result<NodeKey>> {
   if (keystore !== undefined) return await openKeystore(keystore);
   if (existsSync(path)) return openNodeKey({ path });
-  return err({
-    code: "missingNodeKey",
-    fault: "caller",
-    message: `There is no node key in ${path}: this node was not a validator.`,
-  });
+  return fail("caller", "missingNodeKey", `There is no node key in ${path}: this node was not a validator.`);
 }

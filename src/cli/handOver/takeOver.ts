@@ -10,7 +10,7 @@ import {
 } from "../../node/handOverMark.ts";
 import { type NodeKey, openNodeKey } from "../../node/nodeKey.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { withDiskErrors } from "../../storage/diskErrors.ts";
 import { replaceFile } from "../../storage/durableFile.ts";
@@ -54,25 +54,29 @@ export async function takeOver(
   const { id, key } = handOver;
   const { dataPath, nodeKey: source } = settings;
   if (settings.signer !== undefined)
-    return refuse(
+    return fail(
+      "caller",
+      "refused",
       "The options of the remote signer are given, and the file has the key of a validator: the node would not use it. " +
         "Leave them out, or import the key into the signer.",
     );
   const mark = readHandOverMark(dataPath);
-  if (!mark.ok) return refuse(mark.error.message);
+  if (!mark.ok) return fail("caller", "refused", mark.error.message);
   if (source.keystore !== undefined)
-    return refuse(
+    return fail(
+      "caller",
+      "refused",
       "The key is taken over into a plain key file: leave out the options of the keystore here, and make one afterwards " +
         "with ibex keystore encrypt.",
     );
   const former = existsSync(source.path) ? openNodeKey(source) : undefined;
-  if (former?.ok === false) return refuse(former.error.message);
+  if (former?.ok === false) return fail("caller", "refused", former.error.message);
   const objection =
     findMarkObjection(mark.value, handOver, dataPath) ??
     findFolderObjection({ folder, mark: mark.value, handOver, former: former?.value }) ??
     findOldFolderObjection(handOver, dataPath) ??
     (await findRunningObjection(request));
-  if (objection !== undefined) return refuse(objection);
+  if (objection !== undefined) return fail("caller", "refused", objection);
   const { given, past } = mark.value;
   writeHandOverMark(dataPath, { ...(given && { given }), taking: { id }, past });
   onStep("taking");
@@ -196,8 +200,4 @@ function replaceKey(
   onStep("former key");
   replaceFile(path, toHex(key.privateKey), 0o600);
   return copy;
-}
-
-function refuse(message: string): Result<never, "refused"> {
-  return err({ code: "refused", fault: "caller", message });
 }

@@ -1,7 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { readHandOverMark, writeHandOverMark } from "../../node/handOverMark.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { findRunning } from "./findRunning.ts";
 import type { Place } from "./place.ts";
 import { openExistingKey, type StoppedFolder } from "./stoppedFolder.ts";
@@ -25,28 +25,28 @@ export async function undoHandOver(
 ): Promise<Result<{ readonly address: string }, "refused">> {
   const { dataPath, nodeKey: source } = settings;
   const mark = readHandOverMark(dataPath);
-  if (!mark.ok) return refuse(mark.error.message);
+  if (!mark.ok) return fail("caller", "refused", mark.error.message);
   const { given, taking, past } = mark.value;
   if (given === undefined)
-    return refuse(`No validator was handed over from ${dataPath}. Nothing is changed.`);
+    return fail("caller", "refused", `No validator was handed over from ${dataPath}. Nothing is changed.`);
   const key = await openExistingKey(source);
-  if (!key.ok) return refuse(key.error.message);
+  if (!key.ok) return fail("caller", "refused", key.error.message);
   if (toHex(key.value.address) !== given.address)
-    return refuse(
+    return fail(
+      "caller",
+      "refused",
       `The validator ${given.address} was handed over from ${dataPath}, but the node's key is another one, ` +
         `${toHex(key.value.address)}. Put the key back first.`,
     );
   const running = await findRunning(key.value, places);
   if (running.length > 0)
-    return refuse(
+    return fail(
+      "caller",
+      "refused",
       `The new node runs:\n${running.map(({ reason }) => `  ${reason}`).join("\n")}\nStop it first.`,
     );
   if (!isNeverTaken)
     await replaceVotes(folder.voteFile, undefined, `${folder.voteFile}.before-${given.id.slice(0, 8)}`);
   writeHandOverMark(dataPath, { ...(taking && { taking }), past });
   return ok({ address: given.address });
-}
-
-function refuse(message: string): Result<never, "refused"> {
-  return err({ code: "refused", fault: "caller", message });
 }

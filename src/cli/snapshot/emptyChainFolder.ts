@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DataDirectory } from "../../node/dataDirectory.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { createBatch } from "../../storage/batch.ts";
 import { type Database, UnfinishedImport } from "../../storage/database.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
@@ -50,11 +50,10 @@ async function contentOf(database: Database): Promise<"empty" | "unfinished" | "
 }
 
 function notEmpty(path: string, what: string): Result<never, "notEmpty"> {
-  return err({
-    code: "notEmpty",
-    fault: "caller",
-    message:
-      `The data folder ${path} ${what}; a snapshot is imported into one without. Give another --data-path, or delete ` +
+  return fail(
+    "caller",
+    "notEmpty",
+    `The data folder ${path} ${what}; a snapshot is imported into one without. Give another --data-path, or delete ` +
       "chain/, caches/ and head.log there and keep everything else.",
-  });
+  );
 }

@@ -6,7 +6,7 @@ import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { createCodeReader } from "../../state/codeReader.ts";
 import { stateLeaves } from "../../state/stateLeaves.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
@@ -64,21 +64,23 @@ export async function exportSnapshot(
 ): Promise<Result<ExportedSnapshot | undefined, ExportErrorCode>> {
   const { spec, database, blocks, number, path } = request;
   if (number < FIRST_SNAPSHOT)
-    return refuse(
+    return fail(
+      "caller",
       "tooEarly",
       `A snapshot of block ${number} would spare nothing: let the node fetch the chain.`,
     );
   const { states } = readHistoryStart(database);
   const block = number < states ? undefined : blocks.block(number);
   if (block === undefined)
-    return refuse(
+    return fail(
+      "caller",
       "notStored",
       `This node does not have the state of block ${number}: ${number < states ? `it has those from block ${states} on` : "it does not have the block yet"}.`,
     );
   const genesis = expectDefined(blocks.header(0n), "the genesis block");
   const firstHeader = firstHeaderOf(spec, number);
   if (blocks.header(firstHeader) === undefined)
-    return refuse("notStored", `This node does not have the headers from block ${firstHeader} on.`);
+    return fail("caller", "notStored", `This node does not have the headers from block ${firstHeader} on.`);
   const { chainId } = spec;
   const writer = await createSnapshotFile(path);
   try {
@@ -210,10 +212,6 @@ class StateWriter {
 const ITEM_BYTES = 64;
 
 const COUNTED = { code: "codes", account: "accounts", slot: "slots" } as const;
-
-function refuse(code: ExportErrorCode, message: string): Result<never, ExportErrorCode> {
-  return err({ code, fault: "caller", message });
-}
 
 /** The facts of a finished export, for its log line. */
 export function exportFacts({ block, accounts, slots, bytes }: ExportedSnapshot, file: string) {

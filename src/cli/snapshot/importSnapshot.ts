@@ -7,7 +7,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { putState, StateLoader, StateMismatch } from "../../state/stateLoader.ts";
 import type { StateRecord } from "../../state/stateRecord.ts";
 import { createBatch } from "../../storage/batch.ts";
@@ -78,7 +78,7 @@ export async function importSnapshot(
     }
   } catch (error) {
     if (!(error instanceof SnapshotFileError || error instanceof StateMismatch)) throw error;
-    return refuse("badSnapshot", `The snapshot ${name} is refused: ${error.message}.`);
+    return fail("caller", "badSnapshot", `The snapshot ${name} is refused: ${error.message}.`);
   }
 }
 
@@ -116,13 +116,15 @@ function refusalOf(
 ): Result<never, SnapshotImportErrorCode> | undefined {
   const what = `The snapshot ${file.name}`;
   if (!equalBytes(genesisHash, genesis.hash) || chainId !== settings.chainSpec.chainId)
-    return refuse(
+    return fail(
+      "caller",
       "otherChain",
       `${what} is of another chain: its genesis block is ${toHex(genesisHash)} and its chain id ${chainId}, those of ` +
         `the genesis file ${settings.genesisFile} are ${toHex(genesis.hash)} and ${settings.chainSpec.chainId}.`,
     );
   if (!equalBytes(hash, blockHash))
-    return refuse(
+    return fail(
+      "caller",
       "otherBlock",
       `${what} is of block ${number} ${toHex(hash)}, but --block-hash says ${toHex(blockHash)}. Ask an operator whom ` +
         "you trust, or a node of yours, for the hash of that block.",
@@ -130,7 +132,11 @@ function refusalOf(
   // With fewer headers the BLOCKHASH instruction would find too few, and this node would refuse valid blocks.
   const hasAncestors = firstHeader === 1n || firstHeader + ANCESTORS <= number;
   if (number < FIRST_SNAPSHOT || firstHeader < 1n || !hasAncestors)
-    return refuse("badSnapshot", `${what} is refused: it names block ${number} and header ${firstHeader}.`);
+    return fail(
+      "caller",
+      "badSnapshot",
+      `${what} is refused: it names block ${number} and header ${firstHeader}.`,
+    );
   return undefined;
 }
 
@@ -272,8 +278,4 @@ async function conclude(
   } finally {
     await stored.close();
   }
-}
-
-function refuse<C extends SnapshotImportErrorCode>(code: C, message: string): Result<never, C> {
-  return err({ code, fault: "caller", message });
 }

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import { openAddress } from "../../node/status/statusSocket.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 
 /** A healthy node answers at once; one that is blocked for longer than this does not get well by waiting. */
 const ANSWER_LIMIT_MS = 10_000;
@@ -18,19 +18,23 @@ export async function askNode(dataPath: string): Promise<Result<StatusReport, "n
   try {
     address = openAddress(dataPath);
   } catch (error) {
-    return refuse("notRunning", `No node runs in ${dataPath}: ${messageOf(error)}.`);
+    return fail("local", "notRunning", `No node runs in ${dataPath}: ${messageOf(error)}.`);
   }
   if (address === undefined)
-    return refuse("noAnswer", `The path of ${dataPath} is too long to ask its node.`);
+    return fail("local", "noAnswer", `The path of ${dataPath} is too long to ask its node.`);
   try {
     return ok(JSON.parse(await readAll(address.path)) as StatusReport);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ECONNREFUSED")
-      return refuse("notRunning", `No node runs in ${dataPath}, or it is still starting.`);
+      return fail("local", "notRunning", `No node runs in ${dataPath}, or it is still starting.`);
     if (code === "EACCES")
-      return refuse("noAnswer", `Only the user that the node in ${dataPath} runs as, and root, may ask it.`);
-    return refuse("noAnswer", `The node in ${dataPath} does not answer: ${messageOf(error)}.`);
+      return fail(
+        "local",
+        "noAnswer",
+        `Only the user that the node in ${dataPath} runs as, and root, may ask it.`,
+      );
+    return fail("local", "noAnswer", `The node in ${dataPath} does not answer: ${messageOf(error)}.`);
   } finally {
     address.close();
   }
@@ -53,8 +57,4 @@ function readAll(path: string): Promise<string> {
       resolve(Buffer.concat(pieces).toString());
     });
   });
-}
-
-function refuse<Code extends string>(code: Code, message: string): Result<never, Code> {
-  return err({ code, fault: "local", message });
 }

@@ -1,7 +1,7 @@
 import type { ForkName } from "../../chainspec/forks.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { AccountOverride } from "../simulation/callRequest.ts";
 import { precompileKeys } from "./addresses.ts";
 
@@ -25,16 +25,13 @@ export function overridePrecompiles(
   for (const { address, code, precompileTo } of sorted) {
     const own = byAddress.get(toKey(address));
     if (precompileTo !== undefined) {
-      if (own === undefined) return refuse(`account ${toHex(address)} is not a precompile`);
+      if (own === undefined)
+        return fail("caller", "precompileNotMovable", `account ${toHex(address)} is not a precompile`);
       if (overridden.has(toKey(precompileTo)))
-        return refuse(`account ${toHex(precompileTo)} is already overridden`);
+        return fail("caller", "precompileNotMovable", `account ${toHex(precompileTo)} is already overridden`);
       byAddress.set(toKey(precompileTo), own);
     }
     if (code !== undefined || precompileTo !== undefined) byAddress.delete(toKey(address));
   }
   return ok(byAddress);
-}
-
-function refuse(message: string): Result<never, "precompileNotMovable"> {
-  return err({ code: "precompileNotMovable", fault: "caller", message });
 }

@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { isIPv4, isIPv6 } from "node:net";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { DatagramSource } from "./discovery.ts";
 
 /** A UDP port. */
@@ -25,13 +25,13 @@ export function openDatagramPort({
       socket.close();
       const isInUse = error.code === "EADDRINUSE";
       resolve(
-        err({
-          code: isInUse ? "addressInUse" : "cannotListen",
-          fault: "local",
-          message: isInUse
+        fail(
+          "local",
+          isInUse ? "addressInUse" : "cannotListen",
+          isInUse
             ? `UDP port ${port} on ${host} is in use by another program: choose another port with --p2p-port, or turn discovery off (--discovery-enabled=false).`
             : `Discovery cannot use UDP port ${port} on ${host}: ${error.message}`,
-        }),
+        ),
       );
     });
     socket.bind({ address: host, port }, () => {

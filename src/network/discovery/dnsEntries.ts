@@ -1,6 +1,6 @@
 import { keccak256 } from "../../primitives/hash.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { type NodeRecord, parseNodeRecord, signerOf } from "./nodeRecord.ts";
 import { bytesFromBase32, parseTreeUrl, type TreeUrl } from "./treeUrl.ts";
 
@@ -27,15 +27,15 @@ const MAX_ENTRY_CHARACTERS = 2048;
 /** Finds the root among the texts at the list's domain, and verifies its owner's signature. */
 export function readRoot(texts: readonly string[], publicKey: Uint8Array): Result<TreeRoot, TreeErrorCode> {
   const text = texts.find((one) => one.startsWith("enrtree-root:"));
-  if (text === undefined) return bad("absentEntry", "there is no root at the domain");
+  if (text === undefined) return fail("peer", "absentEntry", "there is no root at the domain");
   const [, signed = "", nodes = "", links = "", sequence = "", signature = ""] = ROOT.exec(text) ?? [];
   if (text.length > MAX_ENTRY_CHARACTERS || !isHash(nodes) || !isHash(links))
-    return bad("malformedEntry", "the root is malformed");
+    return fail("peer", "malformedEntry", "the root is malformed");
   const bytes = Buffer.from(signature, "base64url");
   const isSigned =
     bytes.length === 65 &&
     signerOf(keccak256(Buffer.from(signed)), bytes.subarray(0, 64), publicKey) !== undefined;
-  if (!isSigned) return bad("badSignature", "the root is not signed by the list's key");
+  if (!isSigned) return fail("peer", "badSignature", "the root is not signed by the list's key");
   return ok({ sequence: BigInt(sequence), nodes, links });
 }
 
@@ -50,22 +50,24 @@ export function readEntry(texts: readonly string[], hash: string): Result<TreeEn
       one.length <= MAX_ENTRY_CHARACTERS &&
       equalBytes(keccak256(Buffer.from(one)).subarray(0, expected.length), expected),
   );
-  if (text === undefined) return bad("absentEntry", "an entry is missing, or its hash is wrong");
+  if (text === undefined) return fail("peer", "absentEntry", "an entry is missing, or its hash is wrong");
   if (text.startsWith(BRANCH)) {
     const children = text.slice(BRANCH.length).split(",");
     if (children.length === 1 && children[0] === "") return ok({ kind: "branch", children: [] });
     return children.every(isHash)
       ? ok({ kind: "branch", children })
-      : bad("malformedEntry", "a branch is malformed");
+      : fail("peer", "malformedEntry", "a branch is malformed");
   }
   if (text.startsWith("enrtree://")) {
     const tree = parseTreeUrl(text);
     return tree.ok
       ? ok({ kind: "link", url: text, tree: tree.value })
-      : bad("malformedEntry", "a link is malformed");
+      : fail("peer", "malformedEntry", "a link is malformed");
   }
   const record = parseNodeRecord(text);
-  return record.ok ? ok({ kind: "node", record: record.value }) : bad("malformedEntry", record.error.message);
+  return record.ok
+    ? ok({ kind: "node", record: record.value })
+    : fail("peer", "malformedEntry", record.error.message);
 }
 
 const BRANCH = "enrtree-branch:";
@@ -74,8 +76,4 @@ const BRANCH = "enrtree-branch:";
 function isHash(text: string): boolean {
   const length = bytesFromBase32(text)?.length ?? 0;
   return length >= 12 && length <= 32;
-}
-
-function bad(code: TreeErrorCode, message: string): Result<never, TreeErrorCode> {
-  return err({ code, fault: "peer", message });
 }

@@ -2,7 +2,7 @@ import { encodeForkId, type ForkId, forkIdFromItems } from "../../chainspec/fork
 import { keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlp, encodeRlpList, encodeRlpString, type RlpItem, readRlp } from "../../primitives/rlp.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { bytesOf, type Endpoint, ipBytes, ipText, portOf } from "./endpoint.ts";
@@ -69,13 +69,14 @@ function encodePort(port: number): Uint8Array {
 
 /** Decodes a record and verifies its signature. */
 export function decodeNodeRecord(encoded: Uint8Array): Result<NodeRecord, NodeRecordErrorCode> {
-  if (encoded.length > MAX_RECORD_BYTES) return malformed(`a record has at most ${MAX_RECORD_BYTES} bytes`);
+  if (encoded.length > MAX_RECORD_BYTES)
+    return fail("peer", "malformedRecord", `a record has at most ${MAX_RECORD_BYTES} bytes`);
   try {
     const record = readRlp(encoded, RECORD_DEPTH);
-    if (record instanceof Uint8Array) return malformed("a record is a list");
+    if (record instanceof Uint8Array) return fail("peer", "malformedRecord", "a record is a list");
     return recordFromItems(record, encoded);
   } catch (error) {
-    if (error instanceof RangeError) return malformed(error.message);
+    if (error instanceof RangeError) return fail("peer", "malformedRecord", error.message);
     throw error;
   }
 }
@@ -90,16 +91,20 @@ function recordFromItems(
   const signature = bytesOf(signatureItem);
   const sequence = bytesOf(sequenceItem);
   const entries = entriesFrom(rest);
-  if (entries === undefined) return malformed("the keys of a record are not in ascending order");
+  if (entries === undefined)
+    return fail("peer", "malformedRecord", "the keys of a record are not in ascending order");
   if (Buffer.from(bytesAt(entries, "id") ?? []).toString() !== "v4")
-    return malformed("only records of the identity scheme v4 are known");
+    return fail("peer", "malformedRecord", "only records of the identity scheme v4 are known");
   const key = bytesAt(entries, "secp256k1");
   if (signature.length !== 64 || sequence.length > 8 || key === undefined)
-    return malformed("a record has a signature of 64 bytes, a sequence of 64 bits and a public key");
+    return fail(
+      "peer",
+      "malformedRecord",
+      "a record has a signature of 64 bytes, a sequence of 64 bits and a public key",
+    );
   const digest = keccak256(encodeRlpList([sequence, ...rest].map((item) => encodeRlp(item))));
   const nodeId = signerOf(digest, signature, key);
-  if (nodeId === undefined)
-    return err({ code: "badRecordSignature", fault: "peer", message: "a record is not signed by its key" });
+  if (nodeId === undefined) return fail("peer", "badRecordSignature", "a record is not signed by its key");
   return ok({
     nodeId,
     sequence: bytesToBigint(sequence),
@@ -167,10 +172,6 @@ export function showNodeRecord({ encoded }: Pick<NodeRecord, "encoded">): string
 /** Reads the text form, and verifies the record as decodeNodeRecord does. */
 export function parseNodeRecord(text: string): Result<NodeRecord, NodeRecordErrorCode> {
   if (!/^enr:[A-Za-z0-9_-]+$/.test(text))
-    return malformed("a record's text begins with enr: and is base64url");
+    return fail("peer", "malformedRecord", "a record's text begins with enr: and is base64url");
   return decodeNodeRecord(Buffer.from(text.slice(4), "base64url"));
-}
-
-function malformed(message: string): Result<never, NodeRecordErrorCode> {
-  return err({ code: "malformedRecord", fault: "peer", message });
 }

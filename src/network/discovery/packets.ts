@@ -1,7 +1,7 @@
 import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import {
   encodeRlpIndex,
   encodeRlpList,
@@ -131,9 +131,10 @@ export function decodePacket(bytes: Uint8Array): Result<ReceivedPacket, PacketEr
   const kind = KINDS[(bytes[HEAD_BYTES - 1] ?? 0) - 1];
   if (kind === undefined) return malformed("its type is unknown");
   const hash = keccak256(bytes.subarray(HASH_BYTES));
-  if (!equalBytes(hash, bytes.subarray(0, HASH_BYTES))) return refuse("badPacketHash", "its hash is wrong");
+  if (!equalBytes(hash, bytes.subarray(0, HASH_BYTES)))
+    return fail("peer", "badPacketHash", "its hash is wrong");
   const nodeId = signerOf(bytes);
-  if (nodeId === undefined) return refuse("badPacketSignature", "its signature fits no key");
+  if (nodeId === undefined) return fail("peer", "badPacketSignature", "its signature fits no key");
   try {
     const packet = packetFromItems(kind, bytes.subarray(HEAD_BYTES));
     return packet.ok ? ok({ packet: packet.value, hash, nodeId }) : packet;
@@ -239,9 +240,5 @@ function sequenceOf(item: RlpItem | undefined): bigint | undefined {
 }
 
 function malformed(message: string): Result<never, PacketErrorCode> {
-  return refuse("malformedPacket", message);
-}
-
-function refuse(code: PacketErrorCode, message: string): Result<never, PacketErrorCode> {
-  return err({ code, fault: "peer", message });
+  return fail("peer", "malformedPacket", message);
 }

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 
 /** Names a list of nodes in DNS (EIP-1459): enrtree://<public key in base32>@<domain>. */
 export interface TreeUrl {
@@ -12,9 +12,9 @@ export function parseTreeUrl(url: string): Result<TreeUrl, "malformedTreeUrl"> {
   const [, key = "", domain = ""] = /^enrtree:\/\/([A-Z2-7]+)@([^@/?#\s]+)$/.exec(url) ?? [];
   const publicKey = bytesFromBase32(key);
   if (publicKey?.length !== 33 || (publicKey[0] !== 2 && publicKey[0] !== 3))
-    return malformed("expected enrtree://<public key in base32>@<domain>");
+    return fail("caller", "malformedTreeUrl", "expected enrtree://<public key in base32>@<domain>");
   if (domain.length > MAX_DOMAIN_CHARACTERS || !DOMAIN.test(domain))
-    return malformed(`${domain.slice(0, MAX_DOMAIN_CHARACTERS)} is not a domain`);
+    return fail("caller", "malformedTreeUrl", `${domain.slice(0, MAX_DOMAIN_CHARACTERS)} is not a domain`);
   return ok({ publicKey, domain: domain.toLowerCase() });
 }
 
@@ -43,7 +43,3 @@ export function bytesFromBase32(text: string): Uint8Array | undefined {
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-function malformed(message: string): Result<never, "malformedTreeUrl"> {
-  return err({ code: "malformedTreeUrl", fault: "caller", message });
-}

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { Block } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { FindTransaction, Transaction } from "../../types/transaction.ts";
@@ -56,10 +56,10 @@ export function readNewBlock(
 ): Result<Block, BlockErrorCode> {
   try {
     if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
-    return err({ code: "foreignBody", fault: "peer", message: "its body belongs to another block" });
+    return fail("peer", "foreignBody", "its body belongs to another block");
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return err({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
+    return fail("peer", "malformed", `newBlock: ${error.message}`);
   }
 }
 
@@ -77,15 +77,11 @@ function readBounded<T>(
 ): Result<T, MessageErrorCode> {
   const { longest } = MESSAGE_FORMATS[kind];
   if (payload.length > longest)
-    return refuse("oversized", `${kind} of ${payload.length} bytes, at most ${longest}`);
+    return fail("peer", "oversized", `${kind} of ${payload.length} bytes, at most ${longest}`);
   try {
     return ok(read(payload));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return refuse("malformed", `${kind}: ${error.message}`);
+    return fail("peer", "malformed", `${kind}: ${error.message}`);
   }
-}
-
-function refuse(code: MessageErrorCode, message: string): Result<never, MessageErrorCode> {
-  return err({ code, fault: "peer", message });
 }

@@ -4,7 +4,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { toDigits } from "../../primitives/hex.ts";
 import { createKnownHashes, type KnownHashes } from "../../primitives/knownHashes.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { maxTransactionsAfter } from "../../types/transactionCount.ts";
@@ -233,7 +233,7 @@ class Peer implements PeerRecord {
       if (!(error instanceof RangeError)) throw error;
       this.noteRefused("malformed");
       this.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
-      return err({ code: "badAnswer", fault: "peer", message: error.message });
+      return fail("peer", "badAnswer", error.message);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import {
   MAX_OUTSTANDING_REQUESTS,
   MAX_REMEMBERED_TIMEOUTS,
@@ -141,5 +141,5 @@ function createTimeouts(): Timeouts {
 }
 
 function failed(code: RequestErrorCode, message: string): Result<never, RequestErrorCode> {
-  return err({ code, fault: code === "busy" ? "local" : "peer", message });
+  return fail(code === "busy" ? "local" : "peer", code, message);
 }

@@ -1,6 +1,6 @@
 import { encodeForkId, type ForkIds, forkIdFromItems } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { Status } from "./messages.ts";
@@ -44,16 +44,17 @@ export function checkStatus(
   { genesis, head }: EthChain,
 ): Result<void, StatusErrorCode> {
   if (theirs.networkId !== networkId) {
-    return refuse("otherNetwork", `it is on network ${theirs.networkId}, this node on ${networkId}`);
+    return fail("peer", "otherNetwork", `it is on network ${theirs.networkId}, this node on ${networkId}`);
   }
   if (!equalBytes(theirs.genesisHash, genesis.hash)) {
-    return refuse(
+    return fail(
+      "peer",
       "otherGenesis",
       `another genesis: theirs ${toHex(theirs.genesisHash)}, ours ${toHex(genesis.hash)}`,
     );
   }
   const forks: ReturnType<ForkIds["check"]> = forkIds.check(progressOf(head), theirs.forkId);
-  if (!forks.ok) return refuse("otherForks", forks.error.message);
+  if (!forks.ok) return fail("peer", "otherForks", forks.error.message);
   return ok(undefined);
 }
 
@@ -85,8 +86,4 @@ export function readStatus(payload: Uint8Array): Status {
 
 function progressOf({ header: { number, timestamp } }: NamedHeader): { number: bigint; timestamp: bigint } {
   return { number, timestamp };
-}
-
-function refuse(code: StatusErrorCode, message: string): Result<never, StatusErrorCode> {
-  return err({ code, fault: "peer", message });
 }

@@ -1,7 +1,7 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from "node:crypto";
 import type { RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
 /** The secrets of the handshake, from this end's view. The MAC states are seeded (p2p.md#rlpx-handshake). */
@@ -83,9 +83,11 @@ export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSec
         const header = queue.take(16);
         const tag = tags.ofHeader(header);
         const [high = 0, middle = 0, low = 0] = cipher.update(header);
-        if (!timingSafeEqual(tag, queue.take(16))) return bad("the MAC of a frame's header is wrong");
+        if (!timingSafeEqual(tag, queue.take(16)))
+          return fail("peer", "badFrame", "the MAC of a frame's header is wrong");
         bodyLength = high * 65_536 + middle * 256 + low;
-        if (bodyLength > maxBytes) return bad(`a frame of ${bodyLength} bytes is longer than ${maxBytes}`);
+        if (bodyLength > maxBytes)
+          return fail("peer", "badFrame", `a frame of ${bodyLength} bytes is longer than ${maxBytes}`);
       }
       const paddedLength = padded(bodyLength);
       const arrived = Math.min(queue.length, paddedLength);
@@ -100,7 +102,9 @@ export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSec
       const body = cipher.update(encrypted).subarray(0, bodyLength);
       bodyLength = undefined;
       added = 0;
-      return timingSafeEqual(tag, queue.take(16)) ? ok(body) : bad("the MAC of a frame's body is wrong");
+      return timingSafeEqual(tag, queue.take(16))
+        ? ok(body)
+        : fail("peer", "badFrame", "the MAC of a frame's body is wrong");
     },
   };
 }
@@ -138,8 +142,4 @@ function createTags(
       return absorb(digest, digest);
     },
   };
-}
-
-function bad(message: string): Result<never, "badFrame"> {
-  return err({ code: "badFrame", fault: "peer", message });
 }

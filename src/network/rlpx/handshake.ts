@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, readLeadingRlpList } from "../../primitives/rlp.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HANDSHAKE_BYTES } from "../limits.ts";
@@ -276,5 +276,5 @@ function attempt<T>(work: () => T): Result<T, "badHandshake"> {
 }
 
 function bad(message: string): Result<never, "badHandshake"> {
-  return err({ code: "badHandshake", fault: "peer", message: message.slice(0, 200) });
+  return fail("peer", "badHandshake", message.slice(0, 200));
 }

@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/hex.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import {
   encodeRlpIndex,
   encodeRlpList,
@@ -55,9 +55,10 @@ export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
   try {
     const [p2pVersion, clientId, capabilities, listenPort, nodeId] = readRlpList(payload);
     const id = text(payload, nodeId);
-    if (id.length !== 64) return bad("its node id has not 64 bytes");
+    if (id.length !== 64) return fail("peer", "badHello", "its node id has not 64 bytes");
     const listed = list(payload, capabilities);
-    if (listed.length > MAX_CAPABILITIES) return bad(`it lists ${listed.length} capabilities`);
+    if (listed.length > MAX_CAPABILITIES)
+      return fail("peer", "badHello", `it lists ${listed.length} capabilities`);
     return ok({
       p2pVersion: number(payload, p2pVersion, 1),
       clientId: printable(text(payload, clientId)),
@@ -73,7 +74,7 @@ export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return bad(error.message);
+    return fail("peer", "badHello", error.message);
   }
 }
 
@@ -100,8 +101,4 @@ function list(bytes: Uint8Array, span: RlpSpan | undefined): Uint8Array[] {
 function printable(bytes: Uint8Array): string {
   const name = Buffer.from(bytes.subarray(0, MAX_CLIENT_ID_LENGTH)).toString("utf8");
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
-}
-
-function bad(message: string): Result<never, "badHello"> {
-  return err({ code: "badHello", fault: "peer", message });
 }

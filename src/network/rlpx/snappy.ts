@@ -1,5 +1,5 @@
 import { compress } from "snappyjs";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { STEP_BYTES, type Steps } from "../../primitives/steps.ts";
 
 /**
@@ -58,12 +58,13 @@ const LARGEST_EXPANSION = 22;
 /** Fails when the input is malformed, or longer than `maxBytes` uncompressed; allocates no more than the output. */
 export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Uint8Array, "badSnappy"> {
   const header = readLength(bytes);
-  if (header === undefined) return bad("its length is not readable");
+  if (header === undefined) return fail("peer", "badSnappy", "its length is not readable");
   const { length, from } = header;
-  if (length > maxBytes) return bad(`${length} bytes are more than ${maxBytes}`);
-  if (length > (bytes.length - from) * LARGEST_EXPANSION) return bad("its length cannot be true");
+  if (length > maxBytes) return fail("peer", "badSnappy", `${length} bytes are more than ${maxBytes}`);
+  if (length > (bytes.length - from) * LARGEST_EXPANSION)
+    return fail("peer", "badSnappy", "its length cannot be true");
   const output = new Uint8Array(length);
-  return fill(output, bytes, from) ? ok(output) : bad("an element is wrong");
+  return fill(output, bytes, from) ? ok(output) : fail("peer", "badSnappy", "an element is wrong");
 }
 
 /** False when an element is truncated, points outside the output so far, or the output is not filled exactly. */
@@ -185,8 +186,4 @@ function readLength(bytes: Uint8Array): { length: number; from: number } | undef
     if (byte < 0x80) return length < 2 ** 32 ? { length, from: index + 1 } : undefined;
   }
   return undefined;
-}
-
-function bad(message: string): Result<never, "badSnappy"> {
-  return err({ code: "badSnappy", fault: "peer", message });
 }

@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { readNamedFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { CONNECTIONS_LIMIT, IDLE_MS } from "./limits.ts";
 
 export interface HttpRequest {
@@ -54,13 +54,15 @@ export function createHttpClient({
         let sent = await send(order);
         // The server closed the connection while it was idle: that says nothing about the server.
         if (sent === "stale") sent = await send({ ...order, agent: undefined });
-        if (sent === "stale") return refuse("unreachable", "it closes the connection without an answer");
+        if (sent === "stale")
+          return fail("local", "unreachable", "it closes the connection without an answer");
         return sent === "tooLarge"
-          ? refuse("tooLarge", `its answer is longer than ${request.maxBytes} bytes`)
+          ? fail("local", "tooLarge", `its answer is longer than ${request.maxBytes} bytes`)
           : ok(sent);
       } catch (error) {
-        if (deadline.aborted) return refuse("timeout", `it gives no answer within ${request.timeoutMs} ms`);
-        return refuse("unreachable", describe(error));
+        if (deadline.aborted)
+          return fail("local", "timeout", `it gives no answer within ${request.timeoutMs} ms`);
+        return fail("local", "unreachable", describe(error));
       }
     },
     close: () => agent.destroy(),
@@ -129,8 +131,4 @@ function describe(error: unknown): string {
   const message = messageOf(error);
   if (message !== "") return message;
   return error instanceof AggregateError ? error.errors.map(messageOf).join(", ") : "it cannot be reached";
-}
-
-function refuse(code: HttpErrorCode, message: string): Result<never, HttpErrorCode> {
-  return err({ code, fault: "local", message });
 }

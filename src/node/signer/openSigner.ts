@@ -5,7 +5,7 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
 import { createHttpClient, type HttpClient } from "./httpClient.ts";
 import { findProblem, type KeySearch, type SignerProblem } from "./keySearch.ts";
@@ -49,7 +49,7 @@ export async function openSigner(
   const problem = await findProblem(search);
   if (problem?.isLasting === true) {
     client.close();
-    return refuse(problem.message);
+    return fail("local", "unusableSigner", problem.message);
   }
   const health = createHealthKeeper({ url: shown, answerMs, clock, logger });
   const isFailing = (): boolean => health.health.failure !== undefined;
@@ -92,7 +92,9 @@ function openClient(settings: Parameters<typeof createHttpClient>[0]): Result<Ht
   try {
     return ok(createHttpClient(settings));
   } catch (error) {
-    return refuse(
+    return fail(
+      "local",
+      "unusableSigner",
       `The certificates of the remote signer, ${settings.caFile}, cannot be used: ${messageOf(error)}.`,
     );
   }
@@ -123,8 +125,4 @@ function searchOn(
     isOver = true;
     timer.cancel();
   };
-}
-
-function refuse(message: string): Result<never, "unusableSigner"> {
-  return err({ code: "unusableSigner", fault: "local", message });
 }

@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, parseHex, toHex } from "../../primitives/hex.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
-import { err, ok, type Result } from "../../primitives/result.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { recoverAddress, type Signature, withLowS } from "../../primitives/secp256k1.ts";
 import type { HttpClient } from "./httpClient.ts";
 import { FIRST_PAUSE_MS, LAST_PAUSE_MS, SIGNATURE_ANSWER_LIMIT } from "./limits.ts";
@@ -73,13 +73,13 @@ async function requestSignature(
   });
   if (!answer.ok) return answer;
   const { status, text } = answer.value;
-  if (status === 404) return refuse("unknownKey", "it does not hold the key (status 404)");
-  if (status !== 200) return refuse("refused", `it answers with status ${status}`);
+  if (status === 404) return fail("local", "unknownKey", "it does not hold the key (status 404)");
+  if (status !== 200) return fail("local", "refused", `it answers with status ${status}`);
   const signature = parseSignature(text);
-  if (signature === undefined) return refuse("malformed", "its answer is not a signature");
+  if (signature === undefined) return fail("local", "malformed", "its answer is not a signature");
   const signer = recoverAddress(digest, signature);
   if (signer !== undefined && equalBytes(signer, address)) return ok(signature);
-  return refuse("wrongSignature", `its signature is not that of ${toHex(address)}`);
+  return fail("local", "wrongSignature", `its signature is not that of ${toHex(address)}`);
 }
 
 /** `0x`, r, s and v in 65 bytes. Web3Signer's v is 27 or 28; others say 0 or 1. A high s is replaced by its low twin. */
@@ -105,8 +105,4 @@ function pause({ nowMs, at }: Pick<Clock, "nowMs" | "at">, ms: number, signal: A
     const timer = at(nowMs() + ms, end);
     signal.addEventListener("abort", end, { once: true });
   });
-}
-
-function refuse(code: SignerErrorCode, message: string): Result<never, SignerErrorCode> {
-  return err({ code, fault: "local", message });
 }
