@@ -74,16 +74,12 @@ function slowEntry({ isStuck = false } = {}): URL {
 
 describe("a supervised thread", () => {
   it.each([
-    { isStuck: false, loaded: 1, loadingLimitMs: undefined },
+    { isStuck: false, loaded: 1, loadingLimitMs: HANG_MS },
     { isStuck: true, loaded: 0, loadingLimitMs: 1 },
   ])("is not terminated while it loads its code, unless that hangs: %j", async (order) => {
     const { isStuck, loaded, loadingLimitMs } = order;
     const counts = new Int32Array(new SharedArrayBuffer(12));
-    const settings = {
-      entry: slowEntry({ isStuck }),
-      workerData: counts.buffer,
-      ...(loadingLimitMs !== undefined && { loadingLimitMs }),
-    };
+    const settings = { entry: slowEntry({ isStuck }), workerData: counts.buffer, loadingLimitMs };
     const thread = new SupervisedThread<string>(settings, {
       ready: () => undefined,
       receive: () => undefined,

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import net from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
+import { fewTurns } from "../../builders/handTimeouts.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, PATIENT } from "./servers.ts";
 
@@ -119,14 +120,18 @@ describe("half-sent requests", () => {
   });
 
   it("do not time out while their bodies keep arriving", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
     const server = await anHttpServer(aToyDispatcher().dispatcher, {
-      arrivalTimes: { ...PATIENT, bodyPauseMs: 600, checkMs: 50 },
+      arrivalTimes: { ...PATIENT, bodyPauseMs: 600, checkMs: 100 },
     });
     const { socket } = await connected(server, HALF_BODY);
     const rest = BODY.slice(9);
     const answered = once(socket, "data");
     for (let at = 0; at < rest.length; at += 5) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await fewTurns();
+      // The first check finds the bytes before, and the other five a pause that is one check too short.
+      vi.advanceTimersByTime(600);
       socket.write(rest.slice(at, at + 5));
     }
     expect(String((await answered)[0])).toContain("200 OK");
