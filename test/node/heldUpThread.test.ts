@@ -143,10 +143,11 @@ describe("what is sent to a thread for callers that is held up", () => {
 
   it("does not grow by answers: beyond their credit, its requests wait", async () => {
     const { sent, totals, receive } = await aHeldUpThread();
+    const timeouts = takeTimeouts();
     const request: ThreadRequest = { kind: "readiness", query: "" };
     for (let id = 0; id < 500; id++) receive({ kind: "requests", requests: [{ id, request }] });
     await expect.poll(() => totals.answerBytes.own).toBeGreaterThan(64_000_000);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await timeouts.advanceBy(10_000);
     expect(totals.answerBytes.own).toBeLessThan(70_000_000);
     expect(timesOf("answers", sent)).toBeLessThanOrEqual(70);
   });
@@ -156,6 +157,7 @@ describe("what is sent to a thread for callers that is held up", () => {
     const { thread, totals, loading, receive, release } = await aHeldUpThread({
       count: (one) => counted.push(one),
     });
+    const timeouts = takeTimeouts();
     const request: ThreadRequest = { kind: "readiness", query: "" };
     for (let id = 0; id < 100; id++) receive({ kind: "requests", requests: [{ id, request }] });
     await expect.poll(() => totals.answerBytes.own).toBeGreaterThan(64_000_000);
@@ -170,7 +172,7 @@ describe("what is sent to a thread for callers that is held up", () => {
     expect([totals.counts.own, totals.logLines.own, totals.logBytes.own]).toEqual([0, 0, 0]);
     await expect.poll(() => loading.supervised.isReady).toBe(true);
     // Nothing of the one that ended goes to the one that took its place.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await timeouts.advanceBy(10_000);
     expect(totals.answerBytes.own).toBe(0);
     await thread.flushCounts();
   });

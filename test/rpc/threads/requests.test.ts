@@ -1,5 +1,5 @@
 import { MessageChannel } from "node:worker_threads";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
@@ -15,6 +15,7 @@ import {
   createRequestHost,
   type RequestHost,
 } from "../../../src/rpc/threads/requestHost.ts";
+import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 
 const CALLER = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
@@ -156,14 +157,23 @@ describe("calls that a thread hands to the main thread", () => {
         return [text];
       },
     });
+    const timeouts = takeTimeouts();
     holdUp();
     const all = Array.from({ length: 20 }, () => main.ask({ kind: "readiness", query: "" }));
     await expect.poll(() => asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await timeouts.advanceBy(10_000);
     expect(asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
     expect(totals.answerBytes.own).toBeGreaterThanOrEqual(ANSWER_CREDIT_BYTES);
     goOn();
-    expect((await Promise.all(all)).flat()).toHaveLength(20);
+    const answered = Promise.all(all);
+    const answering = settling(answered);
+    await expect
+      .poll(async () => {
+        await timeouts.advanceBy(1_000);
+        return answering.isSettled;
+      })
+      .toBe(true);
+    expect((await answered).flat()).toHaveLength(20);
     expect(totals.answerBytes.own).toBe(0);
   });
 
@@ -206,14 +216,17 @@ describe("calls that a thread hands to the main thread", () => {
 
   it("whose callers are gone are told of once, however long the main thread is held up", async () => {
     const told: number[] = [];
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
     const main = createMainThread((message) => {
       if (message.kind === "abandoned") told.push(...message.ids);
     });
     onTestFinished(() => main.close());
     for (let count = 0; count < 3; count++)
       void main.ask({ kind: "readiness", query: "" }, { isAbandoned: () => true });
-    await expect.poll(() => told).toEqual([1, 2, 3]);
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    vi.advanceTimersByTime(1_000);
+    expect(told).toEqual([1, 2, 3]);
+    vi.advanceTimersByTime(10_000);
     expect(told).toEqual([1, 2, 3]);
   });
 
