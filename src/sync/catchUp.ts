@@ -1,6 +1,6 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
-import { type BulkSync, createBulkSync } from "./bulk/bulkSync.ts";
+import { BulkSync } from "./bulk/bulkSync.ts";
 import { createPeerPaces } from "./bulk/peerPace.ts";
 import type { SyncContext } from "./context.ts";
 import type { DownloadErrorCode } from "./download.ts";
@@ -55,7 +55,7 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
   async function fetch(peer: SyncPeer): Promise<void> {
     const missing = (peer.height ?? 0n) - chain.head.header.number;
     if (missing <= BULK_DISTANCE || !choice.isTrusted(peer)) return fetchRange(context, peer);
-    bulk = createBulkSync(context, paces);
+    bulk = new BulkSync(context, paces);
     try {
       await bulk.run();
     } finally {

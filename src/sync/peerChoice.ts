@@ -7,43 +7,6 @@ import {
 } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
-/**
- * Chooses the peer to sync from. A claimed height costs nothing, so it decides little: peers named by the operator come
- * first, then validators, then peers that have delivered; any other peer has to prove itself with the next block before
- * more is requested (headProbe.ts). Among equals, fewer failures come first, and only then the greater height. A peer
- * that failed is backed off, longer each time, and has to prove itself again.
- */
-export interface PeerChoice {
-  /** A download failed: the peer is not asked for a while. */
-  backOff(peer: SyncPeer): void;
-  /** The peer has not the bodies of old blocks: it is not asked for LONGEST_BACK_OFF_MS, whatever headers it delivers. */
-  noteLacking(peer: SyncPeer): void;
-  /** The peer returned the valid block after the local head. */
-  noteProven(peer: SyncPeer): void;
-  /** The peer delivered a whole range, or all that it claimed to have. */
-  noteDelivered(peer: SyncPeer): void;
-  /** The peer delivered bodies, which prove nothing about its height. */
-  noteServed(peer: SyncPeer): void;
-  /** Whether the peer may be relied on for bodies: it is trusted, or has delivered some. */
-  isServing(peer: SyncPeer): boolean;
-  /** All peers that may be asked for a block above `number`, the best first. */
-  available(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[];
-  /** The best peer to ask for a range above `number`. */
-  choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined;
-  /** False for a peer whose height is only a claim. */
-  isTrusted(peer: SyncPeer): boolean;
-  /** Peers that claim to be above `number` without proof. */
-  unproven(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[];
-  /** Whether another peer could be asked. */
-  isReplaceable(peer: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean;
-  /**
-   * Time that the peer may take while others could be asked. Grows with each failure: its connection may just be slow.
-   */
-  requestBudgetMs(peer: SyncPeer): number;
-  /** End of the earliest back-off; undefined when there is none. */
-  nextRetryMs(peers: readonly SyncPeer[]): number | undefined;
-}
-
 interface PeerStanding {
   /** In a row. */
   readonly failures: number;
@@ -65,14 +28,13 @@ const NEW: PeerStanding = {
   hasServed: false,
 };
 
-export function createPeerChoice(
-  nowMs: () => number,
-  isValidator: (address: Address) => boolean,
-): PeerChoice {
-  return new RankedPeers(nowMs, isValidator);
-}
-
-class RankedPeers implements PeerChoice {
+/**
+ * Chooses the peer to sync from. A claimed height costs nothing, so it decides little: peers named by the operator come
+ * first, then validators, then peers that have delivered; any other peer has to prove itself with the next block before
+ * more is requested (headProbe.ts). Among equals, fewer failures come first, and only then the greater height. A peer
+ * that failed is backed off, longer each time, and has to prove itself again.
+ */
+export class PeerChoice {
   readonly #nowMs: () => number;
   readonly #isValidator: (address: Address) => boolean;
   readonly #standings = new Map<string, PeerStanding>();
@@ -82,38 +44,46 @@ class RankedPeers implements PeerChoice {
     this.#isValidator = isValidator;
   }
 
+  /** A download failed: the peer is not asked for a while. */
   backOff(peer: SyncPeer): void {
     const { failures } = this.#standingOf(peer);
     const untilMs = this.#nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
     this.#set(peer, { failures: failures + 1, untilMs, isProven: false, hasServed: false });
   }
 
+  /** The peer has not the bodies of old blocks: it is not asked for LONGEST_BACK_OFF_MS, whatever headers it delivers. */
   noteLacking(peer: SyncPeer): void {
     this.#set(peer, { lacksUntilMs: this.#nowMs() + LONGEST_BACK_OFF_MS });
   }
 
+  /** The peer returned the valid block after the local head. */
   noteProven(peer: SyncPeer): void {
     this.#set(peer, { isProven: true });
   }
 
+  /** The peer delivered a whole range, or all that it claimed to have. */
   noteDelivered(peer: SyncPeer): void {
     this.#set(peer, { failures: 0, untilMs: 0, hasDelivered: true });
   }
 
+  /** The peer delivered bodies, which prove nothing about its height. */
   noteServed(peer: SyncPeer): void {
     this.#set(peer, { failures: 0, hasServed: true });
   }
 
+  /** Whether the peer may be relied on for bodies: it is trusted, or has delivered some. */
   isServing(peer: SyncPeer): boolean {
     return this.isTrusted(peer) || this.#standingOf(peer).hasServed;
   }
 
+  /** All peers that may be asked for a block above `number`, the best first. */
   available(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[] {
     return peers
       .filter((peer) => this.#isAvailable(peer, number))
       .sort((one, other) => Number(this.#isBetter(other, one)) - Number(this.#isBetter(one, other)));
   }
 
+  /** The best peer to ask for a range above `number`. */
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined {
     this.#prune(peers);
     let best: SyncPeer | undefined;
@@ -124,23 +94,30 @@ class RankedPeers implements PeerChoice {
     return best;
   }
 
+  /** False for a peer whose height is only a claim. */
   isTrusted(peer: SyncPeer): boolean {
     return this.#rankOf(peer) !== UNPROVEN;
   }
 
+  /** Peers that claim to be above `number` without proof. */
   unproven(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[] {
     return peers.filter((peer) => this.#isAvailable(peer, number) && !this.isTrusted(peer));
   }
 
+  /** Whether another peer could be asked. */
   isReplaceable({ key }: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean {
     return peers.some((other) => other.key !== key && this.#isAvailable(other, number));
   }
 
+  /**
+   * Time that the peer may take while others could be asked. Grows with each failure: its connection may just be slow.
+   */
   requestBudgetMs(peer: SyncPeer): number {
     const { failures } = this.#standingOf(peer);
     return Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** failures, LONGEST_REQUEST_BUDGET_MS);
   }
 
+  /** End of the earliest back-off; undefined when there is none. */
   nextRetryMs(peers: readonly SyncPeer[]): number | undefined {
     let next: number | undefined;
     for (const peer of peers) {

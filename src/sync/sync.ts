@@ -8,7 +8,7 @@ import { createCoalescedTask } from "./coalescedTask.ts";
 import { type Comparison, createComparison } from "./comparison.ts";
 import type { OnProcessed, SyncContext } from "./context.ts";
 import { BULK_LIMITS, type BulkLimits } from "./limits.ts";
-import { createPeerChoice } from "./peerChoice.ts";
+import { PeerChoice } from "./peerChoice.ts";
 import { createPeerReports } from "./peerReports.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { createRetrySchedule } from "./retrySchedule.ts";
@@ -68,7 +68,7 @@ export interface SyncParts {
 
 export function createSync(parts: SyncParts): Sync {
   const { peers, chain, clock, logger, limits = BULK_LIMITS } = parts;
-  const choice = createPeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
+  const choice = new PeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
   const schedule = createRetrySchedule({
     clock,
     nextRetryMs: () => choice.nextRetryMs(peers()),

@@ -23,45 +23,19 @@ export interface PendingBlock {
   bytes: number;
 }
 
-/**
- * The blocks between the imported ones and the newest checked header, in order. Bounded: headers by their number, bodies
- * that wait or are requested by number and memory.
- */
-export interface BlockWindow {
-  readonly front: PendingBlock | undefined;
-  readonly isFull: boolean;
-  add(headers: readonly CheckedHeader[], source: SyncPeer): void;
-  /** Number of the newest checked header. */
-  readonly newest: bigint | undefined;
-  /** Blocks to request together from a peer, in order; none when bodies enough are on their way. */
-  toRequest(load: RequestLoad): readonly PendingBlock[];
-  /** The first missing blocks, when they were requested once, before `sinceMs`: another peer may be faster. */
-  overdue(sinceMs: number, load: RequestLoad): readonly PendingBlock[];
-  /** A few blocks for a peer that has delivered nothing so far: nobody waits for them, and others may be asked as well. */
-  forSample(height: bigint): readonly PendingBlock[];
-  /** A request for these blocks began. */
-  requested(blocks: readonly PendingBlock[], nowMs: number): void;
-  /** It ended, or is not waited for any more. */
-  released(blocks: readonly PendingBlock[]): void;
-  /** The body has arrived. */
-  accept(block: PendingBlock, body: Body, source: SyncPeer): void;
-  /** Removes the first block. */
-  shift(): void;
-}
-
 /** What one peer can be asked for: blocks up to its height, of so much memory together. */
 export interface RequestLoad {
   readonly height: bigint;
   readonly bytes: number;
 }
 
-export function createBlockWindow(limits: BulkLimits, prepare: Prepare): BlockWindow {
-  return new PendingBlocks(limits, prepare);
-}
-
 type Prepare = (block: { readonly header: CheckedHeader; readonly body: Body }) => PreparedBlock;
 
-class PendingBlocks implements BlockWindow {
+/**
+ * The blocks between the imported ones and the newest checked header, in order. Bounded: headers by their number, bodies
+ * that wait or are requested by number and memory.
+ */
+export class BlockWindow {
   readonly #limits: BulkLimits;
   readonly #prepare: Prepare;
   #blocks: (PendingBlock | undefined)[] = [];
@@ -85,6 +59,7 @@ class PendingBlocks implements BlockWindow {
     return this.#blocks.length - this.#begin >= headers || this.#headerBytes >= headerBytes;
   }
 
+  /** Number of the newest checked header. */
   get newest(): bigint | undefined {
     return this.#blocks.at(-1)?.header.header.number;
   }
@@ -100,6 +75,7 @@ class PendingBlocks implements BlockWindow {
     }
   }
 
+  /** Blocks to request together from a peer, in order; none when bodies enough are on their way. */
   toRequest({ height, bytes }: RequestLoad): readonly PendingBlock[] {
     const { blocks, bodiesOfRequest, bodyBytes } = this.#limits;
     const chosen: PendingBlock[] = [];
@@ -119,6 +95,7 @@ class PendingBlocks implements BlockWindow {
     return chosen;
   }
 
+  /** The first missing blocks, when they were requested once, before `sinceMs`: another peer may be faster. */
   overdue(sinceMs: number, { height, bytes }: RequestLoad): readonly PendingBlock[] {
     const chosen: PendingBlock[] = [];
     let ofRequest = 0;
@@ -135,6 +112,7 @@ class PendingBlocks implements BlockWindow {
     return chosen;
   }
 
+  /** A few blocks for a peer that has delivered nothing so far: nobody waits for them, and others may be asked as well. */
   forSample(height: bigint): readonly PendingBlock[] {
     const chosen: PendingBlock[] = [];
     let ofSample = 0;
@@ -150,6 +128,7 @@ class PendingBlocks implements BlockWindow {
     return chosen;
   }
 
+  /** A request for these blocks began. */
   requested(blocks: readonly PendingBlock[], nowMs: number): void {
     for (const block of blocks) {
       if (isAwaited(block)) this.#bytes += block.bytes;
@@ -158,6 +137,7 @@ class PendingBlocks implements BlockWindow {
     }
   }
 
+  /** It ended, or is not waited for any more. */
   released(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) {
       block.requests--;
@@ -165,6 +145,7 @@ class PendingBlocks implements BlockWindow {
     }
   }
 
+  /** The body has arrived. */
   accept(block: PendingBlock, body: Body, source: SyncPeer): void {
     if (block.prepared !== undefined || block.isDone) return;
     if (block.requests > 0) this.#bytes -= block.bytes;
@@ -174,6 +155,7 @@ class PendingBlocks implements BlockWindow {
     block.prepared = this.#prepare({ header: block.header, body });
   }
 
+  /** Removes the first block. */
   shift(): void {
     const { front } = this;
     if (front === undefined) return;

@@ -9,20 +9,6 @@ import { matchBodies, rootKey } from "../segment.ts";
 import type { BlockWindow, PendingBlock } from "./blockWindow.ts";
 import type { PeerPaces } from "./peerPace.ts";
 
-/**
- * Downloads bodies from several peers at once, a few requests to each. A peer that is neither trusted nor has delivered
- * any is given a few blocks for which nobody waits. What the import waits for is requested from a second peer before the
- * first is blamed. A peer that is late while another one could be asked is backed off, and its blocks are requested from
- * others; its response still counts when it comes after all.
- */
-export interface BodyRequests {
-  /** Sends what requests are possible. To be called when headers, peers or room were added. */
-  send(): void;
-  /** Whether no request is open, samples apart. */
-  readonly isIdle: boolean;
-  close(): void;
-}
-
 interface OpenRequest {
   readonly peer: SyncPeer;
   readonly blocks: readonly PendingBlock[];
@@ -41,11 +27,13 @@ export interface BodyRequestsParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-export function createBodyRequests(parts: BodyRequestsParts): BodyRequests {
-  return new OpenRequests(parts);
-}
-
-class OpenRequests implements BodyRequests {
+/**
+ * Downloads bodies from several peers at once, a few requests to each. A peer that is neither trusted nor has delivered
+ * any is given a few blocks for which nobody waits. What the import waits for is requested from a second peer before the
+ * first is blamed. A peer that is late while another one could be asked is backed off, and its blocks are requested from
+ * others; its response still counts when it comes after all.
+ */
+export class BodyRequests {
   readonly #parts: BodyRequestsParts;
   /** In the order in which they were sent. */
   readonly #open = new Set<OpenRequest>();
@@ -57,10 +45,12 @@ class OpenRequests implements BodyRequests {
     this.#checkLateAgain();
   }
 
+  /** Whether no request is open, samples apart. */
   get isIdle(): boolean {
     return this.#countOpen(({ isSample }) => !isSample) === 0;
   }
 
+  /** Sends what requests are possible. To be called when headers, peers or room were added. */
   send(): void {
     const { context } = this.#parts;
     // The first requests of all peers go out before the second ones.

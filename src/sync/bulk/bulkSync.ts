@@ -4,8 +4,8 @@ import type { SyncContext } from "../context.ts";
 import { STARVED_MS } from "../limits.ts";
 import { backOff } from "../peerFailure.ts";
 import type { BulkImport } from "../ports.ts";
-import { type BlockWindow, createBlockWindow, type PendingBlock } from "./blockWindow.ts";
-import { type BodyRequests, createBodyRequests } from "./bodyRequests.ts";
+import { BlockWindow, type PendingBlock } from "./blockWindow.ts";
+import { BodyRequests } from "./bodyRequests.ts";
 import { createHeaderFeed } from "./headerFeed.ts";
 import type { PeerPaces } from "./peerPace.ts";
 import { createSignal, type Signal } from "./signal.ts";
@@ -19,17 +19,7 @@ import { createSignal, type Signal } from "./signal.ts";
  * The three run at the same time. A bulk import is open only while the next block is at hand, so a peer that withholds
  * bodies keeps nobody else from moving the head.
  */
-export interface BulkSync {
-  run(): Promise<void>;
-  /** Peers or heights have changed, or sync was closed. */
-  wake(): void;
-}
-
-export function createBulkSync(context: SyncContext, paces: PeerPaces): BulkSync {
-  return new ParallelSync(context, paces);
-}
-
-class ParallelSync implements BulkSync {
+export class BulkSync {
   readonly #context: SyncContext;
   readonly #signal: Signal;
   readonly #window: BlockWindow;
@@ -45,7 +35,7 @@ class ParallelSync implements BulkSync {
   constructor(context: SyncContext, paces: PeerPaces) {
     this.#context = context;
     this.#signal = createSignal(context.clock);
-    this.#window = createBlockWindow(context.limits, (block) => context.chain.prepareBlock(block));
+    this.#window = new BlockWindow(context.limits, (block) => context.chain.prepareBlock(block));
     this.#ended = new Promise((resolve) => {
       this.#end = () => {
         this.#isOver = true;
@@ -53,7 +43,7 @@ class ParallelSync implements BulkSync {
         this.#signal.notify();
       };
     });
-    this.#bodies = createBodyRequests({
+    this.#bodies = new BodyRequests({
       context,
       window: this.#window,
       paces,
@@ -74,6 +64,7 @@ class ParallelSync implements BulkSync {
     }
   }
 
+  /** Peers or heights have changed, or sync was closed. */
   wake(): void {
     this.#bodies.send();
     this.#signal.notify();
