@@ -16,22 +16,6 @@ import {
 } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
-/**
- * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
- * is room for more peers, at most every 30 s, and less often the more dials failed. A node that was dialed eight times in
- * vain, an hour, is forgotten until discovery finds that it still answers there.
- *
- * Anyone can run many nodes: of one public subnet only a few are dialed, and places are kept for nodes whose connections
- * have lasted before, as long as these may come back.
- */
-export interface DiscoveredPeers extends DialCandidates {
-  addressOf(nodeId: Uint8Array): NodeAddress | undefined;
-  /** Whether a connection with the node has lasted, in this run or an earlier one. */
-  isProven(nodeId: Uint8Array): boolean;
-  /** A node has been found, or has another address. */
-  offer(node: NodeAddress): void;
-}
-
 interface Candidate extends DialTime {
   node: NodeAddress;
   /** Of its address; undefined for a local one. It is read for all candidates with each dial. */
@@ -59,11 +43,15 @@ export interface DiscoveredPeersParts {
   readonly isPermitted: (node: NodeAddress) => boolean;
 }
 
-export function createDiscoveredPeers(parts: DiscoveredPeersParts): DiscoveredPeers {
-  return new FoundNodes(parts);
-}
-
-class FoundNodes implements DiscoveredPeers {
+/**
+ * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
+ * is room for more peers, at most every 30 s, and less often the more dials failed. A node that was dialed eight times in
+ * vain, an hour, is forgotten until discovery finds that it still answers there.
+ *
+ * Anyone can run many nodes: of one public subnet only a few are dialed, and places are kept for nodes whose connections
+ * have lasted before, as long as these may come back.
+ */
+export class DiscoveredPeers implements DialCandidates {
   private readonly parts: DiscoveredPeersParts;
   private readonly candidates = new Map<string, Candidate>();
   private readonly provenBefore: ReadonlySet<string>;
@@ -101,6 +89,7 @@ class FoundNodes implements DiscoveredPeers {
     return this.candidates.get(toKey(nodeId))?.node;
   }
 
+  /** Whether a connection with the node has lasted, in this run or an earlier one. */
   isProven(nodeId: Uint8Array): boolean {
     const one = this.candidates.get(toKey(nodeId));
     if (one?.isProven === true) return true;
@@ -129,6 +118,7 @@ class FoundNodes implements DiscoveredPeers {
     return taken;
   }
 
+  /** A node has been found, or has another address. */
   offer(node: NodeAddress): void {
     const known = this.candidates.get(toKey(node.nodeId));
     if (known !== undefined) {

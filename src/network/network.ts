@@ -9,7 +9,7 @@ import type { PeerLimits } from "./admission.ts";
 import { type BanList, createBanList, type RememberedDisconnect } from "./banList.ts";
 import type { PeerView } from "./connectedPeer.ts";
 import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
-import { createDiscoveredPeers, type DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
+import { DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
 import type { KnownNode } from "./discovery/knownNodes.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
@@ -18,16 +18,16 @@ import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.t
 import { type OpenPorts, openPorts } from "./openPorts.ts";
 import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
 import { createPeerPriority } from "./peerPriority.ts";
-import { createPeerTable, type PeerTable } from "./peerTable.ts";
+import { PeerTable } from "./peerTable.ts";
 import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
 import { createReadingTime, type ReadingTime } from "./readingTime.ts";
 import { createBufferBudget } from "./rlpx/bufferBudget.ts";
-import { type Connection, createConnection, type Remote } from "./rlpx/connection.ts";
+import { Connection, type Remote } from "./rlpx/connection.ts";
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { type Hello, ownHello } from "./rlpx/hello.ts";
 import { plainHost } from "./rlpx/plainHost.ts";
-import { createSharedKeyWarnings, type OnSharedKey, type SharedKeyWarnings } from "./sharedKey.ts";
+import { type OnSharedKey, SharedKeyWarnings } from "./sharedKey.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 import { createUnreachablePeers, type UnreachablePeer, type UnreachablePeers } from "./unreachablePeers.ts";
@@ -158,7 +158,7 @@ class PeerToPeerNetwork implements Network {
     this.pending = createPendingConnections(clock);
     this.readingTime = createReadingTime(clock, (id) => this.isTrusted(id));
     this.maintained = createMaintainedPeers(parts);
-    this.discovered = createDiscoveredPeers({
+    this.discovered = new DiscoveredPeers({
       ...parts,
       room: () => this.room,
       maxPeers: settings.limits.maxPeers,
@@ -172,7 +172,7 @@ class PeerToPeerNetwork implements Network {
       dial: (node) => this.dial(node),
     });
     this.unreachablePeers = createUnreachablePeers({ clock, logger });
-    this.sharedKeyWarnings = createSharedKeyWarnings({
+    this.sharedKeyWarnings = new SharedKeyWarnings({
       ...parts,
       own: { nodeId, clientId: settings.clientId },
       isTrusted: (id) => this.isTrusted(id),
@@ -181,7 +181,7 @@ class PeerToPeerNetwork implements Network {
       { bannedIds: settings.bannedIds, isMaintained: (id) => this.maintained.has(id) },
       () => clock.nowMs(),
     );
-    this.table = createPeerTable(
+    this.table = new PeerTable(
       {
         ownId: nodeId,
         limits: settings.limits,
@@ -365,7 +365,7 @@ class PeerToPeerNetwork implements Network {
     const { table, pending, sockets, readingTime, bufferBudget } = this;
     const { clock, traffic } = this.parts;
     sockets.add(socket);
-    const connection: Connection = createConnection(
+    const connection: Connection = new Connection(
       { own: this.settings.key, hello: this.hello, remote, ...(remoteId && { remoteId }) },
       {
         socket,

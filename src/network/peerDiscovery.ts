@@ -3,8 +3,8 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { NodeAddress } from "./dialer.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
-import { createDiscovery } from "./discovery/discovery.ts";
-import { followDnsList } from "./discovery/dnsLists.ts";
+import { Discovery } from "./discovery/discovery.ts";
+import { DnsLists } from "./discovery/dnsLists.ts";
 import { followNamedNodes, type NamedNode } from "./discovery/namedNodes.ts";
 import { openNameServer } from "./discovery/nameServer.ts";
 import type { NodeContact } from "./discovery/packets.ts";
@@ -63,7 +63,7 @@ export function beginDiscovery(
   { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,
 ): PeerDiscovery {
   const { privateKey, bootnodes, dnsList, advertisedIp: ip, port, forkId, isCompatible, epochMs } = search;
-  const discovery = createDiscovery(
+  const discovery = new Discovery(
     { privateKey, bootnodes },
     {
       clock,
@@ -86,7 +86,7 @@ export function beginDiscovery(
   discovery.start();
   const lists =
     dnsList &&
-    followDnsList(dnsList.tree, {
+    new DnsLists(dnsList.tree, {
       server: openNameServer(dnsList.nameServer),
       clock,
       chance,

@@ -18,30 +18,11 @@ import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
 import type { Connection } from "./rlpx/connection.ts";
 import type { Disconnect, DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
-import { createSessions, type Sessions } from "./sessions.ts";
+import { Sessions } from "./sessions.ts";
 import { settleSimultaneousConnect } from "./simultaneousConnect.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
 import { createUnsharedProtocols, type UnsharedProtocols } from "./unsharedProtocols.ts";
-
-/**
- * The connected peers: admits or refuses a peer after its Hello (admission.ts), dispatches its messages to the
- * sub-protocols (sessions.ts), and reports to the dialer and the ban list how its connections end.
- */
-export interface PeerTable {
-  open(connection: Connection, hello: Hello): void;
-  receive(connection: Connection, id: number, payload: Uint8Array): void;
-  /** Also called for connections that never opened. */
-  end(connection: Connection, disconnect: Disconnect): void;
-  disconnectPeer(nodeId: Uint8Array, reason: DisconnectReason): void;
-  disconnectAll(reason: DisconnectReason): void;
-  /** Disconnects peers that are no longer permitted. */
-  review(): void;
-  /** Whether the node has a connection. */
-  has(nodeId: Uint8Array): boolean;
-  readonly peers: readonly PeerView[];
-  readonly readyCount: number;
-}
 
 export interface PeerTableSettings {
   readonly ownId: Uint8Array;
@@ -64,11 +45,11 @@ export interface PeerTableParts extends ConnectionEndsParts {
   readonly onPeerDisconnected?: ((disconnect: Disconnect) => void) | undefined;
 }
 
-export function createPeerTable(settings: PeerTableSettings, parts: PeerTableParts): PeerTable {
-  return new ConnectedPeerTable(settings, parts);
-}
-
-class ConnectedPeerTable implements PeerTable {
+/**
+ * The connected peers: admits or refuses a peer after its Hello (admission.ts), dispatches its messages to the
+ * sub-protocols (sessions.ts), and reports to the dialer and the ban list how its connections end.
+ */
+export class PeerTable {
   private readonly settings: PeerTableSettings;
   private readonly parts: PeerTableParts;
   private readonly byId = new Map<string, ConnectedPeer>();
@@ -93,6 +74,7 @@ class ConnectedPeerTable implements PeerTable {
     return [...this.byId.values()].map(viewOf);
   }
 
+  /** Whether the node has a connection. */
   has(nodeId: Uint8Array): boolean {
     return this.find(nodeId) !== undefined;
   }
@@ -130,6 +112,7 @@ class ConnectedPeerTable implements PeerTable {
     this.links.get(connection)?.sessions.receive(id, payload);
   }
 
+  /** Also called for connections that never opened. */
   end(connection: Connection, disconnect: Disconnect): void {
     const { dialedId, provenId } = connection;
     this.ends.note(connection, disconnect);
@@ -152,6 +135,7 @@ class ConnectedPeerTable implements PeerTable {
     for (const { nodeId } of [...this.byId.values()]) this.disconnectPeer(nodeId, reason);
   }
 
+  /** Disconnects peers that are no longer permitted. */
   review(): void {
     for (const { connection, hello } of [...this.links.values()]) {
       if (!this.isPermitted(connection, hello)) connection.disconnect("requested", "no longer permitted");
@@ -236,7 +220,7 @@ class ConnectedPeerTable implements PeerTable {
     const { isMaintained, shareOf, clock, logger, traffic } = this.parts;
     const { nodeId, address, reputation } = peer;
     const { links } = this;
-    return createSessions({
+    return new Sessions({
       connection,
       hello,
       agreed,

@@ -6,22 +6,6 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { Session, SubProtocol } from "./subProtocol.ts";
 import type { PassingMessage, Traffic } from "./traffic.ts";
 
-/**
- * The sub-protocols on one connection: hands each its messages by id (p2p.md#hello-and-capabilities). An exception in a
- * protocol is a bug, and ends this connection and no other.
- */
-export interface Sessions {
-  /** The agreed protocols. */
-  readonly protocols: readonly { readonly name: string; readonly version: number }[];
-  /** Whether the handshakes of all protocols are complete. */
-  readonly isReady: boolean;
-  /** Tells the protocols; a protocol may end the connection. */
-  open(): void;
-  receive(id: number, payload: Uint8Array): void;
-  /** Tells the protocols that were told of the opening. */
-  close(reason: DisconnectReason): void;
-}
-
 export interface SessionsParts {
   readonly connection: Connection;
   readonly hello: Hello;
@@ -40,17 +24,17 @@ export interface SessionPeer
   penalise(): boolean;
 }
 
-export function createSessions(parts: SessionsParts): Sessions {
-  return new ProtocolSessions(parts);
-}
-
 interface OpenSession extends Agreed<SubProtocol> {
   readonly session: Session;
   /** The protocol got `onOpen`, so it gets `onClose` too. */
   isOpened: boolean;
 }
 
-class ProtocolSessions implements Sessions {
+/**
+ * The sub-protocols on one connection: hands each its messages by id (p2p.md#hello-and-capabilities). An exception in a
+ * protocol is a bug, and ends this connection and no other.
+ */
+export class Sessions {
   private readonly parts: SessionsParts;
   private readonly sessions: readonly OpenSession[];
   /** Protocols whose handshake is not complete. */
@@ -69,14 +53,17 @@ class ProtocolSessions implements Sessions {
     );
   }
 
-  get protocols(): Sessions["protocols"] {
+  /** The agreed protocols. */
+  get protocols(): readonly { readonly name: string; readonly version: number }[] {
     return this.sessions.map(({ protocol: { name, version } }) => ({ name, version }));
   }
 
+  /** Whether the handshakes of all protocols are complete. */
   get isReady(): boolean {
     return this.pendingGreetings.size === 0;
   }
 
+  /** Tells the protocols; a protocol may end the connection. */
   open(): void {
     for (const one of this.sessions) {
       // An earlier protocol may have ended the connection.
@@ -105,6 +92,7 @@ class ProtocolSessions implements Sessions {
     this.guard(() => found.protocol.onMessage(found.session, code, payload));
   }
 
+  /** Tells the protocols that were told of the opening. */
   close(reason: DisconnectReason): void {
     this.isClosed = true;
     for (const { protocol, session, isOpened } of this.sessions) {

@@ -10,23 +10,6 @@ import { Refusals, type RefusingPeer } from "./refusals.ts";
 import type { Connection } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 
-/** Warns the operator of two nodes with one key, this node's or a peer's: two validators with one key can split the chain. */
-export interface SharedKeyWarnings {
-  /**
-   * A connection was refused as one with ourselves, which proves that a node has our key, for this node never dials itself.
-   * Warned of once a minute, for such a node keeps connecting.
-   */
-  calledByOwnKey(refused: Called): void;
-  /** A peer's second connection was refused, because the first one is alive (rivalConnections.ts). Warned of once a minute. */
-  twins(first: Called, second: Called): void;
-  /** A peer has refused this node as one that is connected already. Warned of when it cannot be a dead connection's fault. */
-  refusedUs(peer: RefusingPeer): void;
-  /** The last connection with a peer has ended without a word from it. */
-  lost(nodeId: Uint8Array): void;
-  /** A configured peer has this node's id, but not its address. */
-  configured(node: NodeAddress): void;
-}
-
 /** Called for each sign of two nodes with the key of this address. Without a proof it may be one node that has moved. */
 export type OnSharedKey = (address: Address, sign: { readonly isProven: boolean }) => void;
 
@@ -46,11 +29,8 @@ export interface SharedKeyParts {
   readonly onSharedKey?: OnSharedKey | undefined;
 }
 
-export function createSharedKeyWarnings(parts: SharedKeyParts): SharedKeyWarnings {
-  return new Warnings(parts);
-}
-
-class Warnings implements SharedKeyWarnings {
+/** Warns the operator of two nodes with one key, this node's or a peer's: two validators with one key can split the chain. */
+export class SharedKeyWarnings {
   private readonly parts: SharedKeyParts;
   private readonly refusals: Refusals;
   /** By the id of the key, bounded because ids are free. */
@@ -62,10 +42,12 @@ class Warnings implements SharedKeyWarnings {
     this.refusals = new Refusals(parts.own.clientId, parts.clock);
   }
 
+  /** The last connection with a peer has ended without a word from it. */
   lost(nodeId: Uint8Array): void {
     this.refusals.lost(nodeId);
   }
 
+  /** A peer has refused this node as one that is connected already. Warned of when it cannot be a dead connection's fault. */
   refusedUs(peer: RefusingPeer): void {
     const { own, isTrusted, onSharedKey, logger } = this.parts;
     const isProof = this.refusals.lasts(peer) && isTrusted(peer.nodeId);
@@ -82,6 +64,7 @@ class Warnings implements SharedKeyWarnings {
     );
   }
 
+  /** A configured peer has this node's id, but not its address. */
   configured({ host, tcpPort }: NodeAddress): void {
     this.parts.logger.warn(
       { host, port: tcpPort },
@@ -91,6 +74,10 @@ class Warnings implements SharedKeyWarnings {
     );
   }
 
+  /**
+   * A connection was refused as one with ourselves, which proves that a node has our key, for this node never dials itself.
+   * Warned of once a minute, for such a node keeps connecting.
+   */
   calledByOwnKey({ connection, hello }: Called): void {
     this.parts.onSharedKey?.(addressOfPublicKey(hello.nodeId), { isProven: true });
     if (!this.isDue(hello.nodeId)) return;
@@ -101,6 +88,7 @@ class Warnings implements SharedKeyWarnings {
     );
   }
 
+  /** A peer's second connection was refused, because the first one is alive (rivalConnections.ts). Warned of once a minute. */
   twins(first: Called, second: Called): void {
     const address = addressOfPublicKey(second.hello.nodeId);
     this.parts.onSharedKey?.(address, { isProven: true });

@@ -26,7 +26,7 @@ import { isRunning } from "../../src/cli/runningProcess.ts";
 import { askNode } from "../../src/cli/status/askNode.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
-import { createByteQueue } from "../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../src/network/rlpx/byteQueue.ts";
 import { answerExchange } from "../../src/network/rlpx/keyExchange.ts";
 import { openDataDirectory } from "../../src/node/dataDirectory.ts";
 import { writeHandOverMark } from "../../src/node/handOverMark.ts";
@@ -427,7 +427,7 @@ describe("taking a validator over", () => {
     const own = nodeKey(KEY);
     const node = await listen((socket) => {
       const exchange = answerExchange({ privateKey: own.privateKey, nodeId: own.publicKey });
-      const queue = createByteQueue();
+      const queue = new ByteQueue();
       socket.on("data", (chunk) => {
         queue.append(chunk);
         const keys = exchange.read(queue);

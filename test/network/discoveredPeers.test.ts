@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
-import { createDiscoveredPeers, joinCandidates } from "../../src/network/discoveredPeers.ts";
+import { DiscoveredPeers, joinCandidates } from "../../src/network/discoveredPeers.ts";
 import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
@@ -15,7 +15,7 @@ function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8A
   const known = new Set<number>();
   const unlisted = new Set<string>();
   const dials: [number, string][] = [];
-  const discovered = createDiscoveredPeers({
+  const discovered = new DiscoveredPeers({
     clock,
     chance: () => 0,
     room: () => room.left,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Hello, ownHello } from "../../src/network/rlpx/hello.ts";
-import { createWire, type Wire } from "../../src/network/rlpx/wire.ts";
+import { Wire } from "../../src/network/rlpx/wire.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
@@ -217,7 +217,7 @@ describe("a node refuses a peer", () => {
 function sendHello(node: ToyNode, own: Identity, hello: Hello): { disconnected: Promise<string> } {
   const socket = callNode(node.address);
   const disconnected = new Promise<string>((resolve) => {
-    const wire: Wire = createWire(
+    const wire: Wire = new Wire(
       { own, hello, remoteId: node.identity.nodeId },
       {
         write: (bytes) => void socket.write(bytes),

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createPendingConnections } from "../../src/network/pendingConnections.ts";
-import { type Connection, createConnection } from "../../src/network/rlpx/connection.ts";
+import { Connection } from "../../src/network/rlpx/connection.ts";
 import { ownHello } from "../../src/network/rlpx/hello.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { identity } from "./identities.ts";
@@ -40,7 +40,7 @@ describe("pending connections", () => {
 function aConnection(): Connection {
   const own = identity(1);
   const hello = ownHello({ clientId: "test", capabilities: [], listenPort: 0, nodeId: own.nodeId });
-  return createConnection(
+  return new Connection(
     { own, hello, remote: { host: "127.0.0.1", port: 1 } },
     { socket: new Socket(), clock: createHandClock(0) },
     { opened: () => undefined, message: () => undefined, ended: () => undefined, released: () => undefined },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Called, createSharedKeyWarnings } from "../../src/network/sharedKey.ts";
+import { type Called, SharedKeyWarnings } from "../../src/network/sharedKey.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { identity } from "./identities.ts";
@@ -13,7 +13,7 @@ function aWatch() {
   const clock = createHandClock(0);
   const { logger, lines } = loggedLines();
   const signs: boolean[] = [];
-  const warnings = createSharedKeyWarnings({
+  const warnings = new SharedKeyWarnings({
     own: OWN,
     clock,
     logger,

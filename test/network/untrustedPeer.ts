@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { NodeAddress } from "../../src/network/dialer.ts";
-import { createByteQueue } from "../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../src/network/rlpx/byteQueue.ts";
 import { type DisconnectReason, decodeDisconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { createFrameReader, createFrameWriter } from "../../src/network/rlpx/frames.ts";
 import { createInitiator, takeHandshakePacket } from "../../src/network/rlpx/handshake.ts";
@@ -32,7 +32,7 @@ export function connectUntrusted(
   own: Identity,
 ): UntrustedPeer {
   const socket = callNode(address);
-  const queue = createByteQueue();
+  const queue = new ByteQueue();
   let frames:
     | { reader: ReturnType<typeof createFrameReader>; writer: ReturnType<typeof createFrameWriter> }
     | undefined;

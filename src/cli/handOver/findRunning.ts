@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { createByteQueue } from "../../network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../network/rlpx/byteQueue.ts";
 import { initiateExchange } from "../../network/rlpx/keyExchange.ts";
 import { type NodeKey, newPrivateKey, nodeKey } from "../../node/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
@@ -37,7 +37,7 @@ async function askRpc(key: NodeKey, url: string): Promise<Answering | undefined>
 function callPeer(key: NodeKey, place: Place & { readonly kind: "peer" }): Promise<Answering | undefined> {
   const own = nodeKey(newPrivateKey());
   const exchange = initiateExchange({ privateKey: own.privateKey, nodeId: own.publicKey }, key.publicKey);
-  const queue = createByteQueue();
+  const queue = new ByteQueue();
   let isOpen = false;
   return new Promise((resolve) => {
     const { host, port } = place;

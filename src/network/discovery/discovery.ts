@@ -13,7 +13,7 @@ import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
 import { createHeldRequests } from "./heldRequests.ts";
 import { lookUp } from "./lookup.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
-import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
+import { BUCKET_SIZE, NodeTable } from "./nodeTable.ts";
 import { createOwnRecord } from "./ownRecord.ts";
 import {
   decodePacket,
@@ -24,33 +24,8 @@ import {
   type ReceivedPacket,
 } from "./packets.ts";
 import { createPingLimits, type NodeSource } from "./pingLimits.ts";
-import { createDiscoveryRequests, isAt, type Pong, type Request } from "./requests.ts";
+import { DiscoveryRequests, isAt, type Pong, type Request } from "./requests.ts";
 import { pinger, type ResponderParts, respond } from "./responder.ts";
-
-/**
- * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
- *
- *     datagrams ── packets.ts ──> requests.ts: responses to our requests
- *                     └────────> here: requests of others, answered to nodes that have proved their endpoint (bonds.ts)
- *     bootnodes, named nodes ── bond: ping, pong, record ──> nodeTable.ts ──> nodes to dial
- *
- * Invariants: an address that nobody has proved is sent twice the bytes at most that were sent in its name, and few; a
- * node enters the table, or changes its address there, only after it has answered our ping there; each map, each wait, and
- * the work for each datagram, has a bound.
- */
-export interface Discovery {
-  /** Takes a datagram. */
-  receive(bytes: Uint8Array, from: DatagramSource): void;
-  /** Nodes that have proved their endpoint, listen for connections and are on our chain as far as they say. */
-  readonly nodes: readonly NodeContact[];
-  /** This node's signed record; its sequence grows when the endpoint or the fork id changes. */
-  readonly record: NodeRecord;
-  /** Takes a node that a list names: it enters the table, and is dialled, once it has proved its endpoint. */
-  offer(node: NodeContact): void;
-  /** Begins to search for nodes. */
-  start(): void;
-  close(): void;
-}
 
 export interface DatagramSource {
   readonly address: string;
@@ -104,11 +79,18 @@ const QUIET_SEARCH_MS = 5 * 60_000;
 /** Between searches while no more connections are wanted. */
 const IDLE_SEARCH_MS = 30 * 60_000;
 
-export function createDiscovery(settings: DiscoverySettings, parts: DiscoveryParts): Discovery {
-  return new DiscoveryV4(settings, parts);
-}
-
-class DiscoveryV4 implements Discovery {
+/**
+ * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
+ *
+ *     datagrams ── packets.ts ──> requests.ts: responses to our requests
+ *                     └────────> here: requests of others, answered to nodes that have proved their endpoint (bonds.ts)
+ *     bootnodes, named nodes ── bond: ping, pong, record ──> nodeTable.ts ──> nodes to dial
+ *
+ * Invariants: an address that nobody has proved is sent twice the bytes at most that were sent in its name, and few; a
+ * node enters the table, or changes its address there, only after it has answered our ping there; each map, each wait, and
+ * the work for each datagram, has a bound.
+ */
+export class Discovery {
   private readonly settings: DiscoverySettings;
   private readonly parts: DiscoveryParts;
   private readonly ownId: Uint8Array;
@@ -140,10 +122,10 @@ class DiscoveryV4 implements Discovery {
     this.parts = parts;
     this.ownId = curve.publicKey(settings.privateKey);
     const refuse = (reason: NodeRefusal, count = 1): void => parts.onRefused?.(reason, count);
-    this.table = createNodeTable(this.ownId, refuse);
+    this.table = new NodeTable(this.ownId, refuse);
     this.bonds = createBonds(parts.clock);
     this.limits = createDatagramLimits(parts.clock);
-    this.requests = createDiscoveryRequests({
+    this.requests = new DiscoveryRequests({
       clock: parts.clock,
       send: (node, request) => this.ask(node, request),
       onLatePong: (node, pong) => this.welcome(node, pong),
@@ -168,20 +150,24 @@ class DiscoveryV4 implements Discovery {
     };
   }
 
+  /** Nodes that have proved their endpoint, listen for connections and are on our chain as far as they say. */
   get nodes(): readonly NodeContact[] {
     return this.table.nodes.filter((node) => this.isDialable(node));
   }
 
+  /** This node's signed record; its sequence grows when the endpoint or the fork id changes. */
   get record(): NodeRecord {
     return this.ownRecord();
   }
 
+  /** Begins to search for nodes. */
   start(): void {
     void this.search();
     this.every(REVALIDATE_MS, () => this.revalidate());
     this.every(SEARCH_MS, () => this.search());
   }
 
+  /** Takes a node that a list names: it enters the table, and is dialled, once it has proved its endpoint. */
   offer(node: NodeContact): void {
     if (this.isUsable(node, node.ip)) void this.tryOffered(node);
   }
@@ -200,6 +186,7 @@ class DiscoveryV4 implements Discovery {
     this.requests.close();
   }
 
+  /** Takes a datagram. */
   receive(bytes: Uint8Array, { address, port }: DatagramSource): void {
     if (this.isClosed) return;
     const from = { ip: plainIp(address), udpPort: port, tcpPort: 0 };

@@ -8,18 +8,6 @@ import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact } from "./packets.ts";
 import type { TreeUrl } from "./treeUrl.ts";
 
-/**
- * Finds nodes in signed lists in DNS (EIP-1459, p2p.md#lists-of-nodes-in-dns): a tree of entries, each named by its hash,
- * under a root that the list's owner signs.
- *
- * Only as much of a list is read as it takes to have enough peers. Entries are taken in random order, so that not all
- * nodes call the same ones. Invariants: one request at a time, at a bounded rate; whatever a list holds, the memory and
- * the requests for it have a bound; an error is logged once for each list and reason.
- */
-export interface DnsLists {
-  close(): void;
-}
-
 /** A name server. Rejects when it has no answer; a text is one TXT record, its pieces joined. */
 export interface NameServer {
   texts(name: string): Promise<readonly string[]>;
@@ -75,17 +63,21 @@ interface List {
   readonly logged: Set<string>;
 }
 
-/** Begins to read the list. */
-export function followDnsList(tree: TreeUrl, parts: DnsListsParts): DnsLists {
-  return new DnsReader(tree, parts);
-}
-
-class DnsReader implements DnsLists {
+/**
+ * Finds nodes in signed lists in DNS (EIP-1459, p2p.md#lists-of-nodes-in-dns): a tree of entries, each named by its hash,
+ * under a root that the list's owner signs.
+ *
+ * Only as much of a list is read as it takes to have enough peers. Entries are taken in random order, so that not all
+ * nodes call the same ones. Invariants: one request at a time, at a bounded rate; whatever a list holds, the memory and
+ * the requests for it have a bound; an error is logged once for each list and reason.
+ */
+export class DnsLists {
   private readonly parts: DnsListsParts;
   private readonly lists: List[] = [];
   private readonly delays: Delays;
   private isClosed = false;
 
+  /** Begins to read the list. */
   constructor(tree: TreeUrl, parts: DnsListsParts) {
     this.parts = parts;
     this.delays = createDelays(parts.clock);

@@ -3,26 +3,6 @@ import { equalBytes } from "../../primitives/hex.ts";
 import { isLocal, subnetOf } from "./endpoint.ts";
 import type { NodeContact } from "./packets.ts";
 
-/**
- * The nodes that have proved their endpoint, by their distance from this one (Kademlia; p2p.md#node-table). Each bucket
- * holds those of one distance, the most recently seen first. A full bucket keeps the nodes that it has, since those that
- * lived long live longest, and since an untrusted peer must not be able to push them out; it remembers the newest others as
- * replacements.
- */
-export interface NodeTable {
-  readonly size: number;
-  /** Adds a node, or notes that it was seen again, perhaps at another endpoint. False when there is no room for it. */
-  see(node: NodeContact): boolean;
-  /** Removes a node; a replacement takes its place, if there is one. */
-  remove(nodeId: Uint8Array): void;
-  get(nodeId: Uint8Array): NodeContact | undefined;
-  /** At most `count` nodes, the closest to a node id first. */
-  closest(target: Uint8Array, count: number): readonly NodeContact[];
-  readonly nodes: readonly NodeContact[];
-  /** The node of a random bucket that was not seen for longest; `chance` is 0 to 1. */
-  leastRecent(chance: number): NodeContact | undefined;
-}
-
 export const BUCKET_SIZE = 16;
 /**
  * So that one operator's addresses can fill neither a bucket nor the table, nor have more dialled. Local addresses are
@@ -30,14 +10,6 @@ export const BUCKET_SIZE = 16;
  */
 const MAX_OF_SUBNET = { inBucket: 8, inTable: 32 } as const;
 const MAX_REPLACEMENTS = 8;
-
-/** `onRefused` is called when there is no room for a node, for this reason. */
-export function createNodeTable(
-  ownId: Uint8Array,
-  onRefused: (reason: "subnet" | "bucket") => void = () => undefined,
-): NodeTable {
-  return new Table(ownId, onRefused);
-}
 
 interface Entry {
   readonly node: NodeContact;
@@ -50,13 +22,20 @@ interface Bucket {
   replacements: Entry[];
 }
 
-class Table implements NodeTable {
+/**
+ * The nodes that have proved their endpoint, by their distance from this one (Kademlia; p2p.md#node-table). Each bucket
+ * holds those of one distance, the most recently seen first. A full bucket keeps the nodes that it has, since those that
+ * lived long live longest, and since an untrusted peer must not be able to push them out; it remembers the newest others as
+ * replacements.
+ */
+export class NodeTable {
   private readonly ownId: Uint8Array;
   private readonly ownKey: Uint8Array;
   private readonly onRefused: (reason: "subnet" | "bucket") => void;
   private readonly buckets = new Map<number, Bucket>();
 
-  constructor(ownId: Uint8Array, onRefused: (reason: "subnet" | "bucket") => void) {
+  /** `onRefused` is called when there is no room for a node, for this reason. */
+  constructor(ownId: Uint8Array, onRefused: (reason: "subnet" | "bucket") => void = () => undefined) {
     this.ownId = ownId;
     this.onRefused = onRefused;
     this.ownKey = keccak256(ownId);
@@ -76,6 +55,7 @@ class Table implements NodeTable {
     return this.bucketOf(keccak256(nodeId))?.entries.find(isOf(nodeId))?.node;
   }
 
+  /** Adds a node, or notes that it was seen again, perhaps at another endpoint. False when there is no room for it. */
   see(node: NodeContact): boolean {
     if (equalBytes(node.nodeId, this.ownId)) return false;
     const entry = { node, key: keccak256(node.nodeId) };
@@ -93,6 +73,7 @@ class Table implements NodeTable {
     return true;
   }
 
+  /** Removes a node; a replacement takes its place, if there is one. */
   remove(nodeId: Uint8Array): void {
     const bucket = this.bucketOf(keccak256(nodeId));
     if (bucket === undefined) return;
@@ -105,6 +86,7 @@ class Table implements NodeTable {
     bucket.entries.push(next);
   }
 
+  /** At most `count` nodes, the closest to a node id first. */
   closest(target: Uint8Array, count: number): readonly NodeContact[] {
     const key = keccak256(target);
     return [...this.buckets.values()]
@@ -114,6 +96,7 @@ class Table implements NodeTable {
       .map(({ node }) => node);
   }
 
+  /** The node of a random bucket that was not seen for longest; `chance` is 0 to 1. */
   leastRecent(chance: number): NodeContact | undefined {
     const filled = [...this.buckets.values()].filter(({ entries }) => entries.length > 0);
     return filled[Math.min(Math.floor(chance * filled.length), filled.length - 1)]?.entries.at(-1)?.node;

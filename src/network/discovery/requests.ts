@@ -5,30 +5,6 @@ import type { Endpoint } from "./endpoint.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact, Packet, ReceivedPacket } from "./packets.ts";
 
-/**
- * Requests to other nodes, which wait for what answers them: a response counts from the node and the IP address that were
- * asked, and where the protocol has it, only with the request's hash.
- */
-export interface DiscoveryRequests {
-  /**
-   * The pong, or undefined when none came. A node that is already being asked is not asked twice, and what it answers at
-   * one endpoint proves nothing about another.
-   */
-  ping(node: NodeContact): Promise<Pong | undefined>;
-  /** Whether the ping to that node at that place, whose answer is awaited, is answered; undefined when there is none. */
-  pendingPing(node: NodeContact): Promise<boolean> | undefined;
-  /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
-  findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined>;
-  record(node: NodeContact): Promise<NodeRecord | undefined>;
-  /** Takes a response; false when no request waits for it. */
-  receive(received: ReceivedPacket, fromIp: string): boolean;
-  /** Requests without a response yet. */
-  readonly pending: number;
-  /** Those of them to this address. */
-  pendingAt(ip: string): number;
-  close(): void;
-}
-
 export type Pong = Extract<Packet, { kind: "pong" }>;
 
 export interface DiscoveryRequestParts {
@@ -72,14 +48,14 @@ interface Unanswered {
   readonly untilMs: number;
 }
 
-export function createDiscoveryRequests(parts: DiscoveryRequestParts): DiscoveryRequests {
-  return new Requests(parts);
-}
-
 /** What answers what. */
 const RESPONSE_OF = { ping: "pong", findNode: "neighbors", recordRequest: "recordResponse" } as const;
 
-class Requests implements DiscoveryRequests {
+/**
+ * Requests to other nodes, which wait for what answers them: a response counts from the node and the IP address that were
+ * asked, and where the protocol has it, only with the request's hash.
+ */
+export class DiscoveryRequests {
   private readonly clock: Clock;
   private readonly send: DiscoveryRequestParts["send"];
   private readonly onLatePong: DiscoveryRequestParts["onLatePong"];
@@ -101,16 +77,22 @@ class Requests implements DiscoveryRequests {
     this.onSurplus = onSurplus;
   }
 
+  /** Requests without a response yet. */
   get pending(): number {
     return this.waiting.size;
   }
 
+  /** Those of them to this address. */
   pendingAt(ip: string): number {
     let count = 0;
     for (const { node } of this.waiting.values()) if (node.ip === ip) count += 1;
     return count;
   }
 
+  /**
+   * The pong, or undefined when none came. A node that is already being asked is not asked twice, and what it answers at
+   * one endpoint proves nothing about another.
+   */
   ping(node: NodeContact): Promise<Pong | undefined> {
     const id = toHex(node.nodeId);
     const pending = this.pings.get(id);
@@ -123,6 +105,7 @@ class Requests implements DiscoveryRequests {
     return asked;
   }
 
+  /** Whether the ping to that node at that place, whose answer is awaited, is answered; undefined when there is none. */
   pendingPing(node: NodeContact): Promise<boolean> | undefined {
     const pending = this.pings.get(toHex(node.nodeId));
     if (pending === undefined || !isAt(pending.node, node)) return undefined;
@@ -137,6 +120,7 @@ class Requests implements DiscoveryRequests {
     );
   }
 
+  /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
   findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
     return new Promise((resolve) => {
       let nodes: NodeContact[] | undefined;
@@ -163,6 +147,7 @@ class Requests implements DiscoveryRequests {
     });
   }
 
+  /** Takes a response; false when no request waits for it. */
   receive({ packet, nodeId }: ReceivedPacket, fromIp: string): boolean {
     const key = keyOf(packet.kind, nodeId);
     const waiting = this.waiting.get(key);

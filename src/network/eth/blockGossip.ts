@@ -5,7 +5,7 @@ import type { Session } from "../subProtocol.ts";
 import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK } from "./limits.ts";
 import { encodeMessage, openNewBlock, readNewBlock } from "./messageCodec.ts";
 import { type BlockAnnouncement, CODES } from "./messages.ts";
-import type { PeerRecord } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
 
 /**
@@ -19,8 +19,8 @@ import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
  */
 export interface BlockGossip {
   /** A NewBlock message arrived. */
-  receive(peer: PeerRecord, session: Session, payload: Uint8Array): void;
-  receiveHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void;
+  receive(peer: Peer, session: Session, payload: Uint8Array): void;
+  receiveHashes(peer: Peer, blocks: readonly BlockAnnouncement[]): void;
   /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
   broadcast(block: Block, totalDifficulty: bigint): void;
 }
@@ -29,7 +29,7 @@ export interface BlockGossipParts {
   readonly chain: EthChain;
   readonly pool: Pick<EthPool, "get">;
   /** Those with a completed Status exchange. */
-  readonly peers: () => readonly PeerRecord[];
+  readonly peers: () => readonly Peer[];
   /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;
   /** A peer may have a greater height. */
@@ -91,7 +91,7 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
   };
 }
 
-function broadcast(peers: readonly PeerRecord[], block: Block, totalDifficulty: bigint): void {
+function broadcast(peers: readonly Peer[], block: Block, totalDifficulty: bigint): void {
   if (peers.length === 0) return;
   const hash = hashOfHeader(block.header);
   if (!hash.ok) return;

@@ -3,7 +3,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { IMPLIED_HEIGHT_DELAY_MS } from "./limits.ts";
-import type { PeerRecord } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthChain } from "./ports.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface ImpliedHeights {
 export function createImpliedHeights(parts: {
   readonly clock: Clock;
   readonly chain: Pick<EthChain, "head">;
-  readonly peers: () => readonly PeerRecord[];
+  readonly peers: () => readonly Peer[];
   readonly onPeersChanged: () => void;
 }): ImpliedHeights {
   const { clock, chain } = parts;

@@ -2,14 +2,14 @@ import type { Session } from "../subProtocol.ts";
 import type { BlockGossip } from "./blockGossip.ts";
 import { decodeMessage, openResponse } from "./messageCodec.ts";
 import type { MessageKind, MessageOf } from "./messages.ts";
-import type { PeerRecord } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { ResponseKind } from "./requests.ts";
 import type { RequestKind, RequestServer } from "./serve.ts";
 import type { TransactionGossip } from "./transactionGossip.ts";
 
 /** Receives one message of a greeted session; it owns the payload, and returns soon. */
-export type MessageHandler = (peer: PeerRecord, session: Session, payload: Uint8Array) => void;
+export type MessageHandler = (peer: Peer, session: Session, payload: Uint8Array) => void;
 
 export type MessageHandlers = Readonly<Record<MessageKind, MessageHandler>>;
 
@@ -68,7 +68,7 @@ export function createMessageHandlers(parts: {
 /** Decodes the message for `handle`; a malformed one is a breach of protocol. */
 function decoded<Kind extends MessageKind>(
   kind: Kind,
-  handle: (peer: PeerRecord, session: Session, message: MessageOf<Kind>) => void,
+  handle: (peer: Peer, session: Session, message: MessageOf<Kind>) => void,
 ): MessageHandler {
   return (peer, session, payload) => {
     const message = decodeMessage(kind, payload);
@@ -77,12 +77,12 @@ function decoded<Kind extends MessageKind>(
   };
 }
 
-function refuseMalformed(peer: PeerRecord, session: Session, detail: string): void {
+function refuseMalformed(peer: Peer, session: Session, detail: string): void {
   peer.noteRefused("malformed");
   session.disconnect("breachOfProtocol", detail);
 }
 
-function refuseUnsolicited(peer: PeerRecord, session: Session, kind: MessageKind): void {
+function refuseUnsolicited(peer: Peer, session: Session, kind: MessageKind): void {
   peer.noteRefused("unsolicitedResponse");
   session.disconnect("breachOfProtocol", `unsolicited ${kind}`);
 }

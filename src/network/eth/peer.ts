@@ -20,7 +20,7 @@ import {
   readHeaders,
   readTransactionsInSlices,
 } from "./payloadReaders.ts";
-import { createPeerConnections, type PeerConnections } from "./peerConnections.ts";
+import { createPeerConnections } from "./peerConnections.ts";
 import type { EthChain } from "./ports.ts";
 import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
@@ -76,21 +76,6 @@ export interface EthPeer {
   disconnect(reason: DisconnectReason, detail: string): void;
 }
 
-/** The protocol's own view of a peer. */
-export interface PeerRecord extends EthPeer {
-  status: Status | undefined;
-  best: EthPeer["best"];
-  height: bigint | undefined;
-  readonly connections: PeerConnections;
-  readonly requests: Requests;
-  /** Blocks sent to it, in full or by hash. */
-  readonly sentBlocks: KnownHashes;
-  /** Raises the height by an unproven claim, bounded above `head`, the local head. */
-  raiseHeight(number: bigint, head: bigint): void;
-  /** Records a block that it has; a lower total difficulty than its best is ignored. */
-  raiseBest(block: NonNullable<EthPeer["best"]>): void;
-}
-
 export interface PeerParts {
   readonly clock: Clock;
   /** Its head bounds the transactions of a requested body. */
@@ -98,11 +83,8 @@ export interface PeerParts {
   readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
 }
 
-export function createPeer(id: Pick<Session, "nodeId" | "address">, parts: PeerParts): PeerRecord {
-  return new Peer(id, parts);
-}
-
-class Peer implements PeerRecord {
+/** The protocol's own view of a peer. */
+export class Peer implements EthPeer {
   readonly nodeId: Uint8Array;
   readonly key: string;
   readonly address: Address;
@@ -113,6 +95,7 @@ class Peer implements PeerRecord {
   readonly requests: Requests;
   readonly knownBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
   readonly knownTransactions = createKnownHashes(MAX_KNOWN_TRANSACTIONS);
+  /** Blocks sent to it, in full or by hash. */
   readonly sentBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
   readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
@@ -201,12 +184,14 @@ class Peer implements PeerRecord {
     this.connections.disconnect(reason, detail);
   }
 
+  /** Raises the height by an unproven claim, bounded above `head`, the local head. */
   raiseHeight(number: bigint, head: bigint): void {
     // Ignored until the peer has returned the header of its head.
     if (this.height === undefined || number <= this.height) return;
     this.height = smaller(number, larger(head + MAX_CLAIMED_LEAD, this.height + 1n));
   }
 
+  /** Records a block that it has; a lower total difficulty than its best is ignored. */
   raiseBest({ hash, totalDifficulty }: NonNullable<EthPeer["best"]>): void {
     if (this.best === undefined || totalDifficulty >= this.best.totalDifficulty)
       this.best = { hash, totalDifficulty };

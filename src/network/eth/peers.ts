@@ -1,27 +1,27 @@
 import { toDigits } from "../../primitives/hex.ts";
 import type { Session } from "../subProtocol.ts";
-import { createPeer, type PeerParts, type PeerRecord } from "./peer.ts";
+import { Peer, type PeerParts } from "./peer.ts";
 
 /** The connected peers, by node id. */
 export interface Peers {
   /** Adds a connection to the session's peer, which is new with its first one. */
   open(session: Session): void;
-  of(session: Session): PeerRecord | undefined;
+  of(session: Session): Peer | undefined;
   /** The session ended; returns its peer if that was its last one. */
-  close(session: Session): PeerRecord | undefined;
+  close(session: Session): Peer | undefined;
   /** Those with a completed Status exchange, in order of arrival. */
-  readonly greeted: () => readonly PeerRecord[];
+  readonly greeted: () => readonly Peer[];
   /** Fails the open requests to all of them. */
   closeRequests(): void;
 }
 
 export function createPeers(parts: PeerParts): Peers {
-  const peers = new Map<string, PeerRecord>();
+  const peers = new Map<string, Peer>();
 
   return {
     open(session) {
       const key = toDigits(session.nodeId);
-      const peer = peers.get(key) ?? createPeer(session, parts);
+      const peer = peers.get(key) ?? new Peer(session, parts);
       peers.set(key, peer);
       peer.connections.open(session);
     },

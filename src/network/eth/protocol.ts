@@ -9,7 +9,7 @@ import { createBlockGossip } from "./blockGossip.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
 import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
-import type { EthPeer, PeerRecord } from "./peer.ts";
+import type { EthPeer, Peer } from "./peer.ts";
 import { createPeers, type Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import { createRequestServer } from "./serve.ts";
@@ -79,7 +79,7 @@ export function createEth(parts: EthParts): Eth {
   });
   const handlers = createMessageHandlers({ pool, blocks, transactions, requestServer });
 
-  function forget(gone: PeerRecord): void {
+  function forget(gone: Peer): void {
     requestServer.forget(gone);
     transactions.forget(gone);
     onPeersChanged();
@@ -111,7 +111,7 @@ function createVersion(
     readonly statusExchange: StatusExchange;
     readonly handlers: MessageHandlers;
     /** The peer's last connection has ended. */
-    readonly onGone: (peer: PeerRecord) => void;
+    readonly onGone: (peer: Peer) => void;
   },
 ): SubProtocol {
   const { peers, statusExchange, handlers } = parts;

@@ -16,7 +16,7 @@ import {
   STEP_ITEMS,
 } from "./limits.ts";
 import { CODES, type HeaderQuery, type MessageOf } from "./messages.ts";
-import type { PeerRecord } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthChain, EthPool, ServedBlock } from "./ports.ts";
 import { createRequestQueue } from "./requestQueue.ts";
 import { encodeReceiptsInSteps, leastBytesOfReceiptsInSteps, withRequestIdInSteps } from "./wireWriter.ts";
@@ -38,15 +38,15 @@ export interface ServedParts {
 
 /** Serves peers' requests in turn (requestQueue.ts). */
 export interface RequestServer {
-  receive(peer: PeerRecord, session: Session, request: EthRequest): void;
+  receive(peer: Peer, session: Session, request: EthRequest): void;
   /** The peer is gone. */
-  forget(peer: PeerRecord): void;
+  forget(peer: Peer): void;
 }
 
 export function createRequestServer(parts: ServedParts): RequestServer {
-  const queue = createRequestQueue<PeerRecord>((peer, work) => peer.inShare(work));
+  const queue = createRequestQueue<Peer>((peer, work) => peer.inShare(work));
 
-  function* serve(peer: PeerRecord, session: Session, request: EthRequest): Steps<void> {
+  function* serve(peer: Peer, session: Session, request: EthRequest): Steps<void> {
     const { code, payload } = yield* respondTo(request, parts);
     yield* compressSnappyInSteps(payload);
     // The requesting connection may be the one of two that ended.

@@ -4,7 +4,7 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Session } from "../subProtocol.ts";
 import { decodeMessage, encodeMessage } from "./messageCodec.ts";
 import { CODES, type MessageKind, type Status } from "./messages.ts";
-import type { PeerRecord } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 import { checkStatus, ownStatus } from "./status.ts";
 
@@ -20,7 +20,7 @@ export interface StatusExchange {
   /** Sends this node's Status. */
   begin(session: Session): void;
   /** Receives a message over a session that is not greeted; it must be Status. */
-  receive(peer: PeerRecord, session: Session, kind: MessageKind | undefined, payload: Uint8Array): void;
+  receive(peer: Peer, session: Session, kind: MessageKind | undefined, payload: Uint8Array): void;
 }
 
 export function createStatusExchange(parts: {
@@ -28,12 +28,12 @@ export function createStatusExchange(parts: {
   readonly chain: EthChain;
   readonly logger: Logger;
   /** The first session with a new peer is greeted. */
-  readonly onGreeted: (peer: PeerRecord) => void;
+  readonly onGreeted: (peer: Peer) => void;
   readonly onPeersChanged: () => void;
 }): StatusExchange {
   const { identity, chain, logger } = parts;
 
-  function greet(peer: PeerRecord, session: Session, status: Status): void {
+  function greet(peer: Peer, session: Session, status: Status): void {
     const checked = checkStatus(status, identity, chain);
     if (!checked.ok) {
       session.disconnect("subprotocolTriggered", checked.error.message);
@@ -51,7 +51,7 @@ export function createStatusExchange(parts: {
   }
 
   /** A peer that cannot return the header of its own head is useless (p2p.md#status-and-fork-id). */
-  async function requestHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
+  async function requestHead(peer: Peer, { headHash }: Status): Promise<void> {
     const start = { hash: headHash };
     const response = await peer.requestHeaders({ start, max: 1, skip: 0, isReverse: false });
     const [header] = response.ok ? response.value : [];
@@ -64,7 +64,7 @@ export function createStatusExchange(parts: {
     noteHeight(peer, header.number);
   }
 
-  function noteHeight(peer: PeerRecord, height: bigint): void {
+  function noteHeight(peer: Peer, height: bigint): void {
     peer.height = height;
     logger.often("debug", "the height of a peer's head is known", () => ({
       peer: peer.key.slice(0, 16),

@@ -14,6 +14,13 @@ import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { TransactionIntake } from "./transactionIntake.ts";
 
+export interface TransactionFetcherParts {
+  readonly peers: () => readonly EthPeer[];
+  readonly pool: Pick<EthPool, "isOpen" | "isSaturated">;
+  readonly clock: Clock;
+  readonly intake: Pick<TransactionIntake, "isKnown" | "take" | "noteUndelivered">;
+}
+
 /**
  * Requests the transactions that peers announce by hash, every 500 ms (p2p.md#transaction-gossip).
  *
@@ -22,23 +29,7 @@ import type { TransactionIntake } from "./transactionIntake.ts";
  * Invariants: a transaction is requested from one peer at a time, and after a failure from another, or again; what
  * waits is bounded per peer; what is delivered is what was announced, and what never comes counts against the peer.
  */
-export interface TransactionFetcher {
-  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void;
-  close(): void;
-}
-
-export interface TransactionFetcherParts {
-  readonly peers: () => readonly EthPeer[];
-  readonly pool: Pick<EthPool, "isOpen" | "isSaturated">;
-  readonly clock: Clock;
-  readonly intake: Pick<TransactionIntake, "isKnown" | "take" | "noteUndelivered">;
-}
-
-export function createTransactionFetcher(parts: TransactionFetcherParts): TransactionFetcher {
-  return new Fetcher(parts);
-}
-
-class Fetcher implements TransactionFetcher {
+export class TransactionFetcher {
   private readonly parts: TransactionFetcherParts;
   private timer: Timer | undefined;
   /** Requested from some peer. */

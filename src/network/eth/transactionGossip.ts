@@ -6,7 +6,7 @@ import type { AnnouncedTransaction } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";
-import { createTransactionFetcher } from "./transactionFetcher.ts";
+import { TransactionFetcher } from "./transactionFetcher.ts";
 import { createTransactionIntake } from "./transactionIntake.ts";
 import { NO_COUNTS } from "./transactionScore.ts";
 
@@ -51,7 +51,7 @@ export function createTransactionGossip(parts: {
     ...parts,
     onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
   });
-  const fetcher = createTransactionFetcher({ ...parts, intake });
+  const fetcher = new TransactionFetcher({ ...parts, intake });
   const queue = createGossipQueue<EthPeer>({
     defer: parts.defer,
     inShare: (peer, work) => peer.inShare(work),

@@ -1,29 +1,11 @@
-/** Received bytes that were not read yet, in one buffer: each byte is copied a bounded number of times. */
-export interface ByteQueue {
-  readonly length: number;
-  append(chunk: Uint8Array): void;
-  /** Takes the next `count` bytes, which must be there: a view that is valid until the next append. */
-  take(count: number): Uint8Array;
-  /** The same view at `offset`, without taking the bytes. */
-  view(offset: number, count: number): Uint8Array;
-  /** The byte at `offset` from the front, undefined beyond the end. */
-  peek(offset: number): number | undefined;
-  /** Announces that this many bytes will be needed at once: the buffer grows no further than that to hold them. */
-  expect(count: number): void;
-  clear(): void;
-  /** Size of the buffer. */
-  readonly capacity: number;
-}
-
 /** Buffer that is kept when all was read; a larger one is released. */
 const KEPT_BYTES = 64 * 1024;
 
-export function createByteQueue(): ByteQueue {
-  return new BufferQueue();
-}
-
-/** The unread bytes are those of `buffer` between `from` and `until`. */
-class BufferQueue implements ByteQueue {
+/**
+ * Received bytes that were not read yet, in one buffer: each byte is copied a bounded number of times. The unread bytes are
+ * those of `buffer` between `from` and `until`.
+ */
+export class ByteQueue {
   private buffer = new Uint8Array(1024);
   private from = 0;
   private until = 0;
@@ -33,6 +15,7 @@ class BufferQueue implements ByteQueue {
     return this.until - this.from;
   }
 
+  /** Size of the buffer. */
   get capacity(): number {
     return this.buffer.length;
   }
@@ -47,6 +30,7 @@ class BufferQueue implements ByteQueue {
     this.until += chunk.length;
   }
 
+  /** Takes the next `count` bytes, which must be there: a view that is valid until the next append. */
   take(count: number): Uint8Array {
     if (count > this.length) throw new RangeError(`only ${this.length} of ${count} bytes are there`);
     this.from += count;
@@ -57,15 +41,18 @@ class BufferQueue implements ByteQueue {
     return taken;
   }
 
+  /** The same view at `offset`, without taking the bytes. */
   view(offset: number, count: number): Uint8Array {
     if (offset + count > this.length) throw new RangeError(`only ${this.length} bytes are there`);
     return this.buffer.subarray(this.from + offset, this.from + offset + count);
   }
 
+  /** The byte at `offset` from the front, undefined beyond the end. */
   peek(offset: number): number | undefined {
     return this.from + offset < this.until ? this.buffer[this.from + offset] : undefined;
   }
 
+  /** Announces that this many bytes will be needed at once: the buffer grows no further than that to hold them. */
   expect(count: number): void {
     this.expected = count;
   }

@@ -9,46 +9,14 @@ import { createHealthCheck, type HealthCheck } from "./healthCheck.ts";
 import type { Hello } from "./hello.ts";
 import type { MessagePriority } from "./messagePriority.ts";
 import { plainHost } from "./plainHost.ts";
-import { createSendQueue, type SendQueue } from "./sendQueue.ts";
-import { createSocketReader, type SocketReader } from "./socketReader.ts";
+import { SendQueue } from "./sendQueue.ts";
+import { SocketReader } from "./socketReader.ts";
 import { createSocketWriter, type SocketWriter } from "./socketWriter.ts";
-import { createWire, type Wire, type WireEvents } from "./wire.ts";
+import { Wire, type WireEvents } from "./wire.ts";
 
 export interface Remote {
   readonly host: string;
   readonly port: number;
-}
-
-/**
- * A wire (wire.ts) on a socket, with timeouts and limits: set up within 10 s, kept alive by Ping, closed when the peer
- * makes no progress in reading or sending, however little or much waits. It ends exactly once, whatever happens
- * afterwards.
- */
-export interface Connection {
-  readonly isInbound: boolean;
-  readonly remote: Remote;
-  /** The local end; undefined once the socket is closed. */
-  readonly local: Remote | undefined;
-  /** The dialed node id; undefined for an inbound connection. */
-  readonly dialedId: Uint8Array | undefined;
-  /** The node id that the remote end has proven. */
-  readonly provenId: Uint8Array | undefined;
-  /**
-   * False when the message cannot be sent: the connection has ended, the message is too large, or too much is queued.
-   */
-  send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
-  /** Sends Disconnect and closes the socket 2 s later; only the first call has an effect. */
-  disconnect(reason: DisconnectReason, detail: string): void;
-  /** Closes the socket at once, without a Disconnect. */
-  destroy(reason: DisconnectReason, detail: string): void;
-  /** Reads nothing more until `resume`. */
-  hold(): void;
-  resume(): void;
-  /** Calls back when the remote end answers a Ping that is sent from now on; the last call counts (healthCheck.ts). */
-  probe(answered: () => void): void;
-  /** Bytes of queued messages and of encrypted ones in the socket. */
-  readonly unsentBytes: number;
-  readonly receivedBytes: number;
 }
 
 export interface ConnectionEvents {
@@ -86,17 +54,14 @@ export interface ConnectionParts {
   readonly isTrusted?: ((nodeId: Uint8Array) => boolean) | undefined;
 }
 
-/** Takes over the socket; an outbound one may still be connecting. */
-export function createConnection(
-  settings: ConnectionSettings,
-  parts: ConnectionParts,
-  events: ConnectionEvents,
-): Connection {
-  return new SocketConnection(settings, parts, events);
-}
-
-class SocketConnection implements Connection, BudgetedConnection {
+/**
+ * A wire (wire.ts) on a socket, with timeouts and limits: set up within 10 s, kept alive by Ping, closed when the peer
+ * makes no progress in reading or sending, however little or much waits. It ends exactly once, whatever happens
+ * afterwards.
+ */
+export class Connection implements BudgetedConnection {
   readonly remote: Remote;
+  /** The dialed node id; undefined for an inbound connection. */
   readonly dialedId: Uint8Array | undefined;
   private readonly socket: Socket;
   private readonly clock: Clock;
@@ -114,6 +79,7 @@ class SocketConnection implements Connection, BudgetedConnection {
   /** Ends the set-up when it takes too long, and later closes the socket. */
   private timer: Timer;
 
+  /** Takes over the socket; an outbound one may still be connecting. */
   constructor(settings: ConnectionSettings, parts: ConnectionParts, events: ConnectionEvents) {
     const { socket, clock, read = readAtOnce, bufferBudget = createBufferBudget() } = parts;
     this.remote = settings.remote;
@@ -123,10 +89,10 @@ class SocketConnection implements Connection, BudgetedConnection {
     this.events = events;
     this.isTrusted = parts.isTrusted ?? (() => false);
     this.share = bufferBudget.join(this);
-    this.sends = createSendQueue(this.share);
-    this.wire = createWire(settings, this.wireEvents(), this.sends);
+    this.sends = new SendQueue(this.share);
+    this.wire = new Wire(settings, this.wireEvents(), this.sends);
     this.writer = createSocketWriter(socket, this.wire, clock);
-    this.reader = createSocketReader({
+    this.reader = new SocketReader({
       socket,
       wire: this.wire,
       share: this.share,
@@ -151,11 +117,13 @@ class SocketConnection implements Connection, BudgetedConnection {
     return this.dialedId === undefined;
   }
 
+  /** The local end; undefined once the socket is closed. */
   get local(): Remote | undefined {
     const { localAddress: host, localPort: port } = this.socket;
     return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
   }
 
+  /** The node id that the remote end has proven. */
   get provenId(): Uint8Array | undefined {
     return this.wire.provenId;
   }
@@ -164,6 +132,7 @@ class SocketConnection implements Connection, BudgetedConnection {
     return this.socket.bytesRead;
   }
 
+  /** Bytes of queued messages and of encrypted ones in the socket. */
   get unsentBytes(): number {
     const { consensus, ordinary } = this.sends.waitingBytes;
     return consensus + ordinary + this.socket.writableLength;
@@ -186,10 +155,14 @@ class SocketConnection implements Connection, BudgetedConnection {
     return this.sends.waitingBytes;
   }
 
+  /**
+   * False when the message cannot be sent: the connection has ended, the message is too large, or too much is queued.
+   */
   send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean {
     return !this.hasEnded && this.isOpen && this.wire.send(id, payload, priority);
   }
 
+  /** Sends Disconnect and closes the socket 2 s later; only the first call has an effect. */
   disconnect(reason: DisconnectReason, detail: string): void {
     if (this.hasEnded) return;
     const isSent = this.wire.disconnect(reason);
@@ -199,12 +172,14 @@ class SocketConnection implements Connection, BudgetedConnection {
     else this.socket.destroy();
   }
 
+  /** Closes the socket at once, without a Disconnect. */
   destroy(reason: DisconnectReason, detail: string): void {
     this.release();
     this.end({ reason, by: "us", detail });
     this.socket.destroy();
   }
 
+  /** Reads nothing more until `resume`. */
   hold(): void {
     this.reader.hold();
   }
@@ -213,6 +188,7 @@ class SocketConnection implements Connection, BudgetedConnection {
     this.reader.resume();
   }
 
+  /** Calls back when the remote end answers a Ping that is sent from now on; the last call counts (healthCheck.ts). */
   probe(answered: () => void): void {
     this.health.probe(answered);
   }

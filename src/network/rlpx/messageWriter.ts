@@ -6,35 +6,15 @@ import type { MessagePriority } from "./messagePriority.ts";
 import type { SendQueue } from "./sendQueue.ts";
 import { compressSnappy } from "./snappy.ts";
 
-/** The outgoing messages of one connection: queued (sendQueue.ts), then written as frames, large ones in pieces. */
-export interface MessageWriter {
-  /** Gives the frames' writer, once the handshake is complete. */
-  start(frames: FrameWriter): void;
-  /** Whether messages queued from now on are compressed; false at first. */
-  isCompressed: boolean;
-  /** Queues a message; false when it is too large, or too much is queued. */
-  send(id: number, payload: Uint8Array, priority: MessagePriority): boolean;
-  /** Queues a message of the base protocol, at most one per id. */
-  sendBase(id: number, payload: Uint8Array): void;
-  /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing can be written. */
-  next(): Uint8Array | undefined;
-  /** Drops the queued messages; one that is being written is completed. */
-  dropWaiting(): void;
-  stop(): void;
-  readonly hasNext: boolean;
-}
-
-export function createMessageWriter(sends: SendQueue): MessageWriter {
-  return new FramedQueue(sends);
-}
-
 /** A message whose frame is written in pieces, with its progress. */
 interface PartialFrame {
   readonly bytes: Uint8Array;
   readonly written: number;
 }
 
-class FramedQueue implements MessageWriter {
+/** The outgoing messages of one connection: queued (sendQueue.ts), then written as frames, large ones in pieces. */
+export class MessageWriter {
+  /** Whether messages queued from now on are compressed; false at first. */
   isCompressed = false;
   private readonly sends: SendQueue;
   private frames: FrameWriter | undefined;
@@ -48,20 +28,24 @@ class FramedQueue implements MessageWriter {
     return this.partial !== undefined || !this.sends.isEmpty;
   }
 
+  /** Gives the frames' writer, once the handshake is complete. */
   start(frames: FrameWriter): void {
     this.frames = frames;
   }
 
+  /** Queues a message; false when it is too large, or too much is queued. */
   send(id: number, payload: Uint8Array, priority: MessagePriority): boolean {
     if (payload.length > MAX_PAYLOAD_BYTES) return false;
     const bytes = this.isCompressed ? compressSnappy(payload) : payload;
     return bytes.length <= MAX_PAYLOAD_BYTES && this.sends.push({ id, bytes }, priority);
   }
 
+  /** Queues a message of the base protocol, at most one per id. */
   sendBase(id: number, payload: Uint8Array): void {
     this.sends.pushBase({ id, bytes: this.isCompressed ? compressSnappy(payload) : payload });
   }
 
+  /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing can be written. */
   next(): Uint8Array | undefined {
     const { frames, partial } = this;
     if (frames === undefined) return undefined;
@@ -75,6 +59,7 @@ class FramedQueue implements MessageWriter {
     return concatBytes(frames.begin(1 + bytes.length), frames.add(first), this.nextPiece(frames, begun));
   }
 
+  /** Drops the queued messages; one that is being written is completed. */
   dropWaiting(): void {
     this.sends.dropWaiting();
   }

@@ -8,6 +8,9 @@ export interface QueuedMessage {
   readonly bytes: Uint8Array;
 }
 
+/** Fixed overhead per message. */
+const OVERHEAD_BYTES = 256;
+
 /**
  * Queue of one connection's outgoing messages.
  *
@@ -17,36 +20,8 @@ export interface QueuedMessage {
  * message that is queued or being sent is not queued again. Each row is bounded in bytes: new consensus messages
  * displace the oldest, for the newest count; other messages are refused when there is no room.
  */
-export interface SendQueue {
-  /** Queues a base protocol message, at most one per id. */
-  pushBase(message: QueuedMessage): void;
-  /** False when there is no room. */
-  push(message: QueuedMessage, priority: MessagePriority): boolean;
-  /** The next message to send. It occupies the budget until the next call, or until `clear`. */
-  shift(): QueuedMessage | undefined;
-  /** Drops queued messages other than consensus. */
-  dropOrdinary(): void;
-  /** Drops the oldest queued consensus message, a large one first; false when there is none. */
-  dropOldestConsensus(): boolean;
-  /** Drops queued messages; the one being sent stays. */
-  dropWaiting(): void;
-  clear(): void;
-  readonly isEmpty: boolean;
+export class SendQueue {
   /** Queued bytes by priority. */
-  readonly waitingBytes: Readonly<Record<MessagePriority, number>>;
-}
-
-/** Fixed overhead per message. */
-const OVERHEAD_BYTES = 256;
-
-/** Without a share of the common budget, only its own bounds apply. */
-export function createSendQueue(
-  share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
-): SendQueue {
-  return new PrioritisedQueue(share);
-}
-
-class PrioritisedQueue implements SendQueue {
   readonly waitingBytes = { consensus: 0, ordinary: 0 };
   private readonly share: Pick<BufferShare, "reserve" | "release">;
   private readonly base: QueuedMessage[] = [];
@@ -57,7 +32,10 @@ class PrioritisedQueue implements SendQueue {
   private readonly large = new Map<Uint8Array, number>();
   private current: QueuedMessage | undefined;
 
-  constructor(share: Pick<BufferShare, "reserve" | "release">) {
+  /** Without a share of the common budget, only its own bounds apply. */
+  constructor(
+    share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
+  ) {
     this.share = share;
   }
 
@@ -70,10 +48,12 @@ class PrioritisedQueue implements SendQueue {
     );
   }
 
+  /** Queues a base protocol message, at most one per id. */
   pushBase(message: QueuedMessage): void {
     if (!this.base.some(({ id }) => id === message.id)) this.base.push(message);
   }
 
+  /** False when there is no room. */
   push(message: QueuedMessage, priority: MessagePriority): boolean {
     const { id, bytes } = message;
     const isLarge = bytes.length > PIECE_BYTES;
@@ -88,6 +68,7 @@ class PrioritisedQueue implements SendQueue {
     return true;
   }
 
+  /** The next message to send. It occupies the budget until the next call, or until `clear`. */
   shift(): QueuedMessage | undefined {
     if (this.current !== undefined) this.forget(this.current);
     const base = this.base.shift();
@@ -98,11 +79,13 @@ class PrioritisedQueue implements SendQueue {
     return base ?? this.current;
   }
 
+  /** Drops queued messages other than consensus. */
   dropOrdinary(): void {
     for (let dropped = this.takeOrdinary(); dropped !== undefined; dropped = this.takeOrdinary())
       this.forget(dropped);
   }
 
+  /** Drops the oldest queued consensus message, a large one first; false when there is none. */
   dropOldestConsensus(): boolean {
     const dropped = this.takeConsensus(this.blocks) ?? this.takeConsensus(this.votes);
     if (dropped === undefined) return false;
@@ -110,6 +93,7 @@ class PrioritisedQueue implements SendQueue {
     return true;
   }
 
+  /** Drops queued messages; the one being sent stays. */
   dropWaiting(): void {
     this.base.length = 0;
     this.dropOrdinary();

@@ -4,25 +4,6 @@ import type { BufferShare } from "./bufferBudget.ts";
 import { createProgress, type Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
-/** Hands a socket's input to its wire, when there is time for it: one chunk waits at most, and the socket is paused. */
-export interface SocketReader {
-  /** Takes the next chunk of the socket. */
-  take(chunk: Uint8Array): void;
-  /** Reads the waiting chunk at once. */
-  flush(): void;
-  /** Reads nothing more until `resume`: what comes waits in the socket, and what has come of a chunk in the wire. */
-  hold(): void;
-  resume(): void;
-  /** Input is dropped from now on. */
-  stop(): void;
-  /** Whether a chunk waits for its time. */
-  readonly isWaiting: boolean;
-  /** Since when a message is incomplete; undefined when none is. */
-  readonly sinceMs: number | undefined;
-  /** The peer's message makes no progress (transferProgress.ts), which is not the fault of this node's time budget. */
-  readonly isStalled: boolean;
-}
-
 export interface SocketReaderParts {
   readonly socket: Socket;
   readonly wire: Pick<Wire, "receive" | "hold" | "resume" | "messagesRead" | "unreadBytes">;
@@ -32,11 +13,8 @@ export interface SocketReaderParts {
   readonly schedule: (read: () => void) => boolean;
 }
 
-export function createSocketReader(parts: SocketReaderParts): SocketReader {
-  return new BudgetedReader(parts);
-}
-
-class BudgetedReader implements SocketReader {
+/** Hands a socket's input to its wire, when there is time for it: one chunk waits at most, and the socket is paused. */
+export class SocketReader {
   private readonly parts: SocketReaderParts;
   private readonly progress: Progress;
   /** The read that waits for its time. */
@@ -49,18 +27,22 @@ class BudgetedReader implements SocketReader {
     this.progress = createProgress(parts.clock);
   }
 
+  /** Whether a chunk waits for its time. */
   get isWaiting(): boolean {
     return this.pending !== undefined;
   }
 
+  /** Since when a message is incomplete; undefined when none is. */
   get sinceMs(): number | undefined {
     return this.progress.sinceMs;
   }
 
+  /** The peer's message makes no progress (transferProgress.ts), which is not the fault of this node's time budget. */
   get isStalled(): boolean {
     return this.progress.isStalled && this.pending === undefined;
   }
 
+  /** Takes the next chunk of the socket. */
   take(chunk: Uint8Array): void {
     if (this.isStopped) return;
     const { socket, schedule } = this.parts;
@@ -77,10 +59,12 @@ class BudgetedReader implements SocketReader {
     socket.pause();
   }
 
+  /** Reads the waiting chunk at once. */
   flush(): void {
     this.pending?.();
   }
 
+  /** Reads nothing more until `resume`: what comes waits in the socket, and what has come of a chunk in the wire. */
   hold(): void {
     this.isHeld = true;
     this.parts.wire.hold();
@@ -94,6 +78,7 @@ class BudgetedReader implements SocketReader {
     if (this.pending === undefined) this.parts.socket.resume();
   }
 
+  /** Input is dropped from now on. */
   stop(): void {
     this.isStopped = true;
     const isPaused = this.isHeld || this.pending !== undefined;

@@ -1,6 +1,6 @@
 import { ok } from "../../primitives/result.ts";
 import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
-import { createByteQueue } from "./byteQueue.ts";
+import { ByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
 import { type DisconnectReason, decodeDisconnect, encodeDisconnect } from "./disconnectReason.ts";
 import { createFrameReader, createFrameWriter, type FrameReader } from "./frames.ts";
@@ -9,52 +9,9 @@ import { decodeHello, encodeHello, type Hello } from "./hello.ts";
 import { answerExchange, initiateExchange, type KeyExchange } from "./keyExchange.ts";
 import { DISCONNECT, EMPTY_LIST, HELLO, type Message, PING, PONG, splitMessage } from "./message.ts";
 import type { MessagePriority } from "./messagePriority.ts";
-import { createMessageWriter, type MessageWriter } from "./messageWriter.ts";
-import { createSendQueue, type SendQueue } from "./sendQueue.ts";
+import { MessageWriter } from "./messageWriter.ts";
+import { SendQueue } from "./sendQueue.ts";
 import { uncompressSnappy } from "./snappy.ts";
-
-/**
- * One end of an RLPx connection as a state machine over bytes (p2p.md#rlpx-handshake), without socket or clock.
- *
- *     initiator:  auth ──> (ack) Hello ──> (Hello) open
- *     responder:  (auth) ack Hello ──> (Hello) open
- *
- * Invariants: each packet is one write, and so is each frame no longer than a piece; either end sends Hello as soon as it
- * has the keys, and nothing but Hello or Disconnect before the other's; nothing is read after `broken` or
- * `disconnected`. Bytes may arrive in any portions. The handshake is in keyExchange.ts; outgoing messages are queued
- * until `next` takes them (messageWriter.ts).
- */
-export interface Wire {
-  /** Sends auth as the initiator; no effect for a responder. */
-  start(): void;
-  receive(chunk: Uint8Array): void;
-  /** False when the message is too large, the connection is not open yet, or too much is queued. */
-  send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
-  ping(): void;
-  /** Keeps what is received unread until `resume`; a Hello or what stands before it is read all the same. */
-  hold(): void;
-  resume(): void;
-  /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing is queued. */
-  next(): Uint8Array | undefined;
-  /**
-   * Queues Disconnect; nothing is read afterwards, and queued messages are dropped. False when the handshake is not far
-   * enough to send it.
-   */
-  disconnect(reason: DisconnectReason): boolean;
-  /** Stops reading and writing. */
-  stop(): void;
-  /** Whether there is something to write. */
-  readonly hasNext: boolean;
-  /** Memory taken by an incomplete packet or frame; 0 when there is none. */
-  readonly unreadBytes: number;
-  /** Frames read so far. */
-  readonly messagesRead: number;
-  /**
-   * Node id whose key the remote end has proven. Only a frame proves it: a handshake may come from another node at a
-   * wrong address, or be a replayed recording, and neither is the key owner's fault.
-   */
-  readonly provenId: Uint8Array | undefined;
-}
 
 export interface WireEvents {
   /** Writes a packet of the handshake. */
@@ -90,20 +47,23 @@ export interface WireSettings {
   readonly remoteId?: Uint8Array;
 }
 
-/** Creates an initiator when `remoteId` is given, else a responder. */
-export function createWire(
-  settings: WireSettings,
-  events: WireEvents,
-  sends: SendQueue = createSendQueue(),
-): Wire {
-  return new RlpxWire(settings, events, sends);
-}
-
-class RlpxWire implements Wire {
+/**
+ * One end of an RLPx connection as a state machine over bytes (p2p.md#rlpx-handshake), without socket or clock.
+ *
+ *     initiator:  auth ──> (ack) Hello ──> (Hello) open
+ *     responder:  (auth) ack Hello ──> (Hello) open
+ *
+ * Invariants: each packet is one write, and so is each frame no longer than a piece; either end sends Hello as soon as it
+ * has the keys, and nothing but Hello or Disconnect before the other's; nothing is read after `broken` or
+ * `disconnected`. Bytes may arrive in any portions. The handshake is in keyExchange.ts; outgoing messages are queued
+ * until `next` takes them (messageWriter.ts).
+ */
+export class Wire {
+  /** Frames read so far. */
   messagesRead = 0;
   private readonly hello: Hello;
   private readonly events: WireEvents;
-  private readonly queue = createByteQueue();
+  private readonly queue = new ByteQueue();
   private readonly writer: MessageWriter;
   private remoteId: Uint8Array | undefined;
   private stage: Stage;
@@ -112,27 +72,39 @@ class RlpxWire implements Wire {
   /** The peer's Hello was read. */
   private isHelloReceived = false;
 
-  constructor({ own, hello, remoteId }: WireSettings, events: WireEvents, sends: SendQueue) {
+  /** Creates an initiator when `remoteId` is given, else a responder. */
+  constructor(
+    { own, hello, remoteId }: WireSettings,
+    events: WireEvents,
+    sends: SendQueue = new SendQueue(),
+  ) {
     this.hello = hello;
     this.events = events;
-    this.writer = createMessageWriter(sends);
+    this.writer = new MessageWriter(sends);
     this.remoteId = remoteId;
     const exchange = remoteId === undefined ? answerExchange(own) : initiateExchange(own, remoteId);
     this.stage = { kind: "handshake", exchange };
   }
 
+  /** Whether there is something to write. */
   get hasNext(): boolean {
     return this.writer.hasNext;
   }
 
+  /** Memory taken by an incomplete packet or frame; 0 when there is none. */
   get unreadBytes(): number {
     return this.queue.length === 0 ? 0 : this.queue.capacity;
   }
 
+  /**
+   * Node id whose key the remote end has proven. Only a frame proves it: a handshake may come from another node at a
+   * wrong address, or be a replayed recording, and neither is the key owner's fault.
+   */
   get provenId(): Uint8Array | undefined {
     return this.isProven ? this.remoteId : undefined;
   }
 
+  /** Sends auth as the initiator; no effect for a responder. */
   start(): void {
     if (this.stage.kind !== "handshake") return;
     const packet = this.stage.exchange.start();
@@ -146,6 +118,7 @@ class RlpxWire implements Wire {
     while (this.readNext()) {}
   }
 
+  /** Keeps what is received unread until `resume`; a Hello or what stands before it is read all the same. */
   hold(): void {
     this.isHeld = true;
   }
@@ -155,6 +128,7 @@ class RlpxWire implements Wire {
     while (this.readNext()) {}
   }
 
+  /** False when the message is too large, the connection is not open yet, or too much is queued. */
   send(id: number, payload: Uint8Array, priority: MessagePriority = "ordinary"): boolean {
     if (this.stage.kind !== "open" || !this.writer.send(id, payload, priority)) return false;
     this.events.queued();
@@ -165,10 +139,15 @@ class RlpxWire implements Wire {
     if (this.stage.kind === "open") this.sendBase(PING, EMPTY_LIST);
   }
 
+  /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing is queued. */
   next(): Uint8Array | undefined {
     return this.writer.next();
   }
 
+  /**
+   * Queues Disconnect; nothing is read afterwards, and queued messages are dropped. False when the handshake is not far
+   * enough to send it.
+   */
   disconnect(reason: DisconnectReason): boolean {
     const { kind } = this.stage;
     const canSpeak = kind === "hello" || kind === "open";
@@ -180,6 +159,7 @@ class RlpxWire implements Wire {
     return canSpeak;
   }
 
+  /** Stops reading and writing. */
   stop(): void {
     this.stopReading();
     this.writer.stop();

@@ -4,7 +4,7 @@ import { decodeMessage, encodeMessage } from "../../../src/network/eth/messageCo
 import { CODES, type EthMessage, type Status } from "../../../src/network/eth/messages.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
 import { type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
-import { createWire, type Wire } from "../../../src/network/rlpx/wire.ts";
+import { Wire } from "../../../src/network/rlpx/wire.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { concatBytes } from "../../../src/primitives/hex.ts";
 import type { Header } from "../../../src/types/header.ts";
@@ -77,7 +77,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
     else withheld.push(bytes);
   }
 
-  const wire: Wire = createWire(
+  const wire: Wire = new Wire(
     { own, hello: { ...hello, ...disguise.hello }, remoteId: address.nodeId },
     {
       write,

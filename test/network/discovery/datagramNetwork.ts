@@ -1,7 +1,6 @@
 import {
-  createDiscovery,
   type DatagramSource,
-  type Discovery,
+  Discovery,
   type DiscoveryParts,
 } from "../../../src/network/discovery/discovery.ts";
 import { decodePacket, type NodeContact, type Packet } from "../../../src/network/discovery/packets.ts";
@@ -108,7 +107,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
       const dropped: string[] = [];
       const refused = new Map<string, number>();
       const kinds: Packet["kind"][] = [];
-      const discovery = createDiscovery(
+      const discovery = new Discovery(
         { privateKey: key, bootnodes },
         {
           clock,

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DatagramPort, openDatagramPort } from "../../../src/network/discovery/datagramPort.ts";
-import { createDiscovery } from "../../../src/network/discovery/discovery.ts";
+import { Discovery } from "../../../src/network/discovery/discovery.ts";
 import { decodePacket, encodePacket, type Packet } from "../../../src/network/discovery/packets.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
@@ -46,7 +46,7 @@ describe("a node that asks before it has proved its address", () => {
     const [, { port: udpPort }] = (await once(socket, "message")) as [Uint8Array, RemoteInfo];
     const { logger } = loggedLines();
     const here = { ip: HOST, udpPort, tcpPort: 1 };
-    const discovery = createDiscovery(
+    const discovery = new Discovery(
       { privateKey: ownKey, bootnodes: [] },
       {
         clock: systemClock,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readEntry, readRoot } from "../../../src/network/discovery/dnsEntries.ts";
-import { type DnsListsParts, followDnsList } from "../../../src/network/discovery/dnsLists.ts";
+import { DnsLists, type DnsListsParts } from "../../../src/network/discovery/dnsLists.ts";
 import { showNodeRecord, signNodeRecord } from "../../../src/network/discovery/nodeRecord.ts";
 import type { NodeContact } from "../../../src/network/discovery/packets.ts";
 import { bytesFromBase32, parseTreeUrl, type TreeUrl } from "../../../src/network/discovery/treeUrl.ts";
@@ -259,7 +259,7 @@ function follow(tree: TreeUrl, texts: Texts, parts: Partial<DnsListsParts> = {})
   const nodes: NodeContact[] = [];
   const asked: string[] = [];
   const { close } = bound(
-    followDnsList(tree, {
+    new DnsLists(tree, {
       server: {
         async texts(name) {
           asked.push(name);

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   BUCKET_SIZE,
   compareDistance,
-  createNodeTable,
   logDistance,
+  NodeTable,
 } from "../../../src/network/discovery/nodeTable.ts";
 import type { NodeContact } from "../../../src/network/discovery/packets.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
@@ -14,7 +14,7 @@ const OWN_ID = new Uint8Array(64).fill(1);
 describe("the table of nodes", () => {
   it("keeps a full bucket as it is, and fills a place that becomes free from the newest others", () => {
     const refused: string[] = [];
-    const table = createNodeTable(OWN_ID, (reason) => refused.push(reason));
+    const table = new NodeTable(OWN_ID, (reason) => refused.push(reason));
     const [first, ...others] = atDistance(256, BUCKET_SIZE + 2);
     if (first === undefined) throw new Error("no node");
     const accepted = [first, ...others].map((node) => table.see(node));
@@ -27,17 +27,17 @@ describe("the table of nodes", () => {
   });
 
   it("verifies next the node that was not seen for longest", () => {
-    const table = createNodeTable(OWN_ID);
+    const table = new NodeTable(OWN_ID);
     const nodes = atDistance(256, 3);
     for (const node of nodes) table.see(node);
     expect(table.leastRecent(0.5)).toEqual(nodes[0]);
     for (const node of nodes.slice(0, 2)) table.see(node);
     expect(table.leastRecent(0.999)).toEqual(nodes[2]);
-    expect(createNodeTable(OWN_ID).leastRecent(0.5)).toBeUndefined();
+    expect(new NodeTable(OWN_ID).leastRecent(0.5)).toBeUndefined();
   });
 
   it("knows a node at its newest address", () => {
-    const table = createNodeTable(OWN_ID);
+    const table = new NodeTable(OWN_ID);
     const [node] = atDistance(256, 1);
     if (node === undefined) throw new Error("no node");
     table.see(node);
@@ -46,7 +46,7 @@ describe("the table of nodes", () => {
   });
 
   it("leaves half of each bucket to others than one subnet, but local subnets may fill it", () => {
-    const table = createNodeTable(OWN_ID);
+    const table = new NodeTable(OWN_ID);
     for (let at = 0; at < 5000; at++) table.see({ ...nodeOf(at), ip: `8.8.8.${at % 256}` });
     const perBucket = new Map<number, number>();
     for (const { nodeId } of table.nodes) {
@@ -56,14 +56,14 @@ describe("the table of nodes", () => {
     expect(Math.max(...perBucket.values())).toBe(BUCKET_SIZE / 2);
     expect(table.see({ ...(atDistance(256, 1)[0] ?? nodeOf(0)), ip: "9.9.9.9" })).toBe(true);
 
-    const local = createNodeTable(OWN_ID);
+    const local = new NodeTable(OWN_ID);
     for (const node of atDistance(256, BUCKET_SIZE)) local.see({ ...node, ip: "127.0.0.1" });
     expect(local.size).toBe(BUCKET_SIZE);
   });
 
   it("holds a bounded number of one operator's public addresses", () => {
     const refused: string[] = [];
-    const table = createNodeTable(OWN_ID, (reason) => refused.push(reason));
+    const table = new NodeTable(OWN_ID, (reason) => refused.push(reason));
     for (let at = 0; at < 5000; at++) table.see({ ...nodeOf(at), ip: `8.8.8.${at % 250}` });
     expect(table.size).toBe(32);
     expect(refused).toHaveLength(5000 - 32);
@@ -72,13 +72,13 @@ describe("the table of nodes", () => {
   });
 
   it("does not hold this node", () => {
-    const table = createNodeTable(OWN_ID);
+    const table = new NodeTable(OWN_ID);
     expect(table.see({ ...nodeOf(1), nodeId: OWN_ID })).toBe(false);
     expect(table.size).toBe(0);
   });
 
   it("names the closest nodes in order", () => {
-    const table = createNodeTable(OWN_ID);
+    const table = new NodeTable(OWN_ID);
     for (let at = 0; at < 200; at++) table.see(nodeOf(at));
     const target = nodeOf(1000).nodeId;
     const key = keccak256(target);

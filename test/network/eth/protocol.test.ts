@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { EthMessage } from "../../../src/network/eth/messages.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
-import { createPeer } from "../../../src/network/eth/peer.ts";
+import { Peer } from "../../../src/network/eth/peer.ts";
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { encodeRlpList } from "../../../src/primitives/rlp.ts";
@@ -51,7 +51,7 @@ describeWithVectors("a new peer", () => {
   it("has its earlier input processed, though the only connection left has no Status yet", () => {
     const toy = createToyEth();
     const { session } = toy.connect(1);
-    const peer = createPeer(session, toy);
+    const peer = new Peer(session, toy);
     peer.connections.open(session);
     let isDone = false;
     peer.inShare(() => {

@@ -4,7 +4,7 @@ import {
   type BufferShare,
   createBufferBudget,
 } from "../../../src/network/rlpx/bufferBudget.ts";
-import { createSendQueue, type SendQueue } from "../../../src/network/rlpx/sendQueue.ts";
+import { SendQueue } from "../../../src/network/rlpx/sendQueue.ts";
 
 const LIMITS = { queuedBytes: 1_000, untrustedUnreadBytes: 1_000 };
 
@@ -33,7 +33,7 @@ function join(
       share.leave();
     },
   });
-  const link: Link = { queue: createSendQueue(share), share, cut: undefined };
+  const link: Link = { queue: new SendQueue(share), share, cut: undefined };
   return link;
 }
 

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Connection, createConnection } from "../../../src/network/rlpx/connection.ts";
+import { Connection } from "../../../src/network/rlpx/connection.ts";
 import type { Disconnect } from "../../../src/network/rlpx/disconnectReason.ts";
 import { type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
@@ -327,7 +327,7 @@ function take(
   const hellos: Hello[] = [];
   const received: { id: number; length: number }[] = [];
   const disconnects: Disconnect[] = [];
-  const connection = createConnection(
+  const connection = new Connection(
     {
       own: { privateKey, nodeId },
       hello: ownHello({ clientId: "test", capabilities: [], listenPort: 0, nodeId }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
 import { createFrameReader, createFrameWriter, type FrameSecrets } from "../../../src/network/rlpx/frames.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../../src/primitives/hash.ts";
@@ -11,7 +11,7 @@ const LARGEST = 0xff_ff_ff;
 describe("frames", () => {
   it.each([0, 1, 15, 16, 17, 1000, 70_000, LARGEST])("carry %i bytes", (length) => {
     const body = new Uint8Array(length).fill(7);
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     queue.append(createFrameWriter(secrets()).write(body));
     const read = createFrameReader(secrets()).read(queue, LARGEST);
     expect(read.ok && read.value !== undefined && Buffer.compare(read.value, body)).toBe(0);
@@ -19,7 +19,7 @@ describe("frames", () => {
   });
 
   it("are refused for their length before their body is there", () => {
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     queue.append(createFrameWriter(secrets()).write(new Uint8Array(101)).subarray(0, 32));
     expect(createFrameReader(secrets()).read(queue, 100)).toMatchObject({
       ok: false,
@@ -29,14 +29,14 @@ describe("frames", () => {
 
   it.each([0, 3, 16, 31, 32, 50, 64, 79])("are refused when byte %i was changed", (at) => {
     const frame = createFrameWriter(secrets()).write(new Uint8Array(30));
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     queue.append(frame.map((byte, index) => (index === at ? byte ^ 0x80 : byte)));
     expect(createFrameReader(secrets()).read(queue, LARGEST)).toMatchObject({ ok: false });
   });
 
   it("are hashed while they arrive, so that the end of a long one takes no longer than the rest", () => {
     const frame = createFrameWriter(secrets()).write(new Uint8Array(LARGEST).fill(9));
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     const ingressMac = createRunningKeccak();
     let hashed = 0;
     const counting: RunningKeccak = {
@@ -59,7 +59,7 @@ describe("frames", () => {
 
   it("are read in linear time and memory when bytes come one at a time", () => {
     const body = new Uint8Array(200_000).fill(9);
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     const reader = createFrameReader(secrets());
     let read: Uint8Array | undefined;
     for (const byte of createFrameWriter(secrets()).write(body)) {
@@ -102,7 +102,7 @@ describeWithVectors("frames recorded from Besu", () => {
       const reader = createFrameReader(asReader());
       const writer = createFrameWriter(asWriter());
       for (const { data, frame_size } of vector.messages) {
-        const queue = createByteQueue();
+        const queue = new ByteQueue();
         queue.append(hexToBytes(data));
         const read = reader.read(queue, LARGEST);
         const body = expectDefined(read.ok ? read.value : undefined, "body");
@@ -113,7 +113,7 @@ describeWithVectors("frames recorded from Besu", () => {
 
     it("are read when the bytes come one at a time", () => {
       const reader = createFrameReader(asReader());
-      const queue = createByteQueue();
+      const queue = new ByteQueue();
       const sizes: number[] = [];
       for (const { data } of vector.messages) {
         for (const byte of hexToBytes(data)) {

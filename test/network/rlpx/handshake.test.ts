@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
 import { SEAL_BYTES, seal } from "../../../src/network/rlpx/ecies.ts";
 import {
   answerAuth,
@@ -86,7 +86,7 @@ describe("the first bytes of a connection", () => {
 
   it("are kept until the packet is complete", () => {
     const { auth } = valueOrThrow(createInitiator(identity(1), identity(2).nodeId));
-    const queue = createByteQueue();
+    const queue = new ByteQueue();
     for (const byte of auth.subarray(0, -1)) {
       queue.append(Uint8Array.of(byte));
       expect(takeHandshakePacket(queue, "auth")).toEqual({ ok: true, value: undefined });
@@ -168,7 +168,7 @@ function packetOf(bytes: Uint8Array, kind: "auth" | "ack"): HandshakePacket {
 }
 
 function queueOf(bytes: Uint8Array) {
-  const queue = createByteQueue();
+  const queue = new ByteQueue();
   queue.append(bytes);
   return queue;
 }

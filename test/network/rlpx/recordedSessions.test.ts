@@ -1,6 +1,6 @@
 import { ECIES } from "@ethereumjs/devp2p";
 import { describe, expect, it } from "vitest";
-import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
 import { createFrameReader, createFrameWriter } from "../../../src/network/rlpx/frames.ts";
 import {
   answerAuth,
@@ -96,7 +96,7 @@ describeWithVectors("sessions between Besu validators", () => {
         const sentFrames = session.frames.filter(({ dir }) => dir === sender);
         expect(sentFrames.length).toBeGreaterThan(0);
         for (const frame of sentFrames) {
-          const queue = createByteQueue();
+          const queue = new ByteQueue();
           queue.append(hexToBytes(frame.header));
           queue.append(hexToBytes(frame.body));
           const read = reader.read(queue, 0xff_ff_ff);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
+import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
 import { createFrameReader, createFrameWriter } from "../../../src/network/rlpx/frames.ts";
 import { answerAuth, createInitiator, type HandshakePacket } from "../../../src/network/rlpx/handshake.ts";
 import { decodeHello, encodeHello, type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
 import { uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
-import { createWire, type Wire } from "../../../src/network/rlpx/wire.ts";
+import { Wire } from "../../../src/network/rlpx/wire.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Result } from "../../../src/primitives/result.ts";
 import { identity } from "../identities.ts";
@@ -73,7 +73,7 @@ function exchangeKeys(role: "responder" | "initiator"): ExchangedKeys {
   const writes: Uint8Array[] = [];
   const opened: Hello[] = [];
   const broken: string[] = [];
-  const wire: Wire = createWire(
+  const wire: Wire = new Wire(
     { own: OWN, hello: helloOf(OWN), ...(isInitiator && { remoteId: PEER.nodeId }) },
     {
       write: (bytes) => void packets.push(bytes),
@@ -94,7 +94,7 @@ function exchangeKeys(role: "responder" | "initiator"): ExchangedKeys {
   const secrets = isInitiator ? answer(wire, packets) : call(wire, packets);
   const reader = createFrameReader(secrets);
   const writer = createFrameWriter(secrets);
-  const queue = createByteQueue();
+  const queue = new ByteQueue();
   const messages: Uint8Array[] = [];
   let read = 0;
   return {
