@@ -34,24 +34,6 @@ export interface AccountIndexParts {
 }
 
 /**
- * The index by address, which tells what an account did. It has a database of its own; a worker thread of the lowest priority
- * writes it, block after block, from the beginning of the chain and then behind the head:
- *
- *     main thread   opens both databases ─> starts the thread, tells it that the head moved
- *     worker        reads the chain, executes blocks again, writes the index (indexer.ts)
- *     any thread    reads the index (indexReader.ts), and reports what it cannot read to the main thread, which tells the worker
- */
-export interface AccountIndex {
-  readonly database: DatabaseOnDisk;
-  /** As last heard of the thread; undefined before. */
-  readonly progress: IndexProgress | undefined;
-  start(): void;
-  /** A reader on any thread has found an entry that it cannot read (UnusableIndex.what): the index is built again. */
-  reportDamage(what: string): void;
-  close(): Promise<void>;
-}
-
-/**
  * Opens the index, which begins anew when it is damaged or of another version: nothing in it is the only copy of anything.
  * Throws DiskError.
  */
@@ -70,7 +52,7 @@ export async function openAccountIndex(
     database = await openUsable(path, cacheBytes);
   }
   await database.compact(NOTHING);
-  return new ThreadedAccountIndex(database, settings, parts);
+  return new AccountIndex(database, settings, parts);
 }
 
 async function openUsable(path: string, cacheBytes: number): Promise<DatabaseOnDisk> {
@@ -90,8 +72,17 @@ async function openUsable(path: string, cacheBytes: number): Promise<DatabaseOnD
  */
 const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 
-class ThreadedAccountIndex implements AccountIndex {
+/**
+ * The index by address, which tells what an account did. It has a database of its own; a worker thread of the lowest priority
+ * writes it, block after block, from the beginning of the chain and then behind the head:
+ *
+ *     main thread   opens both databases ─> starts the thread, tells it that the head moved
+ *     worker        reads the chain, executes blocks again, writes the index (indexer.ts)
+ *     any thread    reads the index (indexReader.ts), and reports what it cannot read to the main thread, which tells the worker
+ */
+export class AccountIndex {
   readonly database: DatabaseOnDisk;
+  /** As last heard of the thread; undefined before. */
   progress: IndexProgress | undefined;
   private readonly settings: AccountIndexSettings;
   private readonly parts: AccountIndexParts;
@@ -117,6 +108,7 @@ class ThreadedAccountIndex implements AccountIndex {
     this.startThread();
   }
 
+  /** A reader on any thread has found an entry that it cannot read (UnusableIndex.what): the index is built again. */
   reportDamage(what: string): void {
     this.send({ damage: what });
   }

@@ -2,7 +2,7 @@ import type { ChainReader, LocatedLog } from "../chain/chain.ts";
 import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { createLogPieces } from "./logJson.ts";
+import { LogPieces } from "./logJson.ts";
 import { type LogCriteria, type LogMatcher, prepareLogMatcher } from "./logMatcher.ts";
 import { type BlockRange, queryLogs } from "./logQuery.ts";
 
@@ -37,7 +37,7 @@ export async function findMatching(
   range: BlockRange,
   requester: Requester,
 ): Promise<FoundLogs> {
-  const pieces = createLogPieces();
+  const pieces = new LogPieces();
   const slice = new EventLoopSlice();
   const end = await queryLogs(chain, matcher, range, {
     async take(logs) {

@@ -24,28 +24,6 @@ export interface LogIndexParts {
   readonly logger: Logger;
 }
 
-/**
- * Maintains the bloom files (storage/blooms/bloomFiles.ts), which speed up searches for old logs. A worker thread writes
- * them; it starts for each task and ends with it:
- *
- *     start, or a thousand more blocks ──> write the missing files
- *     a request, or a file that a search found invalid ──> rewrite these segments
- *
- * One task runs at a time. An operator's request is refused meanwhile, the node's own tasks wait.
- */
-export interface LogIndex {
-  readonly status: LogIndexStatus;
-  /** Rewrites the files of the segments with blocks `from` to `to`. False while a task runs. */
-  generate(from: bigint, to: bigint): boolean;
-  /** Removes the files with blocks `from` to `to`, and ends the running task. */
-  remove(from: bigint, to: bigint): Promise<void>;
-  /** Rewrites the files of all segments before that of block `before`. False while a task runs. */
-  repair(before: bigint): boolean;
-  /** Called when a search finds the file of a segment invalid: the file is rewritten. */
-  reportInvalid(segment: number): void;
-  close(): Promise<void>;
-}
-
 /** Progress, in block numbers. */
 export interface LogIndexStatus {
   /** Range of the last request. */
@@ -56,15 +34,20 @@ export interface LogIndexStatus {
   readonly isIndexing: boolean;
 }
 
-export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts): LogIndex {
-  return new ThreadedLogIndex(settings, parts);
-}
-
 /** Uses a third of one core at most: it is not urgent, as searches use the headers meanwhile. */
 const PAUSE_RATIO = 2;
 const THREAD_MEMORY_MB = 128;
 
-class ThreadedLogIndex implements LogIndex {
+/**
+ * Maintains the bloom files (storage/blooms/bloomFiles.ts), which speed up searches for old logs. A worker thread writes
+ * them; it starts for each task and ends with it:
+ *
+ *     start, or a thousand more blocks ──> write the missing files
+ *     a request, or a file that a search found invalid ──> rewrite these segments
+ *
+ * One task runs at a time. An operator's request is refused meanwhile, the node's own tasks wait.
+ */
+export class LogIndex {
   private readonly settings: LogIndexSettings;
   private readonly parts: LogIndexParts;
   private readonly backlog: LogIndexBacklog;
@@ -93,6 +76,7 @@ class ThreadedLogIndex implements LogIndex {
     return { ...this.requested, current: this.current, isIndexing: this.running !== undefined };
   }
 
+  /** Rewrites the files of the segments with blocks `from` to `to`. False while a task runs. */
   generate(from: bigint, to: bigint): boolean {
     if (this.running !== undefined || from >= to) return false;
     this.requested = { from, to };
@@ -100,6 +84,7 @@ class ThreadedLogIndex implements LogIndex {
     return true;
   }
 
+  /** Removes the files with blocks `from` to `to`, and ends the running task. */
   async remove(from: bigint, to: bigint): Promise<void> {
     const ended = this.running;
     this.running = undefined;
@@ -107,6 +92,7 @@ class ThreadedLogIndex implements LogIndex {
     removeSegments(this.settings.folder, segmentOf(from), segmentOf(to));
   }
 
+  /** Rewrites the files of all segments before that of block `before`. False while a task runs. */
   repair(before: bigint): boolean {
     if (this.running !== undefined) return false;
     const last = segmentOf(before) - 1;
@@ -114,6 +100,7 @@ class ThreadedLogIndex implements LogIndex {
     return true;
   }
 
+  /** Called when a search finds the file of a segment invalid: the file is rewritten. */
   readonly reportInvalid = (segment: number): void => {
     const isBeingWritten = this.running !== undefined && isRewriting(this.running.task, segment);
     if (isBeingWritten || !this.backlog.reportInvalid(segment)) return;

@@ -14,19 +14,7 @@ export const CHARACTERS_PER_ANSWER = 64 * 1024 * 1024;
  * Collects the logs of an answer as JSON: few as text, many as bytes, which the garbage collector does not copy and which
  * can be sent as they are.
  */
-export interface LogPieces {
-  readonly characters: number;
-  /** Adds logs. False once the answer is too large. */
-  add(logs: readonly LocatedLog[]): boolean;
-  /** All logs in the order added, to be joined by commas. */
-  finish(): readonly JsonPiece[];
-}
-
-export function createLogPieces(): LogPieces {
-  return new GatheredLogs();
-}
-
-class GatheredLogs implements LogPieces {
+export class LogPieces {
   private readonly pieces: JsonPiece[] = [];
   private written = 0;
   private logCount = 0;
@@ -37,6 +25,7 @@ class GatheredLogs implements LogPieces {
     return this.written + (this.writer?.length ?? 0);
   }
 
+  /** Adds logs. False once the answer is too large. */
   add(logs: readonly LocatedLog[]): boolean {
     if (logs.length === 0) return true;
     this.logCount += logs.length;
@@ -50,6 +39,7 @@ class GatheredLogs implements LogPieces {
     return this.characters <= CHARACTERS_PER_ANSWER;
   }
 
+  /** All logs in the order added, to be joined by commas. */
   finish(): readonly JsonPiece[] {
     this.takeWritten();
     return this.pieces;

@@ -10,23 +10,6 @@ import type { BlockRange } from "./logQuery.ts";
 import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
 import { QUICK_LANE, SearchLane, SLOW_LANE } from "./searchLane.ts";
 
-/**
- * Searches for logs in ranges of many blocks on a worker thread, which reads the database itself and also writes the JSON
- * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search. Each has a short first
- * slice, and what does not end in it is begun anew on the slow lane, so that a short search never waits for long ones.
- *
- *     find ──> quick lane ──> worker, for FIRST_SLICE_MS ──> result
- *                                └──(used up, or large)──> slow lane ──> worker ──> result
- *
- * Invariants: each search gets exactly one result, whatever happens to the worker; on both lanes those are started first whose
- * remote host, and then whose client, took little time lately (timeDebts.ts), and when too many wait, the requester with the most
- * loses its newest one as busy.
- */
-export interface LogSearch {
-  readonly find: FindLogs;
-  close(): Promise<void>;
-}
-
 export interface LogSearchParts {
   /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
@@ -51,10 +34,6 @@ class LogSearchError extends Error {
   override name = "LogSearchError";
 }
 
-export function createLogSearch(parts: LogSearchParts): LogSearch {
-  return new ThreadedLogSearch(parts);
-}
-
 /** Interval at which abandoned searches are dropped. */
 const ABANDON_CHECK_MS = 250;
 /** Holds what running searches have found so far, and one large answer. */
@@ -62,7 +41,19 @@ const THREAD_MEMORY_MB = 512;
 /** Time on a processor that a search has before it is begun anew on the slow lane. */
 const FIRST_SLICE_MS = 50;
 
-class ThreadedLogSearch implements LogSearch {
+/**
+ * Searches for logs in ranges of many blocks on a worker thread, which reads the database itself and also writes the JSON
+ * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search. Each has a short first
+ * slice, and what does not end in it is begun anew on the slow lane, so that a short search never waits for long ones.
+ *
+ *     find ──> quick lane ──> worker, for FIRST_SLICE_MS ──> result
+ *                                └──(used up, or large)──> slow lane ──> worker ──> result
+ *
+ * Invariants: each search gets exactly one result, whatever happens to the worker; on both lanes those are started first whose
+ * remote host, and then whose client, took little time lately (timeDebts.ts), and when too many wait, the requester with the most
+ * loses its newest one as busy.
+ */
+export class LogSearch {
   private readonly parts: LogSearchParts;
   private readonly thread: SupervisedThread<LogSearchMessage>;
   private readonly running = new Map<number, RunningSearch>();

@@ -9,7 +9,7 @@ import { BlockRemoved } from "../types/blockRemoved.ts";
 import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { LargeResults } from "./largeResults.ts";
-import { createLogPieces, type LogPieces } from "./logJson.ts";
+import { LogPieces } from "./logJson.ts";
 import type { LogCriteria } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
@@ -115,7 +115,7 @@ async function search(
   { id, criteria, range, sliceMs = Number.POSITIVE_INFINITY }: FindCommand,
   turning: TurningSearch,
 ): Promise<SearchEnd> {
-  const pieces = createLogPieces();
+  const pieces = new LogPieces();
   let isTooLarge = false;
   const isLarge = (): boolean => pieces.characters > LARGE_RESULT_CHARACTERS;
   const isSliceUsedUp = (): boolean => turning.usedMs > sliceMs || (turning.isQuick && isLarge());

@@ -3,8 +3,8 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import type { FindLogs } from "./findLogs.ts";
-import { createLogIndex, type LogIndex } from "./logIndex.ts";
-import { createLogSearch } from "./logSearch.ts";
+import { LogIndex } from "./logIndex.ts";
+import { LogSearch } from "./logSearch.ts";
 import { createQuickFinder } from "./quickLogs.ts";
 
 /** Log queries over any range, and the bloom index that makes them fast. */
@@ -36,11 +36,11 @@ export function openLogs(
   { databasePath, bloomFolder, isIndexAutomatic, indexDelayMs = START_DELAY_MS }: LogsSettings,
   { chain, blocks, clock, logger }: LogsParts,
 ): Logs {
-  const index = createLogIndex(
+  const index = new LogIndex(
     { databasePath, folder: bloomFolder, isAutomatic: isIndexAutomatic, delayMs: indexDelayMs },
     { chain, clock, logger },
   );
-  const search = createLogSearch({
+  const search = new LogSearch({
     databasePath,
     bloomFolder,
     clock,

@@ -32,45 +32,6 @@ import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 import { createUnreachablePeers, type UnreachablePeer, type UnreachablePeers } from "./unreachablePeers.ts";
 
-/**
- * The node's connections to its peers (p2p.md#connection-policy).
- *
- *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
- *        ├ inbound: listener.ts, pendingConnections.ts                       └ banList.ts: who is banned
- *        └ outbound: when dialer.ts says so of maintainedPeers.ts, discoveredPeers.ts <── discovery/
- *
- * Invariants: whatever a peer sends can only end its own connection, with a reason that is remembered; every resource
- * that a peer can make grow has a named bound in limits.ts; a node id has one lasting connection. Not done here: the
- * meaning of messages (sub-protocols such as ibf/ and eth/).
- */
-export interface Network {
-  /** Where peers reach this node; undefined when it does not listen. */
-  readonly endpoint: Remote | undefined;
-  /** The port that others call; it differs from the endpoint's where ports are forwarded. */
-  readonly advertisedPort: number;
-  /** UDP port of discovery; undefined when it is off. */
-  readonly discoveryPort: number | undefined;
-  /** Nodes that discovery knows and that listen for connections; those whose connections have lasted first. */
-  readonly discoveredNodes: readonly KnownNode[];
-  /** Peers whose protocols have all completed their handshake. */
-  readonly peerCount: number;
-  readonly peers: readonly NamedPeer[];
-  /** Bootnodes, static nodes and those of admin_addPeer that are not connected, with the cause. */
-  readonly unreachable: readonly UnreachablePeer[];
-  /** Past disconnects, the latest last. */
-  readonly disconnects: readonly RememberedDisconnect[];
-  /** Stays connected with the node from now on; false when it already did, or the node is this one. */
-  addPeer(node: NodeAddress): boolean;
-  /** Disconnects the node and stops redialing it; false when it was not a maintained peer. */
-  removePeer(nodeId: Uint8Array): boolean;
-  /** Does not redial the node any more, but keeps the connection with it; false when it was not a maintained peer. */
-  stopMaintaining(nodeId: Uint8Array): boolean;
-  /** Disconnects peers that the operator's lists no longer permit. */
-  review(): void;
-  /** Sends Disconnect to all peers, and closes every socket. */
-  close(): Promise<void>;
-}
-
 /** A peer, and the address by which its enode URL names it: the one that was dialed or found, else what its Hello says. */
 export interface NamedPeer extends PeerView {
   readonly named: NodeAddress;
@@ -120,10 +81,21 @@ export async function createNetwork(
   parts: NetworkParts,
 ): Promise<Result<Network, "addressInUse" | "cannotListen">> {
   const opened = await openPorts(settings, { hasDatagrams: settings.discovery !== undefined });
-  return opened.ok ? ok(new PeerToPeerNetwork(settings, parts, opened.value)) : opened;
+  return opened.ok ? ok(new Network(settings, parts, opened.value)) : opened;
 }
 
-class PeerToPeerNetwork implements Network {
+/**
+ * The node's connections to its peers (p2p.md#connection-policy).
+ *
+ *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
+ *        ├ inbound: listener.ts, pendingConnections.ts                       └ banList.ts: who is banned
+ *        └ outbound: when dialer.ts says so of maintainedPeers.ts, discoveredPeers.ts <── discovery/
+ *
+ * Invariants: whatever a peer sends can only end its own connection, with a reason that is remembered; every resource
+ * that a peer can make grow has a named bound in limits.ts; a node id has one lasting connection. Not done here: the
+ * meaning of messages (sub-protocols such as ibf/ and eth/).
+ */
+export class Network {
   private readonly settings: NetworkSettings;
   private readonly parts: NetworkParts;
   private readonly listener: Listener;
@@ -207,19 +179,23 @@ class PeerToPeerNetwork implements Network {
     logger.info({ ...this.endpoint, nodeId: toHex(nodeId) }, "listening for peers");
   }
 
+  /** Where peers reach this node; undefined when it does not listen. */
   get endpoint(): Remote {
     return this.listener.endpoint;
   }
 
+  /** The port that others call; it differs from the endpoint's where ports are forwarded. */
   get advertisedPort(): number {
     const { port } = this.endpoint;
     return this.settings.advertisedPortOf?.(port) ?? port;
   }
 
+  /** UDP port of discovery; undefined when it is off. */
   get discoveryPort(): number | undefined {
     return this.discovery === undefined ? undefined : this.endpoint.port;
   }
 
+  /** Nodes that discovery knows and that listen for connections; those whose connections have lasted first. */
   get discoveredNodes(): readonly KnownNode[] {
     const nodes = (this.discovery?.nodes ?? []).map((node) => ({
       ...node,
@@ -228,6 +204,7 @@ class PeerToPeerNetwork implements Network {
     return nodes.toSorted((a, b) => Number(b.isProven) - Number(a.isProven));
   }
 
+  /** Peers whose protocols have all completed their handshake. */
   get peerCount(): number {
     return this.table.readyCount;
   }
@@ -245,14 +222,17 @@ class PeerToPeerNetwork implements Network {
     return { nodeId, host, tcpPort: port, udpPort: udpPort ?? port };
   }
 
+  /** Bootnodes, static nodes and those of admin_addPeer that are not connected, with the cause. */
   get unreachable(): readonly UnreachablePeer[] {
     return this.unreachablePeers.list();
   }
 
+  /** Past disconnects, the latest last. */
   get disconnects(): readonly RememberedDisconnect[] {
     return this.banList.disconnects;
   }
 
+  /** Stays connected with the node from now on; false when it already did, or the node is this one. */
   addPeer(node: NodeAddress): boolean {
     if (equalBytes(node.nodeId, this.settings.key.nodeId)) {
       if (this.parts.isOwnAddress?.(node, this.endpoint) === false) this.sharedKeyWarnings.configured(node);
@@ -264,6 +244,7 @@ class PeerToPeerNetwork implements Network {
     return true;
   }
 
+  /** Does not redial the node any more, but keeps the connection with it; false when it was not a maintained peer. */
   stopMaintaining(nodeId: Uint8Array): boolean {
     const wasMaintained = this.maintained.remove(nodeId);
     this.dialer.reschedule();
@@ -271,16 +252,19 @@ class PeerToPeerNetwork implements Network {
     return wasMaintained;
   }
 
+  /** Disconnects the node and stops redialing it; false when it was not a maintained peer. */
   removePeer(nodeId: Uint8Array): boolean {
     const wasMaintained = this.stopMaintaining(nodeId);
     if (wasMaintained) this.table.disconnectPeer(nodeId, "requested");
     return wasMaintained;
   }
 
+  /** Disconnects peers that the operator's lists no longer permit. */
   review(): void {
     this.table.review();
   }
 
+  /** Sends Disconnect to all peers, and closes every socket. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.discovery?.close();

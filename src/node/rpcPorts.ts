@@ -1,6 +1,6 @@
 import { createIndexReader } from "../accounts/indexReader.ts";
 import { createCallCostEstimate } from "../calls/inline/callCostEstimate.ts";
-import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
+import { InlineCalls } from "../calls/inline/inlineCalls.ts";
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import { createChainRewinder } from "../chain/rewindAndReplay.ts";
@@ -37,7 +37,7 @@ export function createRpcPorts(
     clock,
     tracer,
     consensus: engine,
-    simulator: createInlineCalls({
+    simulator: new InlineCalls({
       spec,
       gasCap: settings.rpc.gasCap ?? 0n,
       chain,

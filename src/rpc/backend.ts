@@ -1,6 +1,6 @@
 import { createFeeHistoryReader } from "./fees/feeHistory.ts";
 import { createGasPriceOracle } from "./fees/gasPriceOracle.ts";
-import { createFilters } from "./filters/filters.ts";
+import { Filters } from "./filters/filters.ts";
 import { InclusionWaits } from "./inclusionWaits.ts";
 import type { RpcBackend, RpcPorts } from "./ports.ts";
 
@@ -13,7 +13,7 @@ export function createRpcBackend(ports: RpcPorts): RpcBackend {
     ...ports,
     gasPrices: createGasPriceOracle(ports.settings.gasPrice, ports),
     feeHistory: createFeeHistoryReader(ports),
-    filters: createFilters(ports),
+    filters: new Filters(ports),
     inclusionWaits: new InclusionWaits(ports),
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { createLogSearch, type LogSearch } from "../../src/logs/logSearch.ts";
+import { LogSearch } from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/logs/openLogs.ts";
 import { QUICK_LANE } from "../../src/logs/searchLane.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
@@ -69,7 +69,7 @@ function logsOf({ path, chain }: StoredChain, isIndexAutomatic = true, logger: L
 const SEARCH_LIMIT = QUICK_LANE.running + QUICK_LANE.waiting;
 
 function searchOf({ path, caches }: StoredChain): LogSearch {
-  const search = createLogSearch({
+  const search = new LogSearch({
     databasePath: join(path, "chain"),
     bloomFolder: caches,
     clock: systemClock,

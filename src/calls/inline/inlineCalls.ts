@@ -70,11 +70,7 @@ interface WaitingCall {
   reject(error: unknown): void;
 }
 
-export function createInlineCalls(parts: InlineCallParts): Simulator {
-  return new InlineCalls(parts);
-}
-
-class InlineCalls implements Simulator {
+export class InlineCalls implements Simulator {
   private readonly parts: InlineCallParts;
   private readonly slice = new CallSlice();
   private averageMs = INLINE_MS;

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
-import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
+import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
 import { ChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
@@ -241,7 +241,7 @@ function simulatorOf(
   { simulator }: Pick<LastingWork, "simulator">,
 ): Simulator {
   const nowMs = (): number => performance.now();
-  return createInlineCalls({
+  return new InlineCalls({
     spec,
     gasCap,
     chain: Object.assign(view, { isExecuting: false, isRewriting: false, isReadWhole: true }),

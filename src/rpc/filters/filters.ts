@@ -15,23 +15,6 @@ import { criteriaOf, type LogFilter } from "../parameters/logFilterParameter.ts"
 import { createFilterTable, type FilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 
-/**
- * The filters of eth_newFilter, eth_newBlockFilter and eth_newPendingTransactionFilter (json-rpc.md#filters). A filter
- * stores only how far its owner has read. Blocks and logs are looked up when polled, pooled transactions in one history
- * that all filters share. So an idle filter costs a few bytes, however busy the chain is.
- */
-export interface Filters {
-  /** These three return the new filter's id, or undefined when the remote host has as many as its share. */
-  addLogFilter(filter: LogFilter, remoteHost: string): string | undefined;
-  addBlockFilter(remoteHost: string): string | undefined;
-  addPendingFilter(remoteHost: string): string | undefined;
-  /** New hashes or logs since the last poll; undefined when there is no such filter. */
-  changes(id: string, requester: Requester): Promise<FoundLogs | undefined>;
-  /** All logs of a log filter's whole range; undefined when there is no such log filter. */
-  logs(id: string, requester: Requester): Promise<FoundLogs | undefined>;
-  remove(id: string): boolean;
-}
-
 /** Logs of removed blocks that may wait in a filter; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
 
@@ -68,11 +51,12 @@ export interface FilterParts {
   readonly findLogs: FindLogs;
 }
 
-export function createFilters(parts: FilterParts): Filters {
-  return new InstalledFilters(parts);
-}
-
-class InstalledFilters implements Filters {
+/**
+ * The filters of eth_newFilter, eth_newBlockFilter and eth_newPendingTransactionFilter (json-rpc.md#filters). A filter
+ * stores only how far its owner has read. Blocks and logs are looked up when polled, pooled transactions in one history
+ * that all filters share. So an idle filter costs a few bytes, however busy the chain is.
+ */
+export class Filters {
   private readonly chain: ChainReader;
   private readonly findLogs: FindLogs;
   private readonly table: FilterTable<Filter>;
@@ -86,6 +70,7 @@ class InstalledFilters implements Filters {
     chain.onHeadChanged((change) => this.onHeadChanged(change));
   }
 
+  /** Returns the new filter's id, as the next two do, or undefined when the remote host has as many as its share. */
   addLogFilter(filter: LogFilter, remoteHost: string): string | undefined {
     const nextBlock = after(this.chain);
     const polled = Promise.resolve();
@@ -104,6 +89,7 @@ class InstalledFilters implements Filters {
     return this.table.add({ kind: "pending", next: this.pooled.history().end }, 0, remoteHost);
   }
 
+  /** New hashes or logs since the last poll; undefined when there is no such filter. */
   async changes(id: string, requester: Requester): Promise<FoundLogs | undefined> {
     const filter = this.table.use(id);
     switch (filter?.kind) {
@@ -127,6 +113,7 @@ class InstalledFilters implements Filters {
     }
   }
 
+  /** All logs of a log filter's whole range; undefined when there is no such log filter. */
   async logs(id: string, requester: Requester): Promise<FoundLogs | undefined> {
     const installed = this.table.use(id);
     if (installed?.kind !== "logs") return undefined;

@@ -34,16 +34,6 @@ export interface LimitingParts {
   readonly isTls: boolean;
 }
 
-export interface LimitedConnections extends OpenConnections {
-  /** Marks the connection as upgraded to a WebSocket; from then on it is never replaced by a new one. */
-  keep(socket: Socket): void;
-  /**
-   * Whether a web page of a foreign origin may have the connection, which may be long-lived. The limit per address applies
-   * to pages even when the address is a proxy, so that a page in the operator's own browser cannot keep others out.
-   */
-  admitsPage(socket: Socket): boolean;
-}
-
 /**
  * Bounds the connections of a server so that clients which send no requests cannot keep others out. At the limit, a new
  * connection replaces the one that has been open longest without a request, else one that has been idle for long, else
@@ -56,7 +46,7 @@ export function limitConnections(
   parts: LimitingParts,
 ): LimitedConnections {
   const { arrivalTimes = ARRIVAL_TIMES, maxHandshakes = HANDSHAKES } = limits;
-  const connections = new ConnectionTable(server, limits, parts);
+  const connections = new LimitedConnections(server, limits, parts);
   // A few more are accepted so that one of the open connections can be replaced.
   server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE + (parts.isTls ? maxHandshakes : 0);
   server.on("drop", (connection) => {
@@ -72,7 +62,8 @@ export function limitConnections(
   return connections;
 }
 
-class ConnectionTable implements LimitedConnections {
+/** The open connections of a server, and which of them a new one may replace. */
+export class LimitedConnections implements OpenConnections {
   private readonly limits: ConnectionLimits;
   private readonly logger: Logger;
   private readonly onRefused: () => void;
@@ -124,10 +115,15 @@ class ConnectionTable implements LimitedConnections {
     for (const connection of this.open.values()) connection.endIfStalled(arrivalTimes);
   }
 
+  /** Marks the connection as upgraded to a WebSocket; from then on it is never replaced by a new one. */
   keep(socket: Socket): void {
     this.open.get(socket)?.upgraded();
   }
 
+  /**
+   * Whether a web page of a foreign origin may have the connection, which may be long-lived. The limit per address applies
+   * to pages even when the address is a proxy, so that a page in the operator's own browser cannot keep others out.
+   */
   admitsPage(socket: Socket): boolean {
     const connection = this.open.get(socket);
     if (connection === undefined) return false;

@@ -2,7 +2,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { ALL_BACKLOGS_BYTES } from "./limits.ts";
 import { holdsTooMuch, type SharedTotal, type SharedTotals } from "./sharedTotals.ts";
-import type { ServedConnection } from "./websocketConnection.ts";
+import type { WebSocketConnection } from "./websocketConnection.ts";
 
 /** Bounds what the clients of all WebSocket connections leave unread: above a limit the slowest readers are cut. */
 export interface UnreadLimits {
@@ -23,7 +23,7 @@ export interface UnreadParts {
 }
 
 export function limitUnread(
-  connections: ReadonlySet<ServedConnection>,
+  connections: ReadonlySet<WebSocketConnection>,
   answerLimitBytes: number,
   { clock, logger, totals }: UnreadParts,
 ): UnreadLimits {
@@ -63,15 +63,15 @@ export function limitUnread(
 interface Limited {
   readonly total: SharedTotal;
   readonly limit: number;
-  of(connection: ServedConnection): number;
+  of(connection: WebSocketConnection): number;
 }
 
-const answersOf = ({ unreadAnswerBytes }: ServedConnection): number => unreadAnswerBytes;
-const backlogOf = ({ backlogBytes }: ServedConnection): number => backlogBytes;
+const answersOf = ({ unreadAnswerBytes }: WebSocketConnection): number => unreadAnswerBytes;
+const backlogOf = ({ backlogBytes }: WebSocketConnection): number => backlogBytes;
 
 /** Cuts the connections with most unread bytes until the rest is within the limit. */
 function cutSlowest(
-  connections: ReadonlySet<ServedConnection>,
+  connections: ReadonlySet<WebSocketConnection>,
   { total, limit, of: waitingFor }: Limited,
   logger: Logger,
 ): void {

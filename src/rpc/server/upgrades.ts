@@ -21,7 +21,7 @@ import type { MessageReader } from "./messageReader.ts";
 import { connectionHost, type HostRule } from "./remoteHost.ts";
 import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
 import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
-import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
+import { type ConnectionParts, WebSocketConnection } from "./websocketConnection.ts";
 
 /** The WebSocket connections of an HTTP server, under any path. */
 export interface UpgradedConnections {
@@ -73,7 +73,7 @@ export function serveUpgrades(
 ): UpgradedConnections {
   const { unreadLimitBytes = ALL_ANSWERS_BYTES } = settings;
   const { clock, logger, totals = shareTotals() } = parts;
-  const served = new Set<ServedConnection>();
+  const served = new Set<WebSocketConnection>();
   const upgrader = createUpgrader(settings);
   const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
   const serve = createConnectionOpener(served, unread, settings, parts);
@@ -147,14 +147,14 @@ function createUpgradeHandler(
 
 /** Serves connections, and keeps them in `served` until they close, with limits on what they leave unread together. */
 function createConnectionOpener(
-  served: Set<ServedConnection>,
+  served: Set<WebSocketConnection>,
   { onBacklog, onAnswer }: UnreadLimits,
   { timeoutMs }: UpgradeSettings,
   { dispatcher, reader, gate, clock, logger, callerTime = new CallerTime() }: UpgradeParts,
 ): ServeConnection {
   const common = { dispatcher, reader, gate, clock, logger, callerTime, timeoutMs, onBacklog, onAnswer };
   return (socket, stream, client) => {
-    const connection = serveConnection(socket, stream, { ...common, ...client });
+    const connection = new WebSocketConnection(socket, stream, { ...common, ...client });
     served.add(connection);
     const { token: _secret, ...shown } = client;
     logger.often("debug", "WebSocket opened", () => shown);

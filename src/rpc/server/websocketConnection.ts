@@ -23,23 +23,6 @@ import { logRefusal } from "./refusalLog.ts";
 import { TOKEN_OVER, TokenEnd } from "./tokenEnd.ts";
 import { type OutputParts, WebSocketOutput } from "./websocketOutput.ts";
 
-/**
- * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md#websocket).
- *
- * While a client reads its answers too slowly, the node reads no more requests from it; one that reads its notifications
- * too slowly is cut (websocketOutput.ts). Answers are sent when they are ready, in any order.
- */
-export interface ServedConnection extends Connection {
-  /** Bytes of notifications that wait to be sent; 0 after a cut. */
-  readonly backlogBytes: number;
-  /** Size of the answers that wait to be sent; 0 after a cut. */
-  readonly unreadAnswerBytes: number;
-  /** Pings the client, and cuts the connection when nothing was received, nor taken of what waited, since the last ping. */
-  heartbeat(): void;
-  /** Closes a connection that has subscriptions and whose token counts no more. */
-  endWithToken(): void;
-}
-
 export interface ConnectionParts extends OutputParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
@@ -57,12 +40,13 @@ export interface ConnectionParts extends OutputParts {
   readonly token?: string | undefined;
 }
 
-/** `stream` is the connection under the socket. */
-export function serveConnection(socket: WebSocket, stream: Duplex, parts: ConnectionParts): ServedConnection {
-  return new WebSocketConnection(socket, stream, parts);
-}
-
-class WebSocketConnection implements ServedConnection {
+/**
+ * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md#websocket).
+ *
+ * While a client reads its answers too slowly, the node reads no more requests from it; one that reads its notifications
+ * too slowly is cut (websocketOutput.ts). Answers are sent when they are ready, in any order.
+ */
+export class WebSocketConnection implements Connection {
   private readonly socket: WebSocket;
   private readonly parts: ConnectionParts;
   private readonly output: WebSocketOutput;
@@ -78,6 +62,7 @@ class WebSocketConnection implements ServedConnection {
   private bytesRead = 0;
   private readonly tokenEnd: TokenEnd;
 
+  /** `stream` is the connection under the socket. */
   constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
     this.socket = socket;
     this.parts = parts;
@@ -95,10 +80,12 @@ class WebSocketConnection implements ServedConnection {
     );
   }
 
+  /** Bytes of notifications that wait to be sent; 0 after a cut. */
   get backlogBytes(): number {
     return this.output.backlogBytes;
   }
 
+  /** Size of the answers that wait to be sent; 0 after a cut. */
   get unreadAnswerBytes(): number {
     return this.output.unreadAnswerBytes;
   }
@@ -116,6 +103,7 @@ class WebSocketConnection implements ServedConnection {
     this.tokenEnd.subscriptions = subscriptions;
   }
 
+  /** Closes a connection that has subscriptions and whose token counts no more. */
   endWithToken(): void {
     if (this.tokenEnd.subscriptions > 0 && this.tokenEnd.isOver)
       this.socket.close(POLICY_VIOLATION, TOKEN_OVER);
@@ -137,6 +125,7 @@ class WebSocketConnection implements ServedConnection {
     this.socket.once("close", listener);
   }
 
+  /** Pings the client, and cuts the connection when nothing was received, nor taken of what waited, since the last ping. */
   heartbeat(): void {
     // A message that is still arriving counts, because a pong has to wait behind its frame.
     const { bytesRead = 0 } = this.stream;

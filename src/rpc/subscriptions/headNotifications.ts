@@ -7,7 +7,7 @@ import type { StoredBlock } from "../../types/block.ts";
 import type { Connection } from "../method.ts";
 import { type BlockDetail, blockJson } from "../results/blockResult.ts";
 import type { Notification } from "./fanOut.ts";
-import { createEventText, type EventText } from "./notificationText.ts";
+import { EventText } from "./notificationText.ts";
 import type { SubscriptionTable, SubscriptionTo } from "./subscriptionTable.ts";
 
 export type Notifications = Generator<Notification | undefined, void>;
@@ -92,7 +92,7 @@ function* notificationsFor(
   yield* logsFor(audience, logs);
   for (const subscription of audience.heads) {
     const { detail } = subscription.parameters;
-    const event = heads.get(detail) ?? createEventText(blockJson(block, detail));
+    const event = heads.get(detail) ?? new EventText(blockJson(block, detail));
     heads.set(detail, event);
     yield { subscription, event };
   }
@@ -182,7 +182,7 @@ function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notificatio
     for (const subscription of candidates) {
       if (++checks % CHECKS_PER_STEP === 0) yield undefined;
       if (!subscription.parameters.matcher.matches(located.log)) continue;
-      const event = logs.texts[index] ?? createEventText(logJson(located));
+      const event = logs.texts[index] ?? new EventText(logJson(located));
       logs.texts[index] = event;
       yield { subscription, event };
     }

@@ -30,56 +30,18 @@ interface Place {
   readonly criteria: number;
 }
 
-/** The subscriptions of all connections; closing a connection removes its subscriptions. */
-export interface SubscriptionTable {
-  /**
-   * Takes a place for these events before they are prepared, which takes long where they have many criteria; undefined when there
-   * are too many. It is either used or left.
-   */
-  reserve(connection: Connection, remoteHost: string, wanted: WantedEvents): Place | undefined;
-  /** Uses the place. Returns the new id, from one counter for the whole node. */
-  add(place: Place, parameters: SubscriptionParameters): string;
-  /** Gives the place back. */
-  leave(place: Place): void;
-  find(id: string): Subscription | undefined;
-  remove(subscription: Subscription): void;
-  /** The subscriptions of one kind in the order of their ids. */
-  of<Kind extends SubscriptionKind>(kind: Kind): Iterable<SubscriptionTo<Kind>>;
-  has(kind: SubscriptionKind): boolean;
-  /** The connection with most subscriptions; undefined when there are none. */
-  busiestConnection(): Connection | undefined;
-}
-
 /** Subscriptions that one connection may hold. */
 export const SUBSCRIPTIONS_PER_CONNECTION = 1_000;
 /** Addresses and topics that all log subscriptions together may hold, on all threads; one remote host alone can have half of them. */
 const CRITERIA_LIMIT = 200_000;
-
-/**
- * `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given; `criteria` is what
- * remote hosts have of addresses and topics on other threads.
- */
-export function createSubscriptionTable(
-  onChanged: () => void,
-  {
-    metrics,
-    nextId = counter(),
-    criteria,
-  }: {
-    readonly metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
-    readonly nextId?: (() => number) | undefined;
-    readonly criteria?: SharedHosts | undefined;
-  } = {},
-): SubscriptionTable {
-  return new CountedSubscriptions(onChanged, { nextId, metrics, criteria });
-}
 
 function counter(): () => number {
   let last = 0;
   return () => ++last;
 }
 
-class CountedSubscriptions implements SubscriptionTable {
+/** The subscriptions of all connections; closing a connection removes its subscriptions. */
+export class SubscriptionTable {
   private readonly onChanged: () => void;
   private readonly nextId: () => number;
   private readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
@@ -97,17 +59,21 @@ class CountedSubscriptions implements SubscriptionTable {
   private readonly reserved = new Map<Connection, number>();
   private readonly criteria: HostShares;
 
+  /**
+   * `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given; `criteria` is what
+   * remote hosts have of addresses and topics on other threads.
+   */
   constructor(
     onChanged: () => void,
     {
-      nextId,
+      nextId = counter(),
       metrics,
       criteria,
     }: {
-      readonly nextId: () => number;
-      readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
-      readonly criteria: SharedHosts | undefined;
-    },
+      readonly nextId?: (() => number) | undefined;
+      readonly metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
+      readonly criteria?: SharedHosts | undefined;
+    } = {},
   ) {
     this.onChanged = onChanged;
     this.nextId = nextId;
@@ -115,6 +81,10 @@ class CountedSubscriptions implements SubscriptionTable {
     this.criteria = new HostShares(CRITERIA_LIMIT, criteria);
   }
 
+  /**
+   * Takes a place for these events before they are prepared, which takes long where they have many criteria; undefined when there
+   * are too many. It is either used or left.
+   */
   reserve(connection: Connection, remoteHost: string, wanted: WantedEvents): Place | undefined {
     const reserved = this.reserved.get(connection) ?? 0;
     const held = this.byConnection.get(connection)?.size ?? 0;
@@ -125,11 +95,13 @@ class CountedSubscriptions implements SubscriptionTable {
     return { connection, remoteHost, criteria };
   }
 
+  /** Gives the place back. */
   leave({ connection, remoteHost, criteria }: Place): void {
     this.endReservation(connection);
     this.criteria.giveBack(remoteHost, criteria);
   }
 
+  /** Uses the place. Returns the new id, from one counter for the whole node. */
   add({ connection, remoteHost }: Place, parameters: SubscriptionParameters): string {
     this.endReservation(connection);
     const own = this.byConnection.get(connection) ?? this.startConnection(connection);
@@ -159,6 +131,7 @@ class CountedSubscriptions implements SubscriptionTable {
     this.onChanged();
   }
 
+  /** The subscriptions of one kind in the order of their ids. */
   of<Kind extends SubscriptionKind>(kind: Kind): Iterable<SubscriptionTo<Kind>> {
     return this.byKind[kind].values();
   }
@@ -167,6 +140,7 @@ class CountedSubscriptions implements SubscriptionTable {
     return this.byKind[kind].size > 0;
   }
 
+  /** The connection with most subscriptions; undefined when there are none. */
   busiestConnection(): Connection | undefined {
     let busiest: readonly [Connection, ReadonlySet<Subscription>] | undefined;
     for (const each of this.byConnection)

@@ -35,8 +35,8 @@ import { CallerSlice, CallerTime } from "../server/callerTime.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
 import { createFanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
-import { createEventText, type EventText } from "./notificationText.ts";
-import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionTable.ts";
+import { EventText } from "./notificationText.ts";
+import { SubscriptionTable } from "./subscriptionTable.ts";
 
 export interface SubscriptionPorts {
   readonly chain: Pick<ChainReader, "onHeadChanged">;
@@ -70,7 +70,7 @@ export interface SubscriptionPorts {
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<object>[] {
   const { callerTime = new CallerTime() } = ports;
-  const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports);
+  const table = new SubscriptionTable(() => sources.listenAsNeeded(), ports);
   const sources = createSources(ports, table);
 
   const subscribe = defineMethod({
@@ -232,11 +232,11 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
 export const BLOCKS_AT_ONCE = 2048;
 
 function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notifications {
-  const hash = createEventText(`"${toHex(transaction.hash)}"`);
+  const hash = new EventText(`"${toHex(transaction.hash)}"`);
   const details: Partial<Record<PendingDetail, EventText>> = { hashes: hash };
   for (const subscription of table.of("newPendingTransactions")) {
     const { detail } = subscription.parameters;
-    details[detail] ??= createEventText(
+    details[detail] ??= new EventText(
       detail === "whole" ? pooledTransactionJson(transaction) : pendingDetailJson(transaction),
     );
     yield { subscription, event: details[detail] };
@@ -244,11 +244,11 @@ function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Not
 }
 
 function* ofDropped(table: SubscriptionTable, transaction: Pick<SentTransaction, "hash">): Notifications {
-  const event = createEventText(`"${toHex(transaction.hash)}"`);
+  const event = new EventText(`"${toHex(transaction.hash)}"`);
   for (const subscription of table.of("droppedPendingTransactions")) yield { subscription, event };
 }
 
 function* ofSyncing(table: SubscriptionTable, status: SyncStatus | undefined): Notifications {
-  const event = createEventText(JSON.stringify(syncingResult(status)));
+  const event = new EventText(JSON.stringify(syncingResult(status)));
   for (const subscription of table.of("syncing")) yield { subscription, event };
 }

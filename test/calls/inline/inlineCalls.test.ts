@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../../../src/calls/callPool.ts";
 import { createCallCostEstimate, TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
 import { SLICE_MS } from "../../../src/calls/inline/callSlice.ts";
-import { createInlineCalls, type HeadChain } from "../../../src/calls/inline/inlineCalls.ts";
+import { type HeadChain, InlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
@@ -115,7 +115,7 @@ function someInlineCalls(changes: { readonly readings?: number; readonly isExecu
     nowMs += 1 / readings;
     return nowMs;
   };
-  const calls = createInlineCalls({
+  const calls = new InlineCalls({
     spec,
     gasCap: 0n,
     chain: {
@@ -289,7 +289,7 @@ describe("inline calls", () => {
         readings++;
         return nowMs;
       };
-      const calls = createInlineCalls({
+      const calls = new InlineCalls({
         spec,
         gasCap: 0n,
         chain,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCallCostEstimate } from "../../../src/calls/inline/callCostEstimate.ts";
-import { createInlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
+import { InlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 function runCall(): Promise<SimulationResult> {
-  const calls = createInlineCalls({
+  const calls = new InlineCalls({
     spec,
     gasCap: 0n,
     chain,

@@ -6,7 +6,7 @@ import { createGate, type Login } from "../../../src/rpc/access/gate.ts";
 import { LOGIN_BODY_BYTES } from "../../../src/rpc/access/limits.ts";
 import { createRpcMetrics, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
 import { TOKEN_CHECK_MS } from "../../../src/rpc/server/limits.ts";
-import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
+import { EventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import {
   anHttpServer,
@@ -293,10 +293,10 @@ describe("over WebSocket", () => {
     client.send(call("toy_hold"));
     await expect.poll(() => backend.contexts.length).toBe(1);
     const connection = backend.contexts[0]?.connection;
-    connection?.notify("0x1", createEventText('"before"'));
+    connection?.notify("0x1", new EventText('"before"'));
     expect(await client.next()).toContain('"before"');
     time.now += 300;
-    connection?.notify("0x1", createEventText('"after"'));
+    connection?.notify("0x1", new EventText('"after"'));
     if (ends) expect(await client.closed).toBe(1008);
     else expect(await client.next()).toContain('"after"');
   });

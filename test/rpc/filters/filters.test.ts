@@ -3,7 +3,7 @@ import { createLogFinder } from "../../../src/logs/findLogs.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { EMPTY_BYTES, toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
-import { createFilters, type Filters } from "../../../src/rpc/filters/filters.ts";
+import { Filters } from "../../../src/rpc/filters/filters.ts";
 import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
 import { createHashHistory } from "../../../src/rpc/filters/hashHistory.ts";
 import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
@@ -37,14 +37,14 @@ describe("installed filters", () => {
   const clock = { nowMs: () => nowMs };
   let chain = chainOf(BLOCKS);
   let pool = poolOf([]);
-  let filters: Filters = createFilters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+  let filters: Filters = new Filters({ chain, pool, clock, findLogs: createLogFinder(chain) });
 
   beforeEach(() => {
     nowMs = 1_000_000;
     chain = chainOf(BLOCKS);
     chain.moveHead(2);
     pool = poolOf([]);
-    filters = createFilters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+    filters = new Filters({ chain, pool, clock, findLogs: createLogFinder(chain) });
   });
 
   /** JSON texts that a poll returned; undefined when there is no such filter. */
@@ -132,7 +132,7 @@ describe("installed filters", () => {
   it("give no log twice, and lose none, when the first of two polls at a time fails", async () => {
     const find = createLogFinder(chain);
     const failing: (() => void)[] = [];
-    filters = createFilters({
+    filters = new Filters({
       chain,
       pool,
       clock,

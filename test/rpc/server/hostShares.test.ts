@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLogFinder } from "../../../src/logs/findLogs.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { createFilters } from "../../../src/rpc/filters/filters.ts";
+import { Filters } from "../../../src/rpc/filters/filters.ts";
 import { FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
 import type { RpcMethod } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
@@ -20,7 +20,7 @@ const modules = new Set(["ETH"] as const);
 function aDispatcher(methods: readonly RpcMethod[]) {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const findLogs = createLogFinder(chain);
-  const filters = createFilters({ chain, pool: poolOf([]), clock: { nowMs: () => 0 }, findLogs });
+  const filters = new Filters({ chain, pool: poolOf([]), clock: { nowMs: () => 0 }, findLogs });
   const backend = { filters } as unknown as RpcBackend;
   return createDispatcher({ methods, modules }, { backend, logger: silentLogger });
 }

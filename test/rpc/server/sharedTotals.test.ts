@@ -14,8 +14,8 @@ import {
   shareTotals,
 } from "../../../src/rpc/server/sharedTotals.ts";
 import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
-import type { ServedConnection } from "../../../src/rpc/server/websocketConnection.ts";
-import { createSubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
+import type { WebSocketConnection } from "../../../src/rpc/server/websocketConnection.ts";
+import { SubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import { createMainThread, REQUEST_BYTES, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
 import { createTransactionSender, WAITING_LIMIT } from "../../../src/rpc/threads/sender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
@@ -140,8 +140,8 @@ it("transactions of all threads that wait for the pool are bounded together, and
 
 it("criteria of subscriptions on all threads are bounded together, and a host leaves others room", () => {
   const memory = createHostMemory(2);
-  const tables = [0, 1].map((index) =>
-    createSubscriptionTable(() => undefined, { criteria: shareHosts(memory, index) }),
+  const tables = [0, 1].map(
+    (index) => new SubscriptionTable(() => undefined, { criteria: shareHosts(memory, index) }),
   );
   const connection = { onClose: () => undefined, subscribed: () => undefined } as unknown as Connection;
   const addresses = Array.from({ length: 10_000 }, () => asAddress(new Uint8Array(20)));
@@ -206,7 +206,7 @@ it("unread answers and notifications of all threads are bounded together: the sl
   };
   const threads = totals.map((each, index) => {
     const connections = index === 0 ? [unread(50), unread(30)] : [unread(40)];
-    const set = new Set(connections as unknown as ServedConnection[]);
+    const set = new Set(connections as unknown as WebSocketConnection[]);
     const limits = limitUnread(set, 100, { clock: hand, logger: silentLogger, totals: each });
     return { connections, limits };
   });

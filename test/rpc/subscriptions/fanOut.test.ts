@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createFanOut, EVENTS_WAITING, type Notification } from "../../../src/rpc/subscriptions/fanOut.ts";
-import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
+import { EventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import type { Subscription } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 
 /** Subscribers that record their notifications as "id: event". */
@@ -30,7 +30,7 @@ function subscribers(count: number) {
 }
 
 function* toAll(list: readonly Subscription[], json: string): Generator<Notification> {
-  const event = createEventText(json);
+  const event = new EventText(json);
   for (const subscription of list) yield { subscription, event };
 }
 
