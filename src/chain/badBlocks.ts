@@ -2,40 +2,36 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { memoryOfBlock } from "../types/memory.ts";
 
-/** Blocks that failed validation, kept for debug_getBadBlocks. */
-export interface BadBlocks {
-  /** Keeps the first block of each chain hash: others with that hash differ only in round and seals. */
-  keep(block: NamedBlock): void;
-  /** Oldest first. */
-  all(): readonly NamedBlock[];
-}
-
 /** As many as Besu keeps. */
 const KEPT_BLOCKS = 100;
 /** Bounds memory: any peer may send bad blocks, and large ones. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-export function createBadBlocks(): BadBlocks {
-  const kept = new Map<string, { readonly block: NamedBlock; readonly bytes: number }>();
-  let bytes = 0;
+/** Blocks that failed validation, kept for debug_getBadBlocks. */
+export class BadBlocks {
+  private readonly kept = new Map<string, { readonly block: NamedBlock; readonly bytes: number }>();
+  private bytes = 0;
 
-  function dropOldest(): void {
-    for (const [key, oldest] of kept) {
-      if (kept.size <= KEPT_BLOCKS && bytes <= KEPT_BYTES) return;
-      kept.delete(key);
-      bytes -= oldest.bytes;
-    }
+  /** Keeps the first block of each chain hash: others with that hash differ only in round and seals. */
+  keep(block: NamedBlock): void {
+    const key = toKey(block.hash);
+    if (this.kept.has(key)) return;
+    const size = memoryOfBlock(block);
+    this.kept.set(key, { block, bytes: size });
+    this.bytes += size;
+    this.dropOldest();
   }
 
-  return {
-    keep(block) {
-      const key = toKey(block.hash);
-      if (kept.has(key)) return;
-      const size = memoryOfBlock(block);
-      kept.set(key, { block, bytes: size });
-      bytes += size;
-      dropOldest();
-    },
-    all: () => [...kept.values()].map(({ block }) => block),
-  };
+  /** Oldest first. */
+  all(): readonly NamedBlock[] {
+    return [...this.kept.values()].map(({ block }) => block);
+  }
+
+  private dropOldest(): void {
+    for (const [key, oldest] of this.kept) {
+      if (this.kept.size <= KEPT_BLOCKS && this.bytes <= KEPT_BYTES) return;
+      this.kept.delete(key);
+      this.bytes -= oldest.bytes;
+    }
+  }
 }

@@ -25,11 +25,11 @@ import type { ChainStores } from "./chainStores.ts";
 import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { measureFinishing } from "./timing/calibration.ts";
-import { type CandidateTiming, createCandidateTiming } from "./timing/candidateTiming.ts";
-import { createCoreContention, type ThreadTimes } from "./timing/coreContention.ts";
+import { CandidateTiming } from "./timing/candidateTiming.ts";
+import { CoreContention, type ThreadTimes } from "./timing/coreContention.ts";
 import { LargeLogs } from "./timing/largeLogs.ts";
-import { createSlowTransactions, type SlowTransactions } from "./timing/slowTransactions.ts";
-import { type BlockTimeBudget, createBlockTimeBudget } from "./timing/timeBudget.ts";
+import { SlowTransactions } from "./timing/slowTransactions.ts";
+import { BlockTimeBudget } from "./timing/timeBudget.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
 import { type UnsealedBlock, unsealedBlock } from "./unsealedBlock.ts";
 
@@ -103,13 +103,13 @@ export class BlockExecution {
 
   constructor(parts: BlockExecutionParts) {
     const { clock, cpuMs, logger } = parts;
-    const contention = createCoreContention(parts.threadTimes);
+    const contention = new CoreContention(parts.threadTimes);
     const nowMs = (): number => clock.nowMs();
     this.parts = parts;
-    this.timeBudget = createBlockTimeBudget({ nowMs, cpuMs, contention });
-    this.slow = createSlowTransactions({ nowMs, cpuMs, logger });
+    this.timeBudget = new BlockTimeBudget({ nowMs, cpuMs, contention });
+    this.slow = new SlowTransactions({ nowMs, cpuMs, logger });
     this.largeLogs = new LargeLogs({ nowMs, logger });
-    this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget, contention);
+    this.candidateTiming = new CandidateTiming(nowMs, this.timeBudget, contention);
   }
 
   /** True while transactions are executed. */

@@ -9,23 +9,9 @@ import { type BlockErrorCode, executionFailed, notAfterHead, validationStopped }
 import type { BlockExecution } from "./blockExecution.ts";
 import { checkBody, checkExecution } from "./bodyRules.ts";
 import type { ChainWriter } from "./chainWriter.ts";
-import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executedBlocks.ts";
+import { type ExecutedBlock, type ExecutedBlocks, SharedRuns } from "./executedBlocks.ts";
 import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import type { RecoverSenders } from "./signerRecovery.ts";
-
-/** Validates and executes the bodies of blocks whose headers are valid. */
-export interface BodyValidator {
-  /**
-   * Executes the block on top of `parent`, which is the head, unless that was done before, and keeps the execution. Stops
-   * once the signal is aborted or the head moves.
-   */
-  validate(
-    block: Block,
-    hash: Hash,
-    parent: NamedHeader,
-    signal: StopSignal,
-  ): Promise<Result<ExecutedBlock, BlockErrorCode>>;
-}
 
 export interface BodyValidatorParts {
   readonly clock: Pick<Clock, "nowMs">;
@@ -36,16 +22,48 @@ export interface BodyValidatorParts {
   readonly faults: ExecutionFaults;
 }
 
-export function createBodyValidator(parts: BodyValidatorParts): BodyValidator {
-  const { clock, writer, executedBlocks, recoverSenders } = parts;
-  const runs = createSharedRuns<Result<ExecutedBlock, BlockErrorCode>>();
+/** Validates and executes the bodies of blocks whose headers are valid. */
+export class BodyValidator {
+  private readonly parts: BodyValidatorParts;
+  private readonly runs = new SharedRuns<Result<ExecutedBlock, BlockErrorCode>>();
+
+  constructor(parts: BodyValidatorParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Executes the block on top of `parent`, which is the head, unless that was done before, and keeps the execution. Stops
+   * once the signal is aborted or the head moves.
+   */
+  async validate(
+    block: Block,
+    hash: Hash,
+    parent: NamedHeader,
+    signal: StopSignal,
+  ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
+    const { executedBlocks, clock, recoverSenders, writer } = this.parts;
+    const done = executedBlocks.find(hash);
+    if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
+    const bodyResult = await checkBody(block, createYieldPolicy(clock));
+    if (!bodyResult.ok) return bodyResult;
+    const transactions = withSenders(block.transactions, await recoverSenders(block.transactions));
+    if (!transactions.ok) return transactions;
+    if (writer.head !== parent) return notAfterHead(block.header, writer.head);
+    if (signal.aborted) return validationStopped(block.header);
+    const sent = { ...block, hash, transactions: transactions.value };
+    const executed = await this.runs.join({ hash, base: parent, signal }, (combined) =>
+      this.executeUnlessStopped(sent, parent, combined),
+    );
+    return executed ?? validationStopped(block.header);
+  }
 
   /** Undefined when the signal is aborted. */
-  async function executeUnlessStopped(
+  private async executeUnlessStopped(
     block: NamedSentBlock,
     parent: NamedHeader,
     signal: StopSignal,
   ): Promise<Result<ExecutedBlock, BlockErrorCode> | undefined> {
+    const { writer } = this.parts;
     // Stops when the head moves: the result would be invalid.
     const orHeadMoved = {
       get aborted() {
@@ -53,33 +71,15 @@ export function createBodyValidator(parts: BodyValidatorParts): BodyValidator {
       },
     };
     try {
-      return await executeAndCheck(parts, block, parent, orHeadMoved);
+      return await executeAndCheck(this.parts, block, parent, orHeadMoved);
     } catch (error) {
       if (error instanceof OutOfTime)
         return writer.head === parent ? undefined : notAfterHead(block.header, writer.head);
       if (isBeyondExecution(error)) throw error;
-      parts.faults.blockFailed();
+      this.parts.faults.blockFailed();
       return executionFailed(block.header, error);
     }
   }
-
-  return {
-    async validate(block, hash, parent, signal) {
-      const done = executedBlocks.find(hash);
-      if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
-      const bodyResult = await checkBody(block, createYieldPolicy(clock));
-      if (!bodyResult.ok) return bodyResult;
-      const transactions = withSenders(block.transactions, await recoverSenders(block.transactions));
-      if (!transactions.ok) return transactions;
-      if (writer.head !== parent) return notAfterHead(block.header, writer.head);
-      if (signal.aborted) return validationStopped(block.header);
-      const sent = { ...block, hash, transactions: transactions.value };
-      const executed = await runs.join({ hash, base: parent, signal }, (combined) =>
-        executeUnlessStopped(sent, parent, combined),
-      );
-      return executed ?? validationStopped(block.header);
-    },
-  };
 }
 
 type NamedSentBlock = Block<SentTransaction> & { readonly hash: Hash };

@@ -12,12 +12,12 @@ import type { HistoryStart } from "../storage/historyStart.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
-import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
+import { BadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
 import { BlockExecution } from "./blockExecution.ts";
 import type { BlockProduction } from "./blockProduction.ts";
 import { BulkImport, type CheckedBlock, type PreparedBlock, prepareBlock } from "./bulk/bulkImport.ts";
-import { createHeaderRun, type HeaderRun } from "./bulk/headerRun.ts";
+import { HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
@@ -25,15 +25,15 @@ import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
-import { createExecutedBlocks } from "./executedBlocks.ts";
+import { ExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
-import { createImporter, type Importer } from "./importBlock.ts";
+import { Importer } from "./importBlock.ts";
 import { keepBlocks, keepStates } from "./keepHistory.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
 import type { ThreadTimes } from "./timing/coreContention.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
-import { createValidatorSets, type ValidatorSets } from "./validators.ts";
+import { ValidatorSets } from "./validators.ts";
 
 /**
  * The chain: holds the head, and is the only way to move it.
@@ -125,12 +125,15 @@ export async function createChain(
   if (!opened.ok) return opened;
   const genesis: NamedHeader = opened.value;
   const headerByNumber = (number: bigint) => blocks.header(number);
-  const validators = createValidatorSets({ database, schedule: spec.ibft, header: headerByNumber });
-  const writer = createChainWriter(stores, genesis, { alsoWrite: validators.writeSnapshot, logger });
+  const validators = new ValidatorSets({ database, schedule: spec.ibft, header: headerByNumber });
+  const writer = createChainWriter(stores, genesis, {
+    alsoWrite: (batch, block) => validators.writeSnapshot(batch, block),
+    logger,
+  });
   const rules = await checkStoredRules(spec, database, writer.head);
   if (!rules.ok) return rules;
-  const executedBlocks = createExecutedBlocks();
-  const badBlocks = createBadBlocks();
+  const executedBlocks = new ExecutedBlocks();
+  const badBlocks = new BadBlocks();
   const { production, cpuMs, threadTimes } = parts;
   const faults = new ExecutionFaults(logger);
   const execution = new BlockExecution({
@@ -149,7 +152,7 @@ export async function createChain(
   });
   const mutex = createMutex();
   const blockParts = { clock, writer, validators, execution, executedBlocks, faults };
-  const importer = createImporter({
+  const importer = new Importer({
     ...blockParts,
     spec,
     badBlocks,
@@ -209,7 +212,7 @@ function bulkOf(
     });
   return {
     headerRun: (from) =>
-      createHeaderRun({ ...from, tally: validators.after(from) }, { spec, clock, recoverSigners }),
+      new HeaderRun({ ...from, tally: validators.after(from) }, { spec, clock, recoverSigners }),
     prepareBlock: (block) => prepareBlock(block, recoverSigners),
     bulkImport: (limits = GROUP_LIMITS) =>
       new Promise((resolve, reject) => {
@@ -288,16 +291,16 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
       return execution.calibrate(() => writer.head, { validatorCount, signal });
     },
     encodedHeader: (number) => stores.blocks.encodedHeader(number),
-    checkNextHeader: importer.checkNext,
-    importBlock: importer.import,
-    badBlocks: parts.badBlocks.all,
+    checkNextHeader: (header) => importer.checkNext(header),
+    importBlock: (block) => importer.import(block),
+    badBlocks: () => parts.badBlocks.all(),
     onExecutionFault: (listener) => parts.faults.onFault(listener),
     rewind: (number) => rewrite(() => rewindTo(number)),
     replayBlock: (number) => rewrite(() => replayBlock(number)),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),
     keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
     keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
-    tallyAfter: validators.after,
+    tallyAfter: (block) => validators.after(block),
   };
 }
 

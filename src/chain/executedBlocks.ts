@@ -16,29 +16,28 @@ export interface ExecutedBlock {
   readonly staged: StagedState;
 }
 
-/**
- * Executed blocks on top of the current head, by chain hash, so that no block is executed twice (architecture.md#execution).
- */
-export interface ExecutedBlocks {
-  keep(executed: ExecutedBlock): void;
-  find(hash: Uint8Array): ExecutedBlock | undefined;
-  /** Called when the head has moved: all executions were on top of the old one. */
-  clear(): void;
-}
-
 /** One for each of the last rounds of a height. */
 const MAX_EXECUTED_BLOCKS = 8;
 
-export function createExecutedBlocks(): ExecutedBlocks {
-  const kept = new Map<string, ExecutedBlock>();
-  return {
-    keep(executed) {
-      kept.set(toKey(executed.block.hash), executed);
-      dropOldest(kept, MAX_EXECUTED_BLOCKS);
-    },
-    find: (hash) => kept.get(toKey(hash)),
-    clear: () => kept.clear(),
-  };
+/**
+ * Executed blocks on top of the current head, by chain hash, so that no block is executed twice (architecture.md#execution).
+ */
+export class ExecutedBlocks {
+  private readonly kept = new Map<string, ExecutedBlock>();
+
+  keep(executed: ExecutedBlock): void {
+    this.kept.set(toKey(executed.block.hash), executed);
+    dropOldest(this.kept, MAX_EXECUTED_BLOCKS);
+  }
+
+  find(hash: Uint8Array): ExecutedBlock | undefined {
+    return this.kept.get(toKey(hash));
+  }
+
+  /** Called when the head has moved: all executions were on top of the old one. */
+  clear(): void {
+    this.kept.clear();
+  }
 }
 
 /** An execution in progress, and the signals of its callers. */
@@ -52,18 +51,26 @@ interface Run<T> {
  * Executions in progress, so that a block that arrives sealed while its proposal is still executed is not executed twice:
  * later callers share the run in progress. A run stops when the signals of all its callers are aborted.
  */
-export interface SharedRuns<T> {
+export class SharedRuns<T> {
+  private readonly runs = new Map<string, Run<T | undefined>>();
+
   /** `base` is the head that it is executed on. Resolves to the result; undefined only if the caller's own signal is aborted. */
-  join(
+  async join(
     work: { readonly hash: Uint8Array; readonly base: object; readonly signal: StopSignal },
     begin: (signal: StopSignal) => Promise<T | undefined>,
-  ): Promise<T | undefined>;
-}
+  ): Promise<T | undefined> {
+    const key = toKey(work.hash);
+    for (;;) {
+      const run = this.runs.get(key);
+      if (run === undefined || run.base !== work.base) return this.start(key, work, begin);
+      run.callers = run.callers.filter(({ aborted }) => !aborted).concat(work.signal);
+      const result = await run.result;
+      // The other callers aborted the run just before this caller joined: try again.
+      if (result !== undefined || work.signal.aborted) return result;
+    }
+  }
 
-export function createSharedRuns<T>(): SharedRuns<T> {
-  const runs = new Map<string, Run<T | undefined>>();
-
-  function start(
+  private start(
     key: string,
     { base, signal }: { readonly base: object; readonly signal: StopSignal },
     begin: (signal: StopSignal) => Promise<T | undefined>,
@@ -80,24 +87,10 @@ export function createSharedRuns<T>(): SharedRuns<T> {
       result: Promise.resolve()
         .then(() => begin(combined))
         .finally(() => {
-          if (runs.get(key) === run) runs.delete(key);
+          if (this.runs.get(key) === run) this.runs.delete(key);
         }),
     };
-    runs.set(key, run);
+    this.runs.set(key, run);
     return run.result;
   }
-
-  return {
-    async join(work, begin) {
-      const key = toKey(work.hash);
-      for (;;) {
-        const run = runs.get(key);
-        if (run === undefined || run.base !== work.base) return start(key, work, begin);
-        run.callers = run.callers.filter(({ aborted }) => !aborted).concat(work.signal);
-        const result = await run.result;
-        // The other callers aborted the run just before this caller joined: try again.
-        if (result !== undefined || work.signal.aborted) return result;
-      }
-    },
-  };
 }

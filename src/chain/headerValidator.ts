@@ -25,14 +25,6 @@ export function decodeAndHash(header: Header): Result<DecodedHeader, "malformedE
   return extra.ok ? ok({ header, extra: extra.value, hash: chainHash(header, extra.value) }) : extra;
 }
 
-/** Validates headers on top of a parent, which is the head. */
-export interface HeaderValidator {
-  /** Applies all header rules but the seals. */
-  validate(decoded: DecodedHeader, parent: NamedHeader): Result<void, BlockErrorCode>;
-  /** Applies all header rules, seals included. */
-  validateSealed(decoded: DecodedHeader, parent: NamedHeader): Promise<Result<void, BlockErrorCode>>;
-}
-
 export interface HeaderValidatorParts {
   readonly spec: ChainSpec;
   readonly clock: Pick<Clock, "nowMs">;
@@ -41,29 +33,35 @@ export interface HeaderValidatorParts {
   readonly recoverSealers: RecoverSealers;
 }
 
-export function createHeaderValidator(parts: HeaderValidatorParts): HeaderValidator {
-  const { spec, clock, writer, validators, recoverSealers } = parts;
+/** Validates headers on top of a parent, which is the head. */
+export class HeaderValidator {
+  private readonly parts: HeaderValidatorParts;
 
-  function validate(decoded: DecodedHeader, parent: NamedHeader): Result<void, BlockErrorCode> {
+  constructor(parts: HeaderValidatorParts) {
+    this.parts = parts;
+  }
+
+  /** Applies all header rules but the seals. */
+  validate(decoded: DecodedHeader, parent: NamedHeader): Result<void, BlockErrorCode> {
+    const { spec, validators, clock } = this.parts;
     return checkHeader(spec, parent, decoded, validators.after(parent).validators, clock.nowMs());
   }
 
-  async function validateSeals(
+  /** Applies all header rules, seals included. */
+  async validateSealed(decoded: DecodedHeader, parent: NamedHeader): Promise<Result<void, BlockErrorCode>> {
+    const checked = this.validate(decoded, parent);
+    return checked.ok ? this.validateSeals(decoded, parent) : checked;
+  }
+
+  private async validateSeals(
     { header, extra }: DecodedHeader,
     parent: NamedHeader,
   ): Promise<Result<void, BlockErrorCode>> {
+    const { validators, recoverSealers, writer } = this.parts;
     const set = validators.after(parent).validators;
     // With one seal more than there are validators, one is certainly invalid: no need to recover the rest.
     const seals = extra.seals.slice(0, set.length + 1);
     const sealers = await recoverSealers(header, { ...extra, seals });
     return writer.head === parent ? checkSealers(sealers, set) : notAfterHead(header, writer.head);
   }
-
-  return {
-    validate,
-    async validateSealed(decoded, parent) {
-      const checked = validate(decoded, parent);
-      return checked.ok ? validateSeals(decoded, parent) : checked;
-    },
-  };
 }

@@ -6,10 +6,10 @@ import { type Block, type NamedHeader, type StoredBlock, sizeOfBlock } from "../
 import type { Header } from "../types/header.ts";
 import type { BadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
-import { type BodyValidatorParts, createBodyValidator } from "./bodyValidator.ts";
+import { BodyValidator, type BodyValidatorParts } from "./bodyValidator.ts";
 import type { ChainWriter } from "./chainWriter.ts";
 import type { ExecutedBlock } from "./executedBlocks.ts";
-import { createHeaderValidator, decodeAndHash, type HeaderValidatorParts } from "./headerValidator.ts";
+import { decodeAndHash, HeaderValidator, type HeaderValidatorParts } from "./headerValidator.ts";
 
 export interface ImportParts extends HeaderValidatorParts, BodyValidatorParts {
   readonly writer: ChainWriter;
@@ -18,43 +18,63 @@ export interface ImportParts extends HeaderValidatorParts, BodyValidatorParts {
 }
 
 /** Validates and imports every block of the chain, ours included. */
-export interface Importer {
+export class Importer {
+  private readonly parts: ImportParts;
+  private readonly headers: HeaderValidator;
+  private readonly bodies: BodyValidator;
+
+  constructor(parts: ImportParts) {
+    this.parts = parts;
+    this.headers = new HeaderValidator(parts);
+    this.bodies = new BodyValidator(parts);
+  }
+
+  /** Validates a header on top of the head, seals included, without its body. */
+  async checkNext(header: Header): Promise<Result<void, BlockErrorCode>> {
+    const decoded = decodeAndHash(header);
+    return decoded.ok ? this.headers.validateSealed(decoded.value, this.parts.writer.head) : decoded;
+  }
+
   /**
    * Validates a block on top of the head by all rules but the seals, executes it and keeps the execution. Stops once the
    * signal is aborted.
    */
-  validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>>;
-  /** Validates a header on top of the head, seals included, without its body. */
-  checkNext(header: Header): Promise<Result<void, BlockErrorCode>>;
+  validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>> {
+    return this.recordingBadBlock(block, this.validateOnHead(block, signal));
+  }
+
   /** Validates, seals included, and commits. Succeeds for a block that is the head already. */
-  import(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
+  import(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
+    return this.parts.mutex.runExclusive(() => this.recordingBadBlock(block, this.commit(block)));
+  }
+
   /** As import, for callers that hold the mutex already. */
-  importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
-}
+  importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
+    return this.recordingBadBlock(block, this.commit(block));
+  }
 
-export function createImporter(parts: ImportParts): Importer {
-  const { clock, writer, executedBlocks, badBlocks, mutex } = parts;
-  const headers = createHeaderValidator(parts);
-  const bodies = createBodyValidator(parts);
-
-  async function validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>> {
+  private async validateOnHead(
+    block: Block,
+    signal: StopSignal,
+  ): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     const decoded = decodeAndHash(block.header);
     if (!decoded.ok) return decoded;
-    const parent = writer.head;
-    const headerResult = headers.validate(decoded.value, parent);
-    return headerResult.ok ? bodies.validate(block, decoded.value.hash, parent, signal) : headerResult;
+    const parent = this.parts.writer.head;
+    const headerResult = this.headers.validate(decoded.value, parent);
+    return headerResult.ok ? this.bodies.validate(block, decoded.value.hash, parent, signal) : headerResult;
   }
 
   /** Checks the seals before the body, so that an unsealed block from an untrusted peer costs no more than that. */
-  async function commit(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
+  private async commit(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
+    const { writer, clock, executedBlocks } = this.parts;
     const decoded = decodeAndHash(block.header);
     if (!decoded.ok) return decoded;
     const { hash } = decoded.value;
     const parent = writer.head;
     if (equalBytes(hash, parent.hash)) return ok(parent);
-    const headerResult = await headers.validateSealed(decoded.value, parent);
+    const headerResult = await this.headers.validateSealed(decoded.value, parent);
     if (!headerResult.ok) return headerResult;
-    const executed = await bodies.validate(block, hash, parent, NEVER_STOPPED);
+    const executed = await this.bodies.validate(block, hash, parent, NEVER_STOPPED);
     if (!executed.ok) return executed;
     const { staged } = executed.value;
     await writer.commit(sealed(executed.value, block.header, writer.head), staged, createYieldPolicy(clock));
@@ -63,25 +83,15 @@ export function createImporter(parts: ImportParts): Importer {
   }
 
   /** Records the block as bad if its validation fails by its own fault. */
-  async function recordingBadBlock<T>(
+  private async recordingBadBlock<T>(
     block: Block,
     validation: Promise<Result<T, BlockErrorCode>>,
   ): Promise<Result<T, BlockErrorCode>> {
     const checked = await validation;
     const decoded = checked.ok || !isInvalid(checked.error) ? undefined : decodeAndHash(block.header);
-    if (decoded?.ok) badBlocks.keep({ ...block, hash: decoded.value.hash });
+    if (decoded?.ok) this.parts.badBlocks.keep({ ...block, hash: decoded.value.hash });
     return checked;
   }
-
-  return {
-    async checkNext(header) {
-      const decoded = decodeAndHash(header);
-      return decoded.ok ? headers.validateSealed(decoded.value, writer.head) : decoded;
-    },
-    validate: (block, signal) => recordingBadBlock(block, validate(block, signal)),
-    import: (block) => mutex.runExclusive(() => recordingBadBlock(block, commit(block))),
-    importNow: (block) => recordingBadBlock(block, commit(block)),
-  };
 }
 
 /** A block with another parent, or from the future, may be valid elsewhere or later. */

@@ -9,16 +9,6 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySnapshot.ts";
 
-/** Derives the validator set after any block, with the outstanding votes (ibft2.md#validator-set). */
-export interface ValidatorSets {
-  /** `block` must be stored, or follow a stored one. */
-  after(block: NamedHeader): VoteTally;
-  /** Keeps the tally after a stored block that the caller derived already. */
-  remember(block: NamedHeader, tally: VoteTally): void;
-  /** Adds a tally snapshot to the batch of each SNAPSHOT_PERIOD-th block, so that a start finds the set quickly. */
-  writeSnapshot(batch: Batch, block: NamedHeader): void;
-}
-
 export interface ValidatorSetParts {
   readonly database: Database;
   readonly schedule: IbftSchedule;
@@ -28,48 +18,56 @@ export interface ValidatorSetParts {
 /** Tallies kept in memory, newest last. */
 const CACHED_TALLIES = 256;
 
-export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
-  const cache = new Map<string, VoteTally>();
+/** Derives the validator set after any block, with the outstanding votes (ibft2.md#validator-set). */
+export class ValidatorSets {
+  private readonly parts: ValidatorSetParts;
+  private readonly cache = new Map<string, VoteTally>();
 
-  function remember(block: NamedHeader, tally: VoteTally): VoteTally {
-    cache.set(toKey(block.hash), tally);
-    dropOldest(cache, CACHED_TALLIES);
+  constructor(parts: ValidatorSetParts) {
+    this.parts = parts;
+  }
+
+  /** `block` must be stored, or follow a stored one. */
+  after(block: NamedHeader): VoteTally {
+    const unknown: NamedHeader[] = [];
+    let at = block;
+    let tally = this.known(at);
+    while (tally === undefined) {
+      unknown.push(at);
+      at = expectDefined(
+        this.parts.header(at.header.number - 1n),
+        `the header of block ${at.header.number - 1n}`,
+      );
+      tally = this.known(at);
+    }
+    for (const next of unknown.reverse()) {
+      tally = this.remember(next, tallyAfter(tally, headerWithExtra(next.header), this.parts.schedule));
+    }
     return tally;
+  }
+
+  /** Keeps the tally after a stored block that the caller derived already. */
+  remember(block: NamedHeader, tally: VoteTally): VoteTally {
+    this.cache.set(toKey(block.hash), tally);
+    dropOldest(this.cache, CACHED_TALLIES);
+    return tally;
+  }
+
+  /** Adds a tally snapshot to the batch of each SNAPSHOT_PERIOD-th block, so that a start finds the set quickly. */
+  writeSnapshot(batch: Batch, block: NamedHeader): void {
+    const { number } = block.header;
+    if (isSnapshotBlock(number)) putTallySnapshot(batch, { number, hash: block.hash }, this.after(block));
   }
 
   /** The tally after `block` if it is known without the parent's: cached, at an epoch block, or stored. */
-  function known(block: NamedHeader): VoteTally | undefined {
-    const cached = cache.get(toKey(block.hash));
+  private known(block: NamedHeader): VoteTally | undefined {
+    const cached = this.cache.get(toKey(block.hash));
     if (cached !== undefined) return cached;
-    if (isEpochBlock(parts.schedule, block.header.number))
-      return tallyAfterEpoch(headerWithExtra(block.header), parts.schedule);
+    if (isEpochBlock(this.parts.schedule, block.header.number))
+      return tallyAfterEpoch(headerWithExtra(block.header), this.parts.schedule);
     if (!isSnapshotBlock(block.header.number)) return undefined;
-    return readTallySnapshot(parts.database, { number: block.header.number, hash: block.hash });
+    return readTallySnapshot(this.parts.database, { number: block.header.number, hash: block.hash });
   }
-
-  function after(block: NamedHeader): VoteTally {
-    const unknown: NamedHeader[] = [];
-    let at = block;
-    let tally = known(at);
-    while (tally === undefined) {
-      unknown.push(at);
-      at = expectDefined(parts.header(at.header.number - 1n), `the header of block ${at.header.number - 1n}`);
-      tally = known(at);
-    }
-    for (const next of unknown.reverse()) {
-      tally = remember(next, tallyAfter(tally, headerWithExtra(next.header), parts.schedule));
-    }
-    return tally;
-  }
-
-  return {
-    after,
-    remember,
-    writeSnapshot(batch, block) {
-      const { number } = block.header;
-      if (isSnapshotBlock(number)) putTallySnapshot(batch, { number, hash: block.hash }, after(block));
-    },
-  };
 }
 
 function headerWithExtra(header: Header): Parameters<typeof tallyAfterEpoch>[0] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSharedRuns } from "../../src/chain/executedBlocks.ts";
+import { SharedRuns } from "../../src/chain/executedBlocks.ts";
 import type { StopSignal } from "../../src/execution/yieldPolicy.ts";
 
 const HASH = Uint8Array.of(1);
@@ -7,7 +7,7 @@ const HEAD = {};
 
 /** Runs that the test ends explicitly. */
 function manualRuns() {
-  const runs = createSharedRuns<string>();
+  const runs = new SharedRuns<string>();
   const started: { readonly signal: StopSignal; end(result: string | undefined): void }[] = [];
   const join = (signal: StopSignal, base: object = HEAD) =>
     runs.join(
@@ -59,7 +59,7 @@ describe("executions with several callers", () => {
     void join(never);
     await settle();
     expect(started).toHaveLength(3);
-    const runs = createSharedRuns<string>();
+    const runs = new SharedRuns<string>();
     const fail = () => Promise.reject(new Error("the disk"));
     const failing = [1, 2].map(() => runs.join({ hash: HASH, base: HEAD, signal: never }, fail));
     for (const each of failing) await expect(each).rejects.toThrow("the disk");

@@ -20,9 +20,9 @@ import type { BadBlocks } from "../badBlocks.ts";
 import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
 import { BlockExecution } from "../blockExecution.ts";
 import type { BlockProduction } from "../blockProduction.ts";
-import { type BodyValidator, createBodyValidator } from "../bodyValidator.ts";
+import { BodyValidator } from "../bodyValidator.ts";
 import { type ChainWriter, createChainWriter } from "../chainWriter.ts";
-import { createExecutedBlocks, type ExecutedBlock } from "../executedBlocks.ts";
+import { type ExecutedBlock, ExecutedBlocks } from "../executedBlocks.ts";
 import type { ExecutionFaults } from "../executionFaults.ts";
 import type { RecoverSigners } from "../signerRecovery.ts";
 import { isSnapshotBlock, putTallySnapshot } from "../tallySnapshot.ts";
@@ -120,9 +120,9 @@ export class BulkImport {
           putTallySnapshot(batch, { number, hash }, this.current.header.tally);
       },
     });
-    const executedBlocks = createExecutedBlocks();
+    const executedBlocks = new ExecutedBlocks();
     this.writer.onHeadChanged(() => executedBlocks.clear());
-    this.bodies = createBodyValidator({
+    this.bodies = new BodyValidator({
       clock,
       writer: this.writer,
       execution: new BlockExecution({ ...parts, stores }),

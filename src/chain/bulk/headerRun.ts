@@ -20,20 +20,6 @@ export interface CheckedHeader extends NamedHeader {
   readonly tally: VoteTally;
 }
 
-/**
- * Validates headers ahead of their bodies, from a block of the chain on: rules and validator set follow from headers alone
- * (ibft2.md#header-rules, ibft2.md#validator-set). A header with a quorum of seals needs no trust in the peer that sent it.
- */
-export interface HeaderRun {
-  /** The newest header that passed; at first the block that the run begins after. */
-  readonly last: NamedHeader;
-  /**
-   * Validates the headers that follow `last`, in order; the seals of all are recovered in one batch. Those before the
-   * first invalid one pass. One call at a time.
-   */
-  extend(headers: readonly Header[]): Promise<CheckedHeaders>;
-}
-
 export interface CheckedHeaders {
   readonly checked: readonly CheckedHeader[];
   /** Why the header after these is invalid, if one is. */
@@ -46,37 +32,49 @@ export interface HeaderRunParts {
   readonly recoverSigners: RecoverSigners;
 }
 
-/** Begins a run after `from`, a block of the chain with the tally after it. */
-export function createHeaderRun(
-  from: NamedHeader & { readonly tally: VoteTally },
-  parts: HeaderRunParts,
-): HeaderRun {
-  let last: NamedHeader & { readonly tally: VoteTally } = from;
-  return {
-    get last() {
-      return last;
-    },
-    async extend(headers) {
-      const yieldPolicy = createYieldPolicy(parts.clock);
-      const awaiting: SealedHeader[] = [];
-      let parent = last;
-      let error: CodedError<BlockErrorCode> | undefined;
-      for (const header of headers) {
-        const sealed = checkAllButSeals(parts, parent, header);
-        if (!sealed.ok) {
-          error = sealed.error;
-          break;
-        }
-        awaiting.push(sealed.value);
-        parent = sealed.value.header;
-        await yieldIfDue(yieldPolicy);
+/**
+ * Validates headers ahead of their bodies, from a block of the chain on: rules and validator set follow from headers alone
+ * (ibft2.md#header-rules, ibft2.md#validator-set). A header with a quorum of seals needs no trust in the peer that sent it.
+ */
+export class HeaderRun {
+  private readonly parts: HeaderRunParts;
+  private newest: NamedHeader & { readonly tally: VoteTally };
+
+  /** Begins a run after `from`, a block of the chain with the tally after it. */
+  constructor(from: NamedHeader & { readonly tally: VoteTally }, parts: HeaderRunParts) {
+    this.parts = parts;
+    this.newest = from;
+  }
+
+  /** The newest header that passed; at first the block that the run begins after. */
+  get last(): NamedHeader {
+    return this.newest;
+  }
+
+  /**
+   * Validates the headers that follow `last`, in order; the seals of all are recovered in one batch. Those before the
+   * first invalid one pass. One call at a time.
+   */
+  async extend(headers: readonly Header[]): Promise<CheckedHeaders> {
+    const yieldPolicy = createYieldPolicy(this.parts.clock);
+    const awaiting: SealedHeader[] = [];
+    let parent = this.newest;
+    let error: CodedError<BlockErrorCode> | undefined;
+    for (const header of headers) {
+      const sealed = checkAllButSeals(this.parts, parent, header);
+      if (!sealed.ok) {
+        error = sealed.error;
+        break;
       }
-      const passed = await checkSeals(parts, awaiting);
-      last = passed.checked.at(-1) ?? last;
-      const first = passed.error ?? error;
-      return first === undefined ? passed : { ...passed, error: first };
-    },
-  };
+      awaiting.push(sealed.value);
+      parent = sealed.value.header;
+      await yieldIfDue(yieldPolicy);
+    }
+    const passed = await checkSeals(this.parts, awaiting);
+    this.newest = passed.checked.at(-1) ?? this.newest;
+    const first = passed.error ?? error;
+    return first === undefined ? passed : { ...passed, error: first };
+  }
 }
 
 /** A header that passed all rules but that of the seals. */

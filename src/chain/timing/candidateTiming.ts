@@ -2,24 +2,6 @@ import type { Block } from "../../types/block.ts";
 import type { CoreContention, ThreadTimes } from "./coreContention.ts";
 import type { BlockTimeBudget } from "./timeBudget.ts";
 
-/**
- * Measures how long the candidate that is being decided takes from the end of its filling, or from its arrival, to its
- * commit; the time budget learns from it what this would have taken on free cores.
- */
-export interface CandidateTiming {
-  /**
-   * Called when our candidate is filled; `executionMs` estimates its execution on the other validators, and `load` is how long
-   * finishing it takes, in usual transactions (execution/logCost.ts).
-   */
-  onFilled(number: bigint, filled: { readonly executionMs: number; readonly load: number }): void;
-  /** Called when the validation of another validator's candidate begins. */
-  onValidationStarted(number: bigint): void;
-  /** Called when a block was executed here, with its load if it is valid. */
-  onExecuted(number: bigint, executed: { readonly executionMs: number; readonly load?: number }): void;
-  /** Called for each block that became the head. */
-  onCommitted(block: Block): void;
-}
-
 interface TimedCandidate {
   readonly number: bigint;
   readonly sinceMs: number;
@@ -31,37 +13,69 @@ interface TimedCandidate {
   load: number | undefined;
 }
 
-export function createCandidateTiming(
-  nowMs: () => number,
-  timeBudget: Pick<BlockTimeBudget, "learn" | "learnFromOthers">,
-  contention: CoreContention,
-): CandidateTiming {
-  let candidate: TimedCandidate | undefined;
-  const begun = (number: bigint) => ({ number, sinceMs: nowMs(), sinceTimes: contention.mark() });
-  return {
-    onFilled(number, { executionMs, load }) {
-      candidate = { ...begun(number), isOurs: true, executionMs, load };
-    },
-    onValidationStarted(number) {
-      candidate = { ...begun(number), isOurs: false, executionMs: 0, load: undefined };
-    },
-    onExecuted(number, { executionMs, load }) {
-      if (candidate?.number === number && !candidate.isOurs) {
-        candidate.executionMs = executionMs;
-        candidate.load = load;
-      }
-    },
-    onCommitted({ header, transactions }) {
-      if (candidate?.number === header.number) {
-        const tookMs = nowMs() - candidate.sinceMs;
-        // Negative when the clock was set back; the time budget ignores it.
-        const slowdown = contention.slowdownSince(candidate.sinceTimes);
-        const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs) / (slowdown ?? 1);
-        const { load = transactions.length } = candidate;
-        if (candidate.isOurs) timeBudget.learn(load, finishMs, slowdown);
-        else timeBudget.learnFromOthers(load, finishMs);
-      }
-      candidate = undefined;
-    },
-  };
+/**
+ * Measures how long the candidate that is being decided takes from the end of its filling, or from its arrival, to its
+ * commit; the time budget learns from it what this would have taken on free cores.
+ */
+export class CandidateTiming {
+  private readonly nowMs: () => number;
+  private readonly timeBudget: Pick<BlockTimeBudget, "learn" | "learnFromOthers">;
+  private readonly contention: CoreContention;
+  private candidate: TimedCandidate | undefined;
+
+  constructor(
+    nowMs: () => number,
+    timeBudget: Pick<BlockTimeBudget, "learn" | "learnFromOthers">,
+    contention: CoreContention,
+  ) {
+    this.nowMs = nowMs;
+    this.timeBudget = timeBudget;
+    this.contention = contention;
+  }
+
+  /**
+   * Called when our candidate is filled; `executionMs` estimates its execution on the other validators, and `load` is how long
+   * finishing it takes, in usual transactions (execution/logCost.ts).
+   */
+  onFilled(
+    number: bigint,
+    { executionMs, load }: { readonly executionMs: number; readonly load: number },
+  ): void {
+    this.candidate = { ...this.begun(number), isOurs: true, executionMs, load };
+  }
+
+  /** Called when the validation of another validator's candidate begins. */
+  onValidationStarted(number: bigint): void {
+    this.candidate = { ...this.begun(number), isOurs: false, executionMs: 0, load: undefined };
+  }
+
+  /** Called when a block was executed here, with its load if it is valid. */
+  onExecuted(
+    number: bigint,
+    { executionMs, load }: { readonly executionMs: number; readonly load?: number },
+  ): void {
+    if (this.candidate?.number === number && !this.candidate.isOurs) {
+      this.candidate.executionMs = executionMs;
+      this.candidate.load = load;
+    }
+  }
+
+  /** Called for each block that became the head. */
+  onCommitted({ header, transactions }: Block): void {
+    if (this.candidate?.number === header.number) {
+      const tookMs = this.nowMs() - this.candidate.sinceMs;
+      // Negative when the clock was set back; the time budget ignores it.
+      const slowdown = this.contention.slowdownSince(this.candidate.sinceTimes);
+      const finishMs =
+        tookMs < 0 ? tookMs : Math.max(0, tookMs - this.candidate.executionMs) / (slowdown ?? 1);
+      const { load = transactions.length } = this.candidate;
+      if (this.candidate.isOurs) this.timeBudget.learn(load, finishMs, slowdown);
+      else this.timeBudget.learnFromOthers(load, finishMs);
+    }
+    this.candidate = undefined;
+  }
+
+  private begun(number: bigint) {
+    return { number, sinceMs: this.nowMs(), sinceTimes: this.contention.mark() };
+  }
 }

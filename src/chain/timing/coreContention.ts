@@ -4,33 +4,35 @@ export interface ThreadTimes {
   readonly waitedMs: number;
 }
 
-/**
- * Tells how much longer this thread's work takes than it would on free cores, because other threads and processes use
- * them: 1 when it never waits for a core, 2 when it waits as long as it runs.
- */
-export interface CoreContention {
-  /** Begins a measurement. */
-  mark(): ThreadTimes | undefined;
-  /** The slowdown since then, from 1 to MAX_SLOWDOWN; undefined where it is unknown. */
-  slowdownSince(mark: ThreadTimes | undefined): number | undefined;
-}
-
 /** Over shorter times the slowdown is unknown, milliseconds: the kernel counts in ticks of up to 10 ms. */
 const MIN_MS = 30;
 /** Upper bound, so that one bad moment does not shrink the next block to a small part. */
 const MAX_SLOWDOWN = 4;
 
-/** `read` gives the times of this thread; it is absent, or gives nothing, where the system does not tell. */
-export function createCoreContention(read: () => ThreadTimes | undefined = () => undefined): CoreContention {
-  return {
-    mark: read,
-    slowdownSince(mark) {
-      const now = mark === undefined ? undefined : read();
-      if (mark === undefined || now === undefined) return undefined;
-      const ranMs = now.ranMs - mark.ranMs;
-      const waitedMs = Math.max(0, now.waitedMs - mark.waitedMs);
-      if (ranMs + waitedMs < MIN_MS) return undefined;
-      return Math.min(MAX_SLOWDOWN, 1 + waitedMs / Math.max(1, ranMs));
-    },
-  };
+/**
+ * Tells how much longer this thread's work takes than it would on free cores, because other threads and processes use
+ * them: 1 when it never waits for a core, 2 when it waits as long as it runs.
+ */
+export class CoreContention {
+  private readonly read: () => ThreadTimes | undefined;
+
+  /** `read` gives the times of this thread; it is absent, or gives nothing, where the system does not tell. */
+  constructor(read: () => ThreadTimes | undefined = () => undefined) {
+    this.read = read;
+  }
+
+  /** Begins a measurement. */
+  mark(): ThreadTimes | undefined {
+    return this.read();
+  }
+
+  /** The slowdown since then, from 1 to MAX_SLOWDOWN; undefined where it is unknown. */
+  slowdownSince(mark: ThreadTimes | undefined): number | undefined {
+    const now = mark === undefined ? undefined : this.read();
+    if (mark === undefined || now === undefined) return undefined;
+    const ranMs = now.ranMs - mark.ranMs;
+    const waitedMs = Math.max(0, now.waitedMs - mark.waitedMs);
+    if (ranMs + waitedMs < MIN_MS) return undefined;
+    return Math.min(MAX_SLOWDOWN, 1 + waitedMs / Math.max(1, ranMs));
+  }
 }

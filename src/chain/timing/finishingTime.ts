@@ -1,21 +1,5 @@
 import { type BlockTiming, TimingFilter } from "./timingFilter.ts";
 
-/** Estimates the time to finish the next block from earlier blocks (timingFilter.ts). */
-export interface FinishingTime extends BlockTiming {
-  /** Moving average of how much longer than expected blocks with transactions took, as a share of the expected time. */
-  readonly usualLateness: number;
-  /** Whether `eachMs` was measured, learnt or restored; otherwise it is the initial value. */
-  readonly isKnown: boolean;
-  /** The estimate to persist; undefined until a large block was observed or an earlier estimate was restored. */
-  readonly timing: BlockTiming | undefined;
-  /** Updates the estimate with one block. */
-  learn(transactions: number, finishMs: number): void;
-  /** Restores the estimate of an earlier run. */
-  restore(timing: BlockTiming): void;
-  /** Sets the estimate of a calibration, unless there is a learnt or restored one. */
-  setMeasured(eachMs: number): void;
-}
-
 /** Number of transactions from which one block suffices to learn `eachMs`. */
 export const LARGE_BLOCK_TRANSACTIONS = 300;
 
@@ -24,44 +8,56 @@ const LATENESS_WEIGHT = 0.25;
 /** Upper bound of one block's lateness. */
 const MAX_LATENESS = 0.5;
 
-export function createFinishingTime(): FinishingTime {
-  const filter = new TimingFilter();
-  let usualLateness = 0;
-  let isMeasured = false;
-  let isLearnt = false;
+/** Estimates the time to finish the next block from earlier blocks (timingFilter.ts). */
+export class FinishingTime implements BlockTiming {
+  private readonly filter = new TimingFilter();
+  private averageLateness = 0;
+  private isMeasured = false;
+  private isLearnt = false;
 
-  return {
-    get fixedMs() {
-      return filter.fixedMs;
-    },
-    get eachMs() {
-      return filter.eachMs;
-    },
-    get usualLateness() {
-      return usualLateness;
-    },
-    get isKnown() {
-      return isMeasured || isLearnt;
-    },
-    get timing() {
-      return isLearnt ? { fixedMs: filter.fixedMs, eachMs: filter.eachMs } : undefined;
-    },
-    learn(transactions, finishMs) {
-      isLearnt ||= transactions >= LARGE_BLOCK_TRANSACTIONS;
-      const { innovationMs, expectedMs } = filter.update(transactions, finishMs);
-      if (transactions === 0) return;
-      const lateness = Math.min(MAX_LATENESS, Math.max(0, innovationMs) / expectedMs);
-      usualLateness += (lateness - usualLateness) * LATENESS_WEIGHT;
-    },
-    restore({ fixedMs, eachMs }) {
-      filter.fixedMs = fixedMs;
-      filter.setEach(eachMs);
-      isLearnt = true;
-    },
-    setMeasured(measuredMs) {
-      if (isLearnt) return;
-      filter.setEach(measuredMs);
-      isMeasured = true;
-    },
-  };
+  get fixedMs(): number {
+    return this.filter.fixedMs;
+  }
+
+  get eachMs(): number {
+    return this.filter.eachMs;
+  }
+
+  /** Moving average of how much longer than expected blocks with transactions took, as a share of the expected time. */
+  get usualLateness(): number {
+    return this.averageLateness;
+  }
+
+  /** Whether `eachMs` was measured, learnt or restored; otherwise it is the initial value. */
+  get isKnown(): boolean {
+    return this.isMeasured || this.isLearnt;
+  }
+
+  /** The estimate to persist; undefined until a large block was observed or an earlier estimate was restored. */
+  get timing(): BlockTiming | undefined {
+    return this.isLearnt ? { fixedMs: this.filter.fixedMs, eachMs: this.filter.eachMs } : undefined;
+  }
+
+  /** Updates the estimate with one block. */
+  learn(transactions: number, finishMs: number): void {
+    this.isLearnt ||= transactions >= LARGE_BLOCK_TRANSACTIONS;
+    const { innovationMs, expectedMs } = this.filter.update(transactions, finishMs);
+    if (transactions === 0) return;
+    const lateness = Math.min(MAX_LATENESS, Math.max(0, innovationMs) / expectedMs);
+    this.averageLateness += (lateness - this.averageLateness) * LATENESS_WEIGHT;
+  }
+
+  /** Restores the estimate of an earlier run. */
+  restore({ fixedMs, eachMs }: BlockTiming): void {
+    this.filter.fixedMs = fixedMs;
+    this.filter.setEach(eachMs);
+    this.isLearnt = true;
+  }
+
+  /** Sets the estimate of a calibration, unless there is a learnt or restored one. */
+  setMeasured(measuredMs: number): void {
+    if (this.isLearnt) return;
+    this.filter.setEach(measuredMs);
+    this.isMeasured = true;
+  }
 }

@@ -6,7 +6,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
-import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
+import { SuspectSenders } from "./suspectSenders.ts";
 
 /**
  * Limits what the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their root and
@@ -33,7 +33,7 @@ export class LargeLogs {
 
   constructor(parts: LargeLogsParts) {
     this.parts = parts;
-    this.suspects = createSuspectSenders(() => parts.nowMs());
+    this.suspects = new SuspectSenders(() => parts.nowMs());
   }
 
   /** Adds limits for logs to those of one block whose filling may take `windowMs`. */

@@ -3,30 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { StoppedTransactions } from "./stoppedTransactions.ts";
-import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
-
-/**
- * Limits the time of each transaction while a block is built, and schedules retries of those that were too slow. A
- * transaction that reaches its time limit is undone and set aside; later transactions of its sender wait behind it, those
- * of other senders go on. It is retried some blocks later with more time, and dropped after four tries. This is local to
- * one node and no rule of consensus.
- *
- *     new ── 1/8 of the window ──> set aside ── 1/4 of the window, one retry per block ──> dropped after four tries
- *                 \_ in time: mined                 \_ in time: mined
- *
- * The time lost on new transactions in one block is bounded too: each further one gets less time, and once a quarter of
- * the window is lost, transactions with a gas limit above HARMLESS_GAS wait for another block.
- *
- * A sender pays nothing for a stopped transaction and may replace it at once. A sender of a stopped transaction therefore
- * becomes a suspect: time lost on the new transactions of suspects does not count against other senders, and after the
- * first such transaction is stopped in a block, further ones above HARMLESS_GAS wait.
- */
-export interface SlowTransactions {
-  /** Limits for one block whose filling may take `windowMs`. */
-  limitsFor(block: FillingWindow): TimeLimits;
-  /** Called with the transactions of each new block. */
-  onMined(transactions: readonly { readonly hash: Hash }[]): void;
-}
+import { SuspectSenders } from "./suspectSenders.ts";
 
 export interface FillingWindow {
   readonly number: bigint;
@@ -64,19 +41,46 @@ const HARMLESS_GAS = 100_000n;
 const MIN_CPU_SHARE = 1 / 2;
 const BUSY_TRY = 1 / 4;
 
-export function createSlowTransactions(parts: SlowTransactionParts): SlowTransactions {
-  const stopped = new StoppedTransactions(parts);
-  const suspects = createSuspectSenders(parts.nowMs);
-  return {
-    limitsFor: (block) => new BlockTimeLimits(block, { ...parts, stopped, suspects }),
-    onMined(transactions) {
-      if (stopped.isEmpty) return;
-      for (const { hash } of transactions) {
-        const senderKey = stopped.removeMined(hash);
-        if (senderKey !== undefined) suspects.clear(senderKey);
-      }
-    },
-  };
+/**
+ * Limits the time of each transaction while a block is built, and schedules retries of those that were too slow. A
+ * transaction that reaches its time limit is undone and set aside; later transactions of its sender wait behind it, those
+ * of other senders go on. It is retried some blocks later with more time, and dropped after four tries. This is local to
+ * one node and no rule of consensus.
+ *
+ *     new ── 1/8 of the window ──> set aside ── 1/4 of the window, one retry per block ──> dropped after four tries
+ *                 \_ in time: mined                 \_ in time: mined
+ *
+ * The time lost on new transactions in one block is bounded too: each further one gets less time, and once a quarter of
+ * the window is lost, transactions with a gas limit above HARMLESS_GAS wait for another block.
+ *
+ * A sender pays nothing for a stopped transaction and may replace it at once. A sender of a stopped transaction therefore
+ * becomes a suspect: time lost on the new transactions of suspects does not count against other senders, and after the
+ * first such transaction is stopped in a block, further ones above HARMLESS_GAS wait.
+ */
+export class SlowTransactions {
+  private readonly parts: SlowTransactionParts;
+  private readonly stopped: StoppedTransactions;
+  private readonly suspects: SuspectSenders;
+
+  constructor(parts: SlowTransactionParts) {
+    this.parts = parts;
+    this.stopped = new StoppedTransactions(parts);
+    this.suspects = new SuspectSenders(parts.nowMs);
+  }
+
+  /** Limits for one block whose filling may take `windowMs`. */
+  limitsFor(block: FillingWindow): TimeLimits {
+    return new BlockTimeLimits(block, { ...this.parts, stopped: this.stopped, suspects: this.suspects });
+  }
+
+  /** Called with the transactions of each new block. */
+  onMined(transactions: readonly { readonly hash: Hash }[]): void {
+    if (this.stopped.isEmpty) return;
+    for (const { hash } of transactions) {
+      const senderKey = this.stopped.removeMined(hash);
+      if (senderKey !== undefined) this.suspects.clear(senderKey);
+    }
+  }
 }
 
 interface BlockTimeLimitsParts extends SlowTransactionParts {

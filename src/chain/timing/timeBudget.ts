@@ -1,50 +1,8 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
-import type { CoreContention } from "./coreContention.ts";
-import { createFinishingTime, LARGE_BLOCK_TRANSACTIONS } from "./finishingTime.ts";
+import type { CoreContention, ThreadTimes } from "./coreContention.ts";
+import { FinishingTime, LARGE_BLOCK_TRANSACTIONS } from "./finishingTime.ts";
 import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
-
-/**
- * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
- * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
- * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
- * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
- * the cores are (coreContention.ts), of which a lone validator expects as much as lasted through earlier blocks. A
- * transaction with many logs counts as several (execution/logCost.ts).
- *
- * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
- */
-export interface BlockTimeBudget {
-  /** Wraps a source: it ends as soon as one more transaction would make the block late. It yields at least one. */
-  limit(
-    source: TransactionSource,
-    block: {
-      readonly startMs: number;
-      readonly periodMs: number;
-      /** Whether other validators have to execute the block after this node. */
-      readonly hasOtherValidators: boolean;
-    },
-  ): TimedSource;
-  /** Called after each commit of a block, ours or another validator's. */
-  onCommitted(): void;
-  /**
-   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from the end
-   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile,
-   * which is absent where it is unknown.
-   */
-  learn(load: number, finishMs: number, slowdown?: number): void;
-  /**
-   * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
-   * by the slowdown meanwhile. Ignored while blocks of ours tell more.
-   */
-  learnFromOthers(load: number, sinceArrivalMs: number): void;
-  /** Restores what an earlier run learnt; ignores values out of bounds. */
-  restore(timing: BlockTiming): void;
-  /** Sets the calibrated time per transaction, unless one was learnt. Blocks then correct it. */
-  setMeasured(eachMs: number): void;
-  /** The learnt estimate; undefined while there is only an initial or calibrated one. */
-  readonly timing: BlockTiming | undefined;
-}
 
 /**
  * Share of the period that a block may take in all; the rest is for other work of the thread. With other validators that is
@@ -80,72 +38,118 @@ const MIN_BETWEEN_MARKS_MS = 100;
 /** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
 const MAX_FINISH_MS = 10_000;
 
-export function createBlockTimeBudget(
-  parts: SourceClocks & { readonly contention: CoreContention },
-): BlockTimeBudget {
-  const finishing = createFinishingTime();
-  const { contention } = parts;
+/**
+ * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
+ * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
+ * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
+ * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
+ * the cores are (coreContention.ts), of which a lone validator expects as much as lasted through earlier blocks. A
+ * transaction with many logs counts as several (execution/logCost.ts).
+ *
+ * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
+ */
+export class BlockTimeBudget {
+  private readonly parts: SourceClocks & { readonly contention: CoreContention };
+  private readonly finishing = new FinishingTime();
   /** Taken at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
-  let commitMark = contention.mark();
+  private commitMark: ThreadTimes | undefined;
   /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to tell. */
-  let lastSlowdown = 1;
+  private lastSlowdown = 1;
   /** Slowdown that was measured before the block that is being made was filled. */
-  let slowdownBefore = 1;
+  private slowdownBefore = 1;
   /**
    * Share of the slowdown before filling that lasts while a block is finished. In between, this thread runs for moments and waits for a
    * core at the beginning of each; a block is one long piece of work. Other validators' threads may wait as well, unseen: with them
    * all of the slowdown counts.
    */
-  let lasting = 1;
-  let markedMs = Number.NEGATIVE_INFINITY;
-  let lastCommitMs = Number.POSITIVE_INFINITY;
-  let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
+  private lasting = 1;
+  private markedMs = Number.NEGATIVE_INFINITY;
+  private lastCommitMs = Number.POSITIVE_INFINITY;
+  private ownLargeBlockMs = Number.NEGATIVE_INFINITY;
 
-  function learn(load: number, finishMs: number): void {
-    if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) finishing.learn(load, finishMs);
+  constructor(parts: SourceClocks & { readonly contention: CoreContention }) {
+    this.parts = parts;
+    const { contention } = parts;
+    this.commitMark = contention.mark();
   }
 
-  return {
-    limit(source, { startMs, periodMs, hasOtherValidators }) {
-      const { fixedMs, eachMs, usualLateness, isKnown } = finishing;
-      const latestMs = hasOtherValidators
-        ? lastCommitMs + periodMs * MAX_PERIODS_APART
-        : Number.POSITIVE_INFINITY;
-      const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
-      slowdownBefore = contention.slowdownSince(commitMark) ?? lastSlowdown;
-      const slowdown = hasOtherValidators ? slowdownBefore : 1 + (slowdownBefore - 1) * lasting;
-      const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
-      const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
-      return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
+  /** Wraps a source: it ends as soon as one more transaction would make the block late. It yields at least one. */
+  limit(
+    source: TransactionSource,
+    {
+      startMs,
+      periodMs,
+      hasOtherValidators,
+    }: {
+      readonly startMs: number;
+      readonly periodMs: number;
+      /** Whether other validators have to execute the block after this node. */
+      readonly hasOtherValidators: boolean;
     },
-    onCommitted() {
-      lastCommitMs = parts.nowMs();
-      if (Math.abs(lastCommitMs - markedMs) < MIN_BETWEEN_MARKS_MS) return;
-      markedMs = lastCommitMs;
-      lastSlowdown = contention.slowdownSince(commitMark) ?? 1 + (lastSlowdown - 1) / 2;
-      commitMark = contention.mark();
-    },
-    learn(load, finishMs, slowdown) {
-      learn(load, finishMs);
-      if (load < LARGE_BLOCK_TRANSACTIONS) return;
-      ownLargeBlockMs = parts.nowMs();
-      if (slowdown === undefined || slowdownBefore < TELLING_SLOWDOWN) return;
-      const lasted = Math.min(1, (slowdown - 1) / (slowdownBefore - 1));
-      lasting += (lasted - lasting) * LASTING_WEIGHT;
-    },
-    learnFromOthers(load, sinceArrivalMs) {
-      if (parts.nowMs() - ownLargeBlockMs > OWN_BLOCKS_COUNT_MS) learn(load, sinceArrivalMs * UNSEEN_FACTOR);
-    },
-    restore(timing) {
-      if (isPlausible(timing)) finishing.restore(timing);
-    },
-    setMeasured(eachMs) {
-      if (isPlausible({ fixedMs: 0, eachMs })) finishing.setMeasured(eachMs);
-    },
-    get timing() {
-      return finishing.timing;
-    },
-  };
+  ): TimedSource {
+    const { fixedMs, eachMs, usualLateness, isKnown } = this.finishing;
+    const latestMs = hasOtherValidators
+      ? this.lastCommitMs + periodMs * MAX_PERIODS_APART
+      : Number.POSITIVE_INFINITY;
+    const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
+    this.slowdownBefore = this.parts.contention.slowdownSince(this.commitMark) ?? this.lastSlowdown;
+    const slowdown = hasOtherValidators ? this.slowdownBefore : 1 + (this.slowdownBefore - 1) * this.lasting;
+    const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
+    const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
+    return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, this.parts);
+  }
+
+  /** Called after each commit of a block, ours or another validator's. */
+  onCommitted(): void {
+    const { contention } = this.parts;
+    this.lastCommitMs = this.parts.nowMs();
+    if (Math.abs(this.lastCommitMs - this.markedMs) < MIN_BETWEEN_MARKS_MS) return;
+    this.markedMs = this.lastCommitMs;
+    this.lastSlowdown = contention.slowdownSince(this.commitMark) ?? 1 + (this.lastSlowdown - 1) / 2;
+    this.commitMark = contention.mark();
+  }
+
+  /**
+   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from the end
+   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile,
+   * which is absent where it is unknown.
+   */
+  learn(load: number, finishMs: number, slowdown?: number): void {
+    this.learnFinishing(load, finishMs);
+    if (load < LARGE_BLOCK_TRANSACTIONS) return;
+    this.ownLargeBlockMs = this.parts.nowMs();
+    if (slowdown === undefined || this.slowdownBefore < TELLING_SLOWDOWN) return;
+    const lasted = Math.min(1, (slowdown - 1) / (this.slowdownBefore - 1));
+    this.lasting += (lasted - this.lasting) * LASTING_WEIGHT;
+  }
+
+  /**
+   * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
+   * by the slowdown meanwhile. Ignored while blocks of ours tell more.
+   */
+  learnFromOthers(load: number, sinceArrivalMs: number): void {
+    if (this.parts.nowMs() - this.ownLargeBlockMs > OWN_BLOCKS_COUNT_MS)
+      this.learnFinishing(load, sinceArrivalMs * UNSEEN_FACTOR);
+  }
+
+  /** Restores what an earlier run learnt; ignores values out of bounds. */
+  restore(timing: BlockTiming): void {
+    if (isPlausible(timing)) this.finishing.restore(timing);
+  }
+
+  /** Sets the calibrated time per transaction, unless one was learnt. Blocks then correct it. */
+  setMeasured(eachMs: number): void {
+    if (isPlausible({ fixedMs: 0, eachMs })) this.finishing.setMeasured(eachMs);
+  }
+
+  /** The learnt estimate; undefined while there is only an initial or calibrated one. */
+  get timing(): BlockTiming | undefined {
+    return this.finishing.timing;
+  }
+
+  private learnFinishing(load: number, finishMs: number): void {
+    if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) this.finishing.learn(load, finishMs);
+  }
 }
 
 function shareOf({ hasOtherValidators, isKnown }: { hasOtherValidators: boolean; isKnown: boolean }): number {

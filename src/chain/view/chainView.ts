@@ -16,7 +16,7 @@ import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import type { ChainReader, HeadChange, LocatedTransaction } from "../chain.ts";
 import { type ChainReads, createChainReads } from "../chainReads.ts";
 import { createHeadListeners, type HeadListeners } from "../headListeners.ts";
-import { createValidatorSets } from "../validators.ts";
+import { ValidatorSets } from "../validators.ts";
 import { VIEW_LIMITS, type ViewLimits } from "./limits.ts";
 import { MovingReads } from "./movingReads.ts";
 import type { ShownHead } from "./shownHead.ts";
@@ -191,7 +191,7 @@ class ViewStores {
     this.blocks = new BlockStore(limits.blocks, { database });
     this.world = new WorldState({ database }, limits.state);
     const header = (number: bigint) => this.blocks.header(number);
-    const validators = createValidatorSets({ database, schedule, header });
+    const validators = new ValidatorSets({ database, schedule, header });
     const genesis = expectDefined(header(0n), "the genesis block");
     this.head = expectDefined(this.blocks.head(), "the head");
     this.reads = createChainReads(this, { genesis, validators, head: () => this.head });

@@ -1,4 +1,4 @@
-import { createHeaderRun } from "../../chain/bulk/headerRun.ts";
+import { HeaderRun } from "../../chain/bulk/headerRun.ts";
 import { decodeAndHash } from "../../chain/headerValidator.ts";
 import type { RecoverSigners } from "../../chain/signerRecovery.ts";
 import { isSnapshotBlock, putTallySnapshot } from "../../chain/tallySnapshot.ts";
@@ -46,7 +46,7 @@ export async function importHeaders(
     await store(request.database, [last]);
     waiting = waiting.slice(1);
   }
-  const run = createHeaderRun(last, request);
+  const run = new HeaderRun(last, request);
   for (;;) {
     const { checked, error } = await run.extend(waiting);
     if (error !== undefined)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createCandidateTiming } from "../../../src/chain/timing/candidateTiming.ts";
-import { createCoreContention } from "../../../src/chain/timing/coreContention.ts";
+import { CandidateTiming } from "../../../src/chain/timing/candidateTiming.ts";
+import { CoreContention } from "../../../src/chain/timing/coreContention.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { aGenesisHead } from "../../builders/toyChain.ts";
@@ -14,8 +14,8 @@ function aRun() {
     learnFromOthers: (transactions: number, finishMs: number) =>
       void learnt.push(["others", transactions, finishMs]),
   };
-  const contention = createCoreContention(() => ({ ...times }));
-  const timing = createCandidateTiming(() => clock.nowMs, timeBudget, contention);
+  const contention = new CoreContention(() => ({ ...times }));
+  const timing = new CandidateTiming(() => clock.nowMs, timeBudget, contention);
   return { timing, clock, times, learnt };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createCoreContention } from "../../../src/chain/timing/coreContention.ts";
+import { CoreContention } from "../../../src/chain/timing/coreContention.ts";
 
 function slowdownOf(ranMs: number, waitedMs: number): number | undefined {
   let times = { ranMs: 1_000, waitedMs: 500 };
-  const contention = createCoreContention(() => times);
+  const contention = new CoreContention(() => times);
   const mark = contention.mark();
   times = { ranMs: 1_000 + ranMs, waitedMs: 500 + waitedMs };
   return contention.slowdownSince(mark);
@@ -23,9 +23,9 @@ describe("the contention for cores", () => {
   });
 
   it("is unknown where the system does not tell", () => {
-    for (const contention of [createCoreContention(), createCoreContention(() => undefined)])
+    for (const contention of [new CoreContention(), new CoreContention(() => undefined)])
       expect(contention.slowdownSince(contention.mark())).toBeUndefined();
-    const told = createCoreContention(() => ({ ranMs: 9, waitedMs: 99 }));
+    const told = new CoreContention(() => ({ ranMs: 9, waitedMs: 99 }));
     expect(told.slowdownSince(undefined)).toBeUndefined();
   });
 });

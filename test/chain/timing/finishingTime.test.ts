@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createFinishingTime } from "../../../src/chain/timing/finishingTime.ts";
+import { FinishingTime } from "../../../src/chain/timing/finishingTime.ts";
 import { generator } from "../../storage/random.ts";
 
 describe("the estimate of the time to finish a block", () => {
   it("separates the two parts by noisy blocks of different sizes", () => {
-    const finishing = createFinishingTime();
+    const finishing = new FinishingTime();
     const random = fractions(1);
     for (let block = 0; block < 200; block++) {
       const count = Math.floor(random() * 3_000);
@@ -17,7 +17,7 @@ describe("the estimate of the time to finish a block", () => {
   });
 
   it("does not become less certain of a transaction's cost during empty blocks", () => {
-    const [idle, busy] = [createFinishingTime(), createFinishingTime()];
+    const [idle, busy] = [new FinishingTime(), new FinishingTime()];
     for (const one of [idle, busy]) one.restore({ fixedMs: 40, eachMs: 0.1 });
     for (let block = 0; block < 1_000; block++) idle.learn(0, 40);
     for (let block = 0; block < 1_000; block++) busy.learn(1_000, 140);
@@ -27,7 +27,7 @@ describe("the estimate of the time to finish a block", () => {
   });
 
   it("corrects a raised cost per transaction when small blocks turn out to be as late", () => {
-    const finishing = createFinishingTime();
+    const finishing = new FinishingTime();
     finishing.restore({ fixedMs: 40, eachMs: 0.1 });
     finishing.learn(2_400, 40 + 240 + 300);
     const raisedMs = finishing.eachMs;
@@ -37,7 +37,7 @@ describe("the estimate of the time to finish a block", () => {
   });
 
   it("learns no more from one block that took ten times as long than from one that took four times", () => {
-    const [four, ten] = [createFinishingTime(), createFinishingTime()];
+    const [four, ten] = [new FinishingTime(), new FinishingTime()];
     for (const one of [four, ten]) one.restore({ fixedMs: 40, eachMs: 0.1 });
     four.learn(1_000, 4 * 140);
     ten.learn(1_000, 10 * 140);
@@ -45,7 +45,7 @@ describe("the estimate of the time to finish a block", () => {
   });
 
   it("keeps both parts within their bounds, whatever blocks take", () => {
-    const finishing = createFinishingTime();
+    const finishing = new FinishingTime();
     const random = fractions(2);
     for (let block = 0; block < 2_000; block++) {
       const count = random() < 0.3 ? 0 : Math.floor(random() ** 4 * 20_000);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSlowTransactions } from "../../../src/chain/timing/slowTransactions.ts";
+import { SlowTransactions } from "../../../src/chain/timing/slowTransactions.ts";
 import { MAX_SET_ASIDE } from "../../../src/chain/timing/stoppedTransactions.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
 import { type BuiltBlock, buildBlock } from "../../../src/execution/buildBlock.ts";
@@ -58,7 +58,7 @@ function aProposer({ isLoneValidator = false, cpuShare = 1 } = {}) {
       });
     },
   };
-  const slow = createSlowTransactions({ nowMs: () => nowMs, cpuMs: () => nowMs * cpuShare, logger });
+  const slow = new SlowTransactions({ nowMs: () => nowMs, cpuMs: () => nowMs * cpuShare, logger });
   const { pool, mine, events, head } = aPool({ limits: { maxTransactions: 5_000 } });
   head.headGasLimit = 10n ** 13n;
   let number = 99n;

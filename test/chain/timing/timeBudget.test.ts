@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createCoreContention } from "../../../src/chain/timing/coreContention.ts";
-import { createBlockTimeBudget } from "../../../src/chain/timing/timeBudget.ts";
+import { CoreContention } from "../../../src/chain/timing/coreContention.ts";
+import { BlockTimeBudget } from "../../../src/chain/timing/timeBudget.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 
 const transaction = aTransaction();
@@ -16,8 +16,8 @@ interface Costs {
 function aProposer({ hasOtherValidators = false } = {}) {
   const clock = { nowMs: 0 };
   const times = { ranMs: 0, waitedMs: 0 };
-  const contention = createCoreContention(() => ({ ...times }));
-  const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs, contention });
+  const contention = new CoreContention(() => ({ ...times }));
+  const timeBudget = new BlockTimeBudget({ nowMs: () => clock.nowMs, contention });
   /** Fills a block and returns its number of transactions. */
   function fill(executionMs: number): number {
     const source = timeBudget.limit(endless, {
@@ -173,10 +173,10 @@ describe("the block time budget", () => {
 
   it("leaves other validators the CPU time of the execution, not the time used by other processes", () => {
     const clock = { nowMs: 0, cpuMs: 0 };
-    const timeBudget = createBlockTimeBudget({
+    const timeBudget = new BlockTimeBudget({
       nowMs: () => clock.nowMs,
       cpuMs: () => clock.cpuMs,
-      contention: createCoreContention(),
+      contention: new CoreContention(),
     });
     timeBudget.restore({ fixedMs: 0, eachMs: 0.001 });
     const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: true });
