@@ -14,7 +14,7 @@ import type {
   RemoteSigner,
   VoteLog,
 } from "./ports.ts";
-import { createSeenMessages } from "./router/seenMessages.ts";
+import { SeenMessages } from "./router/seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
 export interface EffectHandlerParts {
@@ -41,7 +41,7 @@ export class EffectHandler {
     roundTimer: undefined,
   };
   private readonly commits = new Map<string, Promise<void>>();
-  private readonly reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
+  private readonly reportedEquivocations = new SeenMessages(EQUIVOCATIONS_REMEMBERED);
   /** The proposal of the round in progress; only one is validated at a time. */
   private validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
   /** The signatures requested for the round in progress, by digest. */

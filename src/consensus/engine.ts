@@ -10,14 +10,14 @@ import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessages.ts";
+import { PausedMessages } from "./buffers/pausedMessages.ts";
 import { EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
 import { createKeyWatch, type KeyWatch } from "./keyWatch.ts";
 import { createMonitor, type Monitor } from "./monitor/monitor.ts";
 import type { SignedTimes } from "./monitor/signedTimes.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
-import { createVoteProposals } from "./voteProposals.ts";
+import { VoteProposals } from "./voteProposals.ts";
 
 export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
   | {
@@ -62,7 +62,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
  */
 export class Engine {
   /** The operator's proposals for the validator set. */
-  readonly proposals = createVoteProposals();
+  readonly proposals = new VoteProposals();
   /** What this node tells and hears of one key on two nodes. */
   readonly keyWatch: KeyWatch;
   private readonly rules: Rules;
@@ -89,7 +89,7 @@ export class Engine {
     this.messageLimit = rules.schedule.messageQueueLimit;
     const { proposals, status } = this;
     this.effectHandler = new EffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
-    this.pausedMessages = createPausedMessages(rules);
+    this.pausedMessages = new PausedMessages(rules);
     this.monitor = createMonitor({
       ...{ rules, clock, signedTimes, logger, status },
       onTurnMissed: metrics?.turnMissed,

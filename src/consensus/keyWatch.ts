@@ -7,7 +7,7 @@ import type { ConsensusMetrics } from "./consensusMetrics.ts";
 import { createNoticeSigner } from "./noticeSigner.ts";
 import type { Outbox, RemoteSigner } from "./ports.ts";
 import { type KeyNotice, type KeyNoticeKind, keyNoticePayload } from "./router/keyNotice.ts";
-import { createSharedKeys } from "./sharedKeys.ts";
+import { SharedKeys } from "./sharedKeys.ts";
 
 /**
  * Performs what sharedKeys.ts decides: sends notices of one key on two nodes, tells the operator of others', and has the state
@@ -45,7 +45,7 @@ export interface KeyWatchParts {
 export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
   const { rules, clock, outbox, metrics, state, post, heardNotice } = parts;
   const { self } = rules;
-  const sharedKeys = createSharedKeys();
+  const sharedKeys = new SharedKeys();
   const noticeSigner = createNoticeSigner(parts, (message) => outbox.sendNotice?.(message));
   let hasEnded = false;
 

@@ -4,26 +4,6 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { KeyNotice, KeyNoticeKind } from "./router/keyNotice.ts";
 
-/**
- * Decides when this node tells others about one key on two nodes, and what follows from what they tell
- * (ibft2.md#notices-of-a-shared-key):
- *
- *     a start, or a silence because of our own key  -> ask, until we take part
- *     another node with our key asks                -> report, and claim, if we take part
- *     another one with our key claims               -> silent, unless we take part and have run for longer
- *     a report or contradiction about our key       -> claim, if we take part: the other one hears it
- *
- * Only our own key's signature can silence us. One that was there before cannot: it is of a time before our start, or not
- * newer than the last claim.
- */
-export interface SharedKeys {
-  /** Whether to say this of this key now; counts as said if so. */
-  isDue(kind: KeyNoticeKind, key: Address, nowMs: number): boolean;
-  /** Records a notice of our own by its time: it comes back from others. */
-  signed(atMs: number): void;
-  judge(notice: KeyNotice, situation: Situation): Judgement;
-}
-
 export interface Situation {
   readonly self: Address;
   readonly startedAtMs: number;
@@ -44,47 +24,61 @@ export interface Judgement {
 
 const NOTHING: Judgement = { isNews: false, isSign: false, silences: false, answer: undefined };
 
-export function createSharedKeys(): SharedKeys {
-  const saidMs = new Map<string, number>();
-  const ownMs = new Set<number>();
-  let lastClaimMs = 0;
+/**
+ * Decides when this node tells others about one key on two nodes, and what follows from what they tell
+ * (ibft2.md#notices-of-a-shared-key):
+ *
+ *     a start, or a silence because of our own key  -> ask, until we take part
+ *     another node with our key asks                -> report, and claim, if we take part
+ *     another one with our key claims               -> silent, unless we take part and have run for longer
+ *     a report or contradiction about our key       -> claim, if we take part: the other one hears it
+ *
+ * Only our own key's signature can silence us. One that was there before cannot: it is of a time before our start, or not
+ * newer than the last claim.
+ */
+export class SharedKeys {
+  private readonly saidMs = new Map<string, number>();
+  private readonly ownMs = new Set<number>();
+  private lastClaimMs = 0;
+
+  /** Whether to say this of this key now; counts as said if so. */
+  isDue(kind: KeyNoticeKind, key: Address, nowMs: number): boolean {
+    const name = `${kind} ${toKey(key)}`;
+    if (nowMs - (this.saidMs.get(name) ?? Number.NEGATIVE_INFINITY) < PAUSES_MS[kind]) return false;
+    this.saidMs.delete(name);
+    this.saidMs.set(name, nowMs);
+    dropOldest(this.saidMs, KEYS_REMEMBERED);
+    return true;
+  }
+
+  /** Records a notice of our own by its time: it comes back from others. */
+  signed(atMs: number): void {
+    this.ownMs.add(atMs);
+    dropOldest(this.ownMs, OWN_REMEMBERED);
+  }
+
+  judge(notice: KeyNotice, situation: Situation): Judgement {
+    const { self, nowMs, isTakingPart } = situation;
+    if (Math.abs(nowMs - notice.atMs) > FRESH_MS) return NOTHING;
+    if (equalBytes(notice.author, self)) return this.judgeOwn(notice, situation);
+    const isOurs = equalBytes(notice.key, self);
+    // A claim may answer a false report.
+    const isSign = notice.kind === "report" || notice.kind === "contradiction";
+    return { isNews: true, isSign, silences: false, answer: isOurs && isTakingPart ? "claim" : undefined };
+  }
 
   /** Whether it is another node's with our key, of after our start. */
-  function judgeOwn({ kind, atMs, ageSeconds }: KeyNotice, situation: Situation): Judgement {
+  private judgeOwn({ kind, atMs, ageSeconds }: KeyNotice, situation: Situation): Judgement {
     const { startedAtMs, nowMs, isTakingPart } = situation;
-    if (atMs <= startedAtMs || ownMs.has(atMs)) return NOTHING;
+    if (atMs <= startedAtMs || this.ownMs.has(atMs)) return NOTHING;
     if (kind !== "claim")
       return { isNews: true, isSign: true, silences: false, answer: isTakingPart ? "claim" : undefined };
-    const isNewer = atMs > lastClaimMs && Math.abs(nowMs - atMs) <= CLAIM_FRESH_MS;
-    lastClaimMs = Math.max(lastClaimMs, isNewer ? atMs : 0);
+    const isNewer = atMs > this.lastClaimMs && Math.abs(nowMs - atMs) <= CLAIM_FRESH_MS;
+    this.lastClaimMs = Math.max(this.lastClaimMs, isNewer ? atMs : 0);
     const ownSeconds = (nowMs - startedAtMs) / 1000;
     const silences = isNewer && (!isTakingPart || ageSeconds + ROUNDED_SECONDS >= ownSeconds);
     return { isNews: true, isSign: true, silences, answer: isTakingPart && !silences ? "claim" : undefined };
   }
-
-  return {
-    isDue(kind, key, nowMs) {
-      const name = `${kind} ${toKey(key)}`;
-      if (nowMs - (saidMs.get(name) ?? Number.NEGATIVE_INFINITY) < PAUSES_MS[kind]) return false;
-      saidMs.delete(name);
-      saidMs.set(name, nowMs);
-      dropOldest(saidMs, KEYS_REMEMBERED);
-      return true;
-    },
-    signed(atMs) {
-      ownMs.add(atMs);
-      dropOldest(ownMs, OWN_REMEMBERED);
-    },
-    judge(notice, situation) {
-      const { self, nowMs, isTakingPart } = situation;
-      if (Math.abs(nowMs - notice.atMs) > FRESH_MS) return NOTHING;
-      if (equalBytes(notice.author, self)) return judgeOwn(notice, situation);
-      const isOurs = equalBytes(notice.key, self);
-      // A claim may answer a false report.
-      const isSign = notice.kind === "report" || notice.kind === "contradiction";
-      return { isNews: true, isSign, silences: false, answer: isOurs && isTakingPart ? "claim" : undefined };
-    },
-  };
 }
 
 /** Between two notices of the same kind about one key. */

@@ -1,7 +1,7 @@
 import type { ChainReader } from "../../src/chain/chain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import type { ForkName } from "../../src/chainspec/forks.ts";
-import { createVoteProposals } from "../../src/consensus/voteProposals.ts";
+import { VoteProposals } from "../../src/consensus/voteProposals.ts";
 import { createLogFinder } from "../../src/logs/findLogs.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
@@ -75,7 +75,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       ethVersion: 68,
       services: () => ({}),
     },
-    consensus: { proposals: createVoteProposals(), status: () => QUIET_CONSENSUS },
+    consensus: { proposals: new VoteProposals(), status: () => QUIET_CONSENSUS },
     permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
     submit: (raw) => {
       const decoded = decodeTransaction(raw);

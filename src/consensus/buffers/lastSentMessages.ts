@@ -7,27 +7,22 @@ interface SentMessage {
 }
 
 /** Our messages of the last round in which we sent any: at most a RoundChange, a Proposal, a Prepare and a Commit. */
-export interface LastSentMessages {
-  /** Drops the messages of another round. */
-  add(id: RoundId, message: SentMessage): void;
-  dropUpTo(height: bigint): void;
-  readonly messages: readonly SentMessage[];
-}
+export class LastSentMessages {
+  private last: RoundId = { height: 0n, round: 0 };
+  private sent: readonly SentMessage[] = [];
 
-export function createLastSentMessages(): LastSentMessages {
-  let last: RoundId = { height: 0n, round: 0 };
-  let messages: readonly SentMessage[] = [];
-  return {
-    add({ height, round }, message) {
-      const isSame = height === last.height && round === last.round;
-      messages = isSame ? [...messages, message] : [message];
-      last = { height, round };
-    },
-    dropUpTo(height) {
-      if (last.height <= height) messages = [];
-    },
-    get messages() {
-      return messages;
-    },
-  };
+  /** Drops the messages of another round. */
+  add({ height, round }: RoundId, message: SentMessage): void {
+    const isSame = height === this.last.height && round === this.last.round;
+    this.sent = isSame ? [...this.sent, message] : [message];
+    this.last = { height, round };
+  }
+
+  dropUpTo(height: bigint): void {
+    if (this.last.height <= height) this.sent = [];
+  }
+
+  get messages(): readonly SentMessage[] {
+    return this.sent;
+  }
 }

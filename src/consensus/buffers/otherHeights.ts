@@ -6,61 +6,67 @@ import { createFarFutureRoundChanges } from "./farFutureRoundChanges.ts";
 import { type FutureLimits, FutureMessages, type RawMessage } from "./futureMessages.ts";
 
 /** Undecoded messages of heights that have not begun, and those that arrive before the first head is known. */
-export interface OtherHeights<Message extends RawMessage> {
-  /** Keeps a message that arrives before the first head. */
-  addBeforeStart(message: Message): void;
-  /** Keeps a message of a height after the one in progress; tells what became of it. */
-  add(message: Message, height: bigint, head: Head): "kept" | "tooFar" | "full";
-  /** Removes and returns the messages of the height after `next`; far-future ones are kept of its validators only. */
-  takeAfter(next: Head): readonly Message[];
-  /** Removes and returns those that arrived before the first head. */
-  takeBeforeStart(): readonly Message[];
-  /** Messages of future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
-  readonly waiting: { readonly messages: number; readonly bytes: number; readonly farFuture: number };
-}
-
-/** `onDropped` is called with the number of messages of future heights that were not kept, or evicted. */
-export function createOtherHeights<Message extends RawMessage>(
-  schedule: Pick<Rules["schedule"], "futureMessagesLimit" | "futureMessagesMaxDistance">,
-  onDropped: (count: number) => void = () => undefined,
-): OtherHeights<Message> {
-  const limits: FutureLimits = {
-    messages: schedule.futureMessagesLimit,
-    distance: schedule.futureMessagesMaxDistance,
-    bytes: FUTURE_BYTES_LIMIT,
-  };
-  let newest: Head | undefined;
-  const future = new FutureMessages<Message>(
-    limits,
-    (sender) => newest !== undefined && isValidator(newest.tally, sender),
-  );
+export class OtherHeights<Message extends RawMessage> {
+  private readonly onDropped: (count: number) => void;
+  private newest: Head | undefined;
+  private readonly future: FutureMessages<Message>;
   /** Validators send their last messages on connecting, which may be before the first head is known. */
-  const beforeStart = new FutureMessages<Message>(limits);
-  const farFuture = createFarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
-  return {
-    addBeforeStart: (message) => void beforeStart.add(message, 0n, 0n),
-    takeBeforeStart: () => beforeStart.takeUpTo(0n),
-    add(message, height, head) {
-      newest = head;
-      const before = future.count;
-      const result = future.add(message, height, head.header.number + 1n);
-      const dropped = before + 1 - future.count;
-      if (dropped > 0) onDropped(dropped);
-      const isRoundChange = message.code === MESSAGE_CODES.roundChange;
-      if (result === "tooFar" && isRoundChange && isValidator(head.tally, message.sender))
-        farFuture.add(message, height);
-      return result;
-    },
-    takeAfter({ header, tally }) {
-      const height = header.number + 1n;
-      const taken = [...farFuture.takeUpTo(height), ...future.takeUpTo(height)];
-      farFuture.keepOnlyFrom(tally.validators);
-      return taken;
-    },
-    get waiting() {
-      return { messages: future.count, bytes: future.bytes, farFuture: farFuture.count };
-    },
-  };
+  private readonly beforeStart: FutureMessages<Message>;
+  private readonly farFuture = createFarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
+
+  /** `onDropped` is called with the number of messages of future heights that were not kept, or evicted. */
+  constructor(
+    schedule: Pick<Rules["schedule"], "futureMessagesLimit" | "futureMessagesMaxDistance">,
+    onDropped: (count: number) => void = () => undefined,
+  ) {
+    this.onDropped = onDropped;
+    const limits: FutureLimits = {
+      messages: schedule.futureMessagesLimit,
+      distance: schedule.futureMessagesMaxDistance,
+      bytes: FUTURE_BYTES_LIMIT,
+    };
+    this.future = new FutureMessages<Message>(
+      limits,
+      (sender) => this.newest !== undefined && isValidator(this.newest.tally, sender),
+    );
+    this.beforeStart = new FutureMessages<Message>(limits);
+  }
+
+  /** Keeps a message that arrives before the first head. */
+  addBeforeStart(message: Message): void {
+    void this.beforeStart.add(message, 0n, 0n);
+  }
+
+  /** Removes and returns those that arrived before the first head. */
+  takeBeforeStart(): readonly Message[] {
+    return this.beforeStart.takeUpTo(0n);
+  }
+
+  /** Keeps a message of a height after the one in progress; tells what became of it. */
+  add(message: Message, height: bigint, head: Head): "kept" | "tooFar" | "full" {
+    this.newest = head;
+    const before = this.future.count;
+    const result = this.future.add(message, height, head.header.number + 1n);
+    const dropped = before + 1 - this.future.count;
+    if (dropped > 0) this.onDropped(dropped);
+    const isRoundChange = message.code === MESSAGE_CODES.roundChange;
+    if (result === "tooFar" && isRoundChange && isValidator(head.tally, message.sender))
+      this.farFuture.add(message, height);
+    return result;
+  }
+
+  /** Removes and returns the messages of the height after `next`; far-future ones are kept of its validators only. */
+  takeAfter({ header, tally }: Head): readonly Message[] {
+    const height = header.number + 1n;
+    const taken = [...this.farFuture.takeUpTo(height), ...this.future.takeUpTo(height)];
+    this.farFuture.keepOnlyFrom(tally.validators);
+    return taken;
+  }
+
+  /** Messages of future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
+  get waiting(): { readonly messages: number; readonly bytes: number; readonly farFuture: number } {
+    return { messages: this.future.count, bytes: this.future.bytes, farFuture: this.farFuture.count };
+  }
 }
 
 /** Enough for dozens of full blocks. */

@@ -10,44 +10,43 @@ import { equalBytes } from "../../primitives/hex.ts";
  * once; without them the node would join the others only at the end of their round, which may be an hour long. Only valid
  * messages are kept, so that a forged one cannot replace another, and per author and kind only that of the highest round.
  */
-export interface PausedMessages {
-  /** To be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
-  stepped(before: State, after: State, input: Input): readonly Authored[];
-}
+export class PausedMessages {
+  private readonly rules: Pick<Rules, "self" | "withRound">;
+  private readonly messages = new Map<string, Authored>();
 
-export function createPausedMessages(rules: Pick<Rules, "self" | "withRound">): PausedMessages {
-  const messages = new Map<string, Authored>();
-
-  function keep(head: Head, message: Authored): void {
-    const { author, payload } = message.signed;
-    if (equalBytes(author, rules.self)) return;
-    const key = `${toKey(author)} ${message.kind}`;
-    const known = messages.get(key);
-    if (known !== undefined && known.signed.payload.round >= payload.round) return;
-    if (findMessageError(validatorSetAfter(head), rules.withRound, message) !== undefined) return;
-    messages.delete(key);
-    messages.set(key, message);
+  constructor(rules: Pick<Rules, "self" | "withRound">) {
+    this.rules = rules;
   }
 
-  function takeAll(): readonly Authored[] {
-    const taken = [...messages.values()];
-    messages.clear();
+  /** To be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
+  stepped(before: State, after: State, input: Input): readonly Authored[] {
+    const { head } = after;
+    if (head !== before.head) this.messages.clear();
+    if (head === undefined) return [];
+    if (input.kind === "resumed") return this.takeAll();
+    if (!after.isPaused || after.height !== undefined) return [];
+    if (before.height?.parent === head)
+      for (const message of messagesOf(before.height)) this.keep(head, message);
+    if (input.kind === "message") this.keep(head, input.message);
+    return [];
+  }
+
+  private keep(head: Head, message: Authored): void {
+    const { author, payload } = message.signed;
+    if (equalBytes(author, this.rules.self)) return;
+    const key = `${toKey(author)} ${message.kind}`;
+    const known = this.messages.get(key);
+    if (known !== undefined && known.signed.payload.round >= payload.round) return;
+    if (findMessageError(validatorSetAfter(head), this.rules.withRound, message) !== undefined) return;
+    this.messages.delete(key);
+    this.messages.set(key, message);
+  }
+
+  private takeAll(): readonly Authored[] {
+    const taken = [...this.messages.values()];
+    this.messages.clear();
     return taken;
   }
-
-  return {
-    stepped(before, after, input) {
-      const { head } = after;
-      if (head !== before.head) messages.clear();
-      if (head === undefined) return [];
-      if (input.kind === "resumed") return takeAll();
-      if (!after.isPaused || after.height !== undefined) return [];
-      if (before.height?.parent === head)
-        for (const message of messagesOf(before.height)) keep(head, message);
-      if (input.kind === "message") keep(head, input.message);
-      return [];
-    },
-  };
 }
 
 function messagesOf({ messages, round }: NonNullable<State["height"]>): readonly Authored[] {

@@ -4,25 +4,6 @@ import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
-/**
- * Detects clocks of validators that differ, as far as one validator can. The timestamp of a proposal of round 0 is its
- * proposer's clock, rounded to the nearest second (ibft2.md#block-timestamps); ours gives the time of arrival:
- *
- *     before its timestamp      its clock is ahead: a slow link cannot cause that
- *     long after its timestamp  its clock is behind, or the link is slow
- *
- * A single difference proves little: of several consecutive ones the smallest counts. When most validators differ in the
- * same direction, our own clock is the wrong one.
- */
-export interface ClockSkew {
-  /** Takes a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
-  heard(message: Authored, atMs: number): SkewReport | undefined;
-  /** Keeps measurements of these validators only. */
-  setValidators(validators: readonly Address[]): void;
-  /** How far its clock seemed to be ahead of ours, milliseconds, by each of its last proposals, the oldest first. */
-  measuredOf(validator: Address): readonly number[];
-}
-
 export interface SkewReport {
   readonly level: "warn" | "info";
   readonly facts: Facts;
@@ -45,14 +26,54 @@ interface Difference {
   readonly comparedWith: readonly Address[];
 }
 
-export function createClockSkew(self: Address): ClockSkew {
-  let others: readonly Address[] = [];
-  const measured = new Map<string, Measured>();
-  const reported = new Map<string, { readonly isAhead: boolean; readonly atMs: number }>();
+/**
+ * Detects clocks of validators that differ, as far as one validator can. The timestamp of a proposal of round 0 is its
+ * proposer's clock, rounded to the nearest second (ibft2.md#block-timestamps); ours gives the time of arrival:
+ *
+ *     before its timestamp      its clock is ahead: a slow link cannot cause that
+ *     long after its timestamp  its clock is behind, or the link is slow
+ *
+ * A single difference proves little: of several consecutive ones the smallest counts. When most validators differ in the
+ * same direction, our own clock is the wrong one.
+ */
+export class ClockSkew {
+  private readonly self: Address;
+  private others: readonly Address[] = [];
+  private readonly measured = new Map<string, Measured>();
+  private readonly reported = new Map<string, { readonly isAhead: boolean; readonly atMs: number }>();
 
-  function measure({ signed }: Authored, timestamp: bigint, atMs: number): Measured | undefined {
+  constructor(self: Address) {
+    this.self = self;
+  }
+
+  /** Takes a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
+  heard(message: Authored, atMs: number): SkewReport | undefined {
+    if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
+    if (!includesBytes(this.others, message.signed.author)) return undefined;
+    const newest = this.measure(message, message.candidate.header.timestamp, atMs);
+    const difference =
+      newest &&
+      evaluate(newest, { self: this.self, others: this.others, measured: [...this.measured.values()] });
+    if (newest === undefined || difference === undefined) return undefined;
+    return difference === "none" ? this.reportAgreement(newest) : this.report(difference, atMs);
+  }
+
+  /** Keeps measurements of these validators only. */
+  setValidators(validators: readonly Address[]): void {
+    this.others = validators.filter((address) => !equalBytes(address, this.self));
+    const keys = new Set(this.others.map(toKey));
+    for (const key of this.measured.keys()) if (!keys.has(key)) this.measured.delete(key);
+    for (const key of this.reported.keys()) if (key !== OURS && !keys.has(key)) this.reported.delete(key);
+  }
+
+  /** How far its clock seemed to be ahead of ours, milliseconds, by each of its last proposals, the oldest first. */
+  measuredOf(validator: Address): readonly number[] {
+    return this.measured.get(toKey(validator))?.aheadMs ?? [];
+  }
+
+  private measure({ signed }: Authored, timestamp: bigint, atMs: number): Measured | undefined {
     const { author, payload } = signed;
-    const before = measured.get(toKey(author));
+    const before = this.measured.get(toKey(author));
     if (before !== undefined && payload.height <= before.height) return undefined;
     const last: Measured = {
       address: author,
@@ -60,49 +81,31 @@ export function createClockSkew(self: Address): ClockSkew {
       proposals: (before?.proposals ?? 0) + 1,
       height: payload.height,
     };
-    measured.set(toKey(author), last);
+    this.measured.set(toKey(author), last);
     return last;
   }
 
-  function report(difference: Difference, atMs: number): SkewReport | undefined {
+  private report(difference: Difference, atMs: number): SkewReport | undefined {
     const key = difference.address === undefined ? OURS : toKey(difference.address);
     const isAhead = difference.aheadMs > 0;
-    const before = reported.get(key);
+    const before = this.reported.get(key);
     if (before?.isAhead === isAhead && atMs - before.atMs < REPEAT_MS) return undefined;
-    reported.set(key, { isAhead, atMs });
+    this.reported.set(key, { isAhead, atMs });
     const { address, aheadMs, comparedWith } = difference;
     const facts = address === undefined ? { aheadMs, of: comparedWith } : { validator: address, aheadMs };
-    return { level: "warn", facts, message: describe(difference, others.length) };
+    return { level: "warn", facts, message: describe(difference, this.others.length) };
   }
 
-  function reportAgreement({ address }: Measured): SkewReport | undefined {
-    const different = [...measured.values()].filter((one) => (smallestOf(one) ?? 0) !== 0).length;
-    if (different * 2 <= others.length && reported.delete(OURS)) {
+  private reportAgreement({ address }: Measured): SkewReport | undefined {
+    const different = [...this.measured.values()].filter((one) => (smallestOf(one) ?? 0) !== 0).length;
+    if (different * 2 <= this.others.length && this.reported.delete(OURS)) {
       const message = "this machine's clock and those of most other validators agree again";
       return { level: "info", facts: {}, message };
     }
-    if (!reported.delete(toKey(address))) return undefined;
+    if (!this.reported.delete(toKey(address))) return undefined;
     const message = `the clock of ${toHex(address)} and this machine's agree again`;
     return { level: "info", facts: { validator: address }, message };
   }
-
-  return {
-    heard(message, atMs) {
-      if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
-      if (!includesBytes(others, message.signed.author)) return undefined;
-      const newest = measure(message, message.candidate.header.timestamp, atMs);
-      const difference = newest && evaluate(newest, { self, others, measured: [...measured.values()] });
-      if (newest === undefined || difference === undefined) return undefined;
-      return difference === "none" ? reportAgreement(newest) : report(difference, atMs);
-    },
-    setValidators(validators) {
-      others = validators.filter((address) => !equalBytes(address, self));
-      const keys = new Set(others.map(toKey));
-      for (const key of measured.keys()) if (!keys.has(key)) measured.delete(key);
-      for (const key of reported.keys()) if (key !== OURS && !keys.has(key)) reported.delete(key);
-    },
-    measuredOf: (validator) => measured.get(toKey(validator))?.aheadMs ?? [],
-  };
 }
 
 /** Evaluates the newest proposal; undefined while there are too few measurements. */

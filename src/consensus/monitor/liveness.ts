@@ -4,23 +4,6 @@ import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 
-/**
- * Tracks which validators are present: when each was last heard, and how many proposals it missed. A validator sends little
- * in a good round, so it counts as present when it was heard since the start of the previous round or height. Above round 0
- * every validator sends at least a RoundChange, so one that does not is missing.
- */
-export interface Liveness {
-  /** Records a message with a valid signature as its author's heartbeat, if that is a validator. */
-  heard(message: Authored, nowMs: number): void;
-  /** Records the proposer of the new block as present, and keeps only the validators after it. */
-  headAdvanced(head: Head, nowMs: number): void;
-  roundBegan(round: number, nowMs: number): void;
-  /** Records a round that ended without a proposal. */
-  turnMissed(proposer: Address): void;
-  isPresent(address: Address): boolean;
-  members(): readonly Member[];
-}
-
 /** A validator as this node sees it. */
 export interface Member {
   readonly address: Address;
@@ -39,64 +22,77 @@ export interface Heartbeat {
   readonly round: number | undefined;
 }
 
-export function createLiveness(self: Address): Liveness {
-  let validators: readonly Address[] = [];
-  let height = 0n;
-  let round = 0;
-  let beganAtMs = Number.POSITIVE_INFINITY;
+/**
+ * Tracks which validators are present: when each was last heard, and how many proposals it missed. A validator sends little
+ * in a good round, so it counts as present when it was heard since the start of the previous round or height. Above round 0
+ * every validator sends at least a RoundChange, so one that does not is missing.
+ */
+export class Liveness {
+  private readonly self: Address;
+  private validators: readonly Address[] = [];
+  private height = 0n;
+  private round = 0;
+  private beganAtMs = Number.POSITIVE_INFINITY;
   /** When the round or height before this one began. */
-  let countsFromMs = Number.POSITIVE_INFINITY;
-  const heartbeats = new Map<string, Heartbeat>();
-  const missedTurns = new Map<string, number>();
+  private countsFromMs = Number.POSITIVE_INFINITY;
+  private readonly heartbeats = new Map<string, Heartbeat>();
+  private readonly missedTurns = new Map<string, number>();
 
-  function note(address: Address, heartbeat: Heartbeat): void {
-    if (includesBytes(validators, address)) heartbeats.set(toKey(address), heartbeat);
+  constructor(self: Address) {
+    this.self = self;
   }
 
-  function begin(number: number, nowMs: number): void {
-    round = number;
-    countsFromMs = Math.min(beganAtMs, nowMs);
-    beganAtMs = nowMs;
+  /** Records a message with a valid signature as its author's heartbeat, if that is a validator. */
+  heard({ kind, signed }: Authored, nowMs: number): void {
+    const { payload } = signed;
+    this.note(signed.author, { atMs: nowMs, kind, height: payload.height, round: payload.round });
+    if (kind === "proposal") this.missedTurns.delete(toKey(signed.author));
   }
 
-  function isPresent(address: Address): boolean {
-    if (equalBytes(address, self)) return true;
-    const last = heartbeats.get(toKey(address));
-    const minHeight = round === 0 ? height - 1n : height;
-    return last !== undefined && last.height >= minHeight && last.atMs >= countsFromMs;
+  /** Records the proposer of the new block as present, and keeps only the validators after it. */
+  headAdvanced({ header, tally }: Head, nowMs: number): void {
+    this.validators = tally.validators;
+    keepOnly(this.validators, this.heartbeats, this.missedTurns);
+    this.height = header.number + 1n;
+    this.roundBegan(0, nowMs);
+    if (header.number === 0n) return;
+    this.missedTurns.delete(toKey(header.coinbase));
+    const last = this.heartbeats.get(toKey(header.coinbase));
+    if (last === undefined || last.height < header.number)
+      this.note(header.coinbase, { atMs: nowMs, kind: "block", height: header.number, round: undefined });
   }
 
-  return {
-    heard({ kind, signed }, nowMs) {
-      const { payload } = signed;
-      note(signed.author, { atMs: nowMs, kind, height: payload.height, round: payload.round });
-      if (kind === "proposal") missedTurns.delete(toKey(signed.author));
-    },
-    headAdvanced({ header, tally }, nowMs) {
-      validators = tally.validators;
-      keepOnly(validators, heartbeats, missedTurns);
-      height = header.number + 1n;
-      begin(0, nowMs);
-      if (header.number === 0n) return;
-      missedTurns.delete(toKey(header.coinbase));
-      const last = heartbeats.get(toKey(header.coinbase));
-      if (last === undefined || last.height < header.number)
-        note(header.coinbase, { atMs: nowMs, kind: "block", height: header.number, round: undefined });
-    },
-    roundBegan: begin,
-    turnMissed(proposer) {
-      const key = toKey(proposer);
-      missedTurns.set(key, (missedTurns.get(key) ?? 0) + 1);
-    },
-    isPresent,
-    members: () =>
-      validators.map((address) => ({
-        address,
-        lastHeard: heartbeats.get(toKey(address)),
-        isPresent: isPresent(address),
-        missedTurns: missedTurns.get(toKey(address)) ?? 0,
-      })),
-  };
+  roundBegan(number: number, nowMs: number): void {
+    this.round = number;
+    this.countsFromMs = Math.min(this.beganAtMs, nowMs);
+    this.beganAtMs = nowMs;
+  }
+
+  /** Records a round that ended without a proposal. */
+  turnMissed(proposer: Address): void {
+    const key = toKey(proposer);
+    this.missedTurns.set(key, (this.missedTurns.get(key) ?? 0) + 1);
+  }
+
+  isPresent(address: Address): boolean {
+    if (equalBytes(address, this.self)) return true;
+    const last = this.heartbeats.get(toKey(address));
+    const minHeight = this.round === 0 ? this.height - 1n : this.height;
+    return last !== undefined && last.height >= minHeight && last.atMs >= this.countsFromMs;
+  }
+
+  members(): readonly Member[] {
+    return this.validators.map((address) => ({
+      address,
+      lastHeard: this.heartbeats.get(toKey(address)),
+      isPresent: this.isPresent(address),
+      missedTurns: this.missedTurns.get(toKey(address)) ?? 0,
+    }));
+  }
+
+  private note(address: Address, heartbeat: Heartbeat): void {
+    if (includesBytes(this.validators, address)) this.heartbeats.set(toKey(address), heartbeat);
+  }
 }
 
 /** Drops the entries of other addresses. */

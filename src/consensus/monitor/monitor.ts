@@ -6,13 +6,13 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { KeyNotice } from "../router/keyNotice.ts";
-import { createClockSkew } from "./clockSkew.ts";
+import { ClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
-import { createLiveness } from "./liveness.ts";
+import { Liveness } from "./liveness.ts";
 import { logRound } from "./roundLog.ts";
-import { createSharedKeyLog } from "./sharedKeys.ts";
+import { SharedKeyLog } from "./sharedKeys.ts";
 import type { SignedTimes } from "./signedTimes.ts";
-import { createSilenceLog } from "./silence.ts";
+import { SilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus, ObservedMember } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
@@ -44,11 +44,11 @@ export interface MonitorParts {
 
 export function createMonitor(parts: MonitorParts): Monitor {
   const { rules, clock, signedTimes, logger, status, onTurnMissed } = parts;
-  const liveness = createLiveness(rules.self);
-  const skew = createClockSkew(rules.self);
-  const silence = createSilenceLog(logger, rules.self);
-  const sharedKeys = createSharedKeyLog(logger, rules.self);
-  const stall = createStallWarnings({ clock, logger, status });
+  const liveness = new Liveness(rules.self);
+  const skew = new ClockSkew(rules.self);
+  const silence = new SilenceLog(logger, rules.self);
+  const sharedKeys = new SharedKeyLog(logger, rules.self);
+  const stall = new StallWarnings({ clock, logger, status });
   const isWarned = createWarningLimit();
   let hasEnded = false;
 
@@ -64,7 +64,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
 
   function onFailedRound(before: State, after: State, input: Input): void {
     const { self } = rules;
-    const failed = describeFailedRound({ self, isHeard: liveness.isPresent }, { before, after, by: input });
+    const isHeard = (address: Address): boolean => liveness.isPresent(address);
+    const failed = describeFailedRound({ self, isHeard }, { before, after, by: input });
     if (failed === undefined) return;
     const nowMs = clock.nowMs();
     if (failed.absentProposer !== undefined) {
@@ -105,46 +106,45 @@ export function createMonitor(parts: MonitorParts): Monitor {
 }
 
 /** Warns while no block arrives. */
-interface StallWarnings {
-  /** To be called for each head; the first round after it takes up to `roundMs`. */
-  headAdvanced(number: bigint, roundMs: number): void;
-  end(): void;
-}
+class StallWarnings {
+  private readonly parts: Pick<MonitorParts, "clock" | "logger" | "status">;
+  private timer: Timer | undefined;
+  private headAtMs = 0;
+  private isStalled = false;
 
-function createStallWarnings({
-  clock,
-  logger,
-  status,
-}: Pick<MonitorParts, "clock" | "logger" | "status">): StallWarnings {
-  let timer: Timer | undefined;
-  let headAtMs = 0;
-  let isStalled = false;
-
-  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
-  function schedule(delayMs: number, repeatMs: number): void {
-    timer?.cancel();
-    timer = clock.at(clock.nowMs() + delayMs, () => {
-      isStalled = true;
-      const nowMs = clock.nowMs();
-      const { facts, message } = describeStall(status(), { nowMs, headAtMs });
-      logger.warn(facts, message);
-      schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
-    });
+  constructor(parts: Pick<MonitorParts, "clock" | "logger" | "status">) {
+    this.parts = parts;
   }
 
-  return {
-    headAdvanced(number, roundMs) {
+  /** To be called for each head; the first round after it takes up to `roundMs`. */
+  headAdvanced(number: bigint, roundMs: number): void {
+    const { clock, logger } = this.parts;
+    const nowMs = clock.nowMs();
+    if (this.isStalled) {
+      const seconds = Math.round((nowMs - this.headAtMs) / 1000);
+      logger.info({ number }, `blocks again, after ${seconds} s without one`);
+    }
+    this.isStalled = false;
+    this.headAtMs = nowMs;
+    this.schedule(Math.max(MIN_STALL_MS, roundMs + ROUND_CHANGE_MS), FIRST_REPEAT_MS);
+  }
+
+  end(): void {
+    this.timer?.cancel();
+  }
+
+  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
+  private schedule(delayMs: number, repeatMs: number): void {
+    const { clock, status, logger } = this.parts;
+    this.timer?.cancel();
+    this.timer = clock.at(clock.nowMs() + delayMs, () => {
+      this.isStalled = true;
       const nowMs = clock.nowMs();
-      if (isStalled) {
-        const seconds = Math.round((nowMs - headAtMs) / 1000);
-        logger.info({ number }, `blocks again, after ${seconds} s without one`);
-      }
-      isStalled = false;
-      headAtMs = nowMs;
-      schedule(Math.max(MIN_STALL_MS, roundMs + ROUND_CHANGE_MS), FIRST_REPEAT_MS);
-    },
-    end: () => timer?.cancel(),
-  };
+      const { facts, message } = describeStall(status(), { nowMs, headAtMs: this.headAtMs });
+      logger.warn(facts, message);
+      this.schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
+    });
+  }
 }
 
 /** Returns whether to warn of a failed round of this height, or only to log it at debug level. */

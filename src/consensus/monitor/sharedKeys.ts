@@ -9,28 +9,29 @@ import type { KeyNotice } from "../router/keyNotice.ts";
  * Tells the operator of notices that two nodes run with one validator's key: on the nodes with that key, and on all others
  * (ibft2.md#notices-of-a-shared-key). Each key is told of once a minute, and again when its owner says it after others did.
  */
-export interface SharedKeyLog {
-  heard(notice: KeyNotice, nowMs: number): void;
-}
+export class SharedKeyLog {
+  private readonly logger: Logger;
+  private readonly self: Address;
+  private readonly toldMs = new Map<string, number>();
 
-export function createSharedKeyLog(logger: Logger, self: Address): SharedKeyLog {
-  const toldMs = new Map<string, number>();
+  constructor(logger: Logger, self: Address) {
+    this.logger = logger;
+    this.self = self;
+  }
 
-  return {
-    heard(notice, nowMs) {
-      const { author, key } = notice;
-      const isProven = equalBytes(author, key);
-      const name = `${toKey(key)} ${isProven} ${notice.kind === "contradiction"}`;
-      if (nowMs - (toldMs.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
-      toldMs.delete(name);
-      toldMs.set(name, nowMs);
-      dropOldest(toldMs, KEYS_REMEMBERED);
-      const isOurs = equalBytes(key, self);
-      const facts = { validator: key, saidBy: author };
-      if (isOurs) logger.error(facts, describeOwn(self, sourceOf(notice)));
-      else logger.warn(facts, describeOther(notice));
-    },
-  };
+  heard(notice: KeyNotice, nowMs: number): void {
+    const { author, key } = notice;
+    const isProven = equalBytes(author, key);
+    const name = `${toKey(key)} ${isProven} ${notice.kind === "contradiction"}`;
+    if (nowMs - (this.toldMs.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    this.toldMs.delete(name);
+    this.toldMs.set(name, nowMs);
+    dropOldest(this.toldMs, KEYS_REMEMBERED);
+    const isOurs = equalBytes(key, this.self);
+    const facts = { validator: key, saidBy: author };
+    if (isOurs) this.logger.error(facts, describeOwn(this.self, sourceOf(notice)));
+    else this.logger.warn(facts, describeOther(notice));
+  }
 }
 
 /** Who says so of our key. */

@@ -10,17 +10,35 @@ import { REMEDY, RISK } from "./sharedKeys.ts";
  * Tells the operator that this validator is silent because it may have signed what its record lacks, why, for how long and
  * what to do; and when it takes part again (ibft2.md#lost-votes).
  */
-export interface SilenceLog {
+export class SilenceLog {
+  private readonly logger: Logger;
+  private readonly self: Address;
+  private told: { readonly reason: DoubtReason; readonly atMs: number } | undefined;
+
+  constructor(logger: Logger, self: Address) {
+    this.logger = logger;
+    this.self = self;
+  }
+
   /** To be called after each step of the state machine. */
-  stepped(before: State, after: State, nowMs: number): void;
-}
+  stepped(before: State, after: State, nowMs: number): void {
+    const doubt = after.lastSigned?.doubt;
+    if (doubt === before.lastSigned?.doubt) return;
+    if (after.head === undefined || !isValidator(after.head.tally, this.self)) return;
+    if (doubt !== undefined) {
+      this.tell(doubt, after, nowMs);
+    } else if (this.told !== undefined) {
+      this.told = undefined;
+      this.logger.info(
+        { height: after.head.header.number + 1n },
+        "this node proposes and votes again: the network is past every height in which it may have voted",
+      );
+    }
+  }
 
-export function createSilenceLog(logger: Logger, self: Address): SilenceLog {
-  let told: { readonly reason: DoubtReason; readonly atMs: number } | undefined;
-
-  function tell(doubt: Doubt, { head }: State, nowMs: number): void {
-    if (told?.reason === doubt.reason && nowMs - told.atMs < REPEAT_MS) return;
-    told = { reason: doubt.reason, atMs: nowMs };
+  private tell(doubt: Doubt, { head }: State, nowMs: number): void {
+    if (this.told?.reason === doubt.reason && nowMs - this.told.atMs < REPEAT_MS) return;
+    this.told = { reason: doubt.reason, atMs: nowMs };
     const facts: Facts = {
       reason: doubt.reason,
       number: head?.header.number,
@@ -28,25 +46,8 @@ export function createSilenceLog(logger: Logger, self: Address): SilenceLog {
       untilTimestamp: doubt.untilTimestamp,
     };
     const level = doubt.reason === "ownKey" ? "error" : "warn";
-    logger[level](facts, `${CAUSES[doubt.reason](toHex(self))} ${describeEnd(doubt)}`);
+    this.logger[level](facts, `${CAUSES[doubt.reason](toHex(this.self))} ${describeEnd(doubt)}`);
   }
-
-  return {
-    stepped(before, after, nowMs) {
-      const doubt = after.lastSigned?.doubt;
-      if (doubt === before.lastSigned?.doubt) return;
-      if (after.head === undefined || !isValidator(after.head.tally, self)) return;
-      if (doubt !== undefined) {
-        tell(doubt, after, nowMs);
-      } else if (told !== undefined) {
-        told = undefined;
-        logger.info(
-          { height: after.head.header.number + 1n },
-          "this node proposes and votes again: the network is past every height in which it may have voted",
-        );
-      }
-    },
-  };
 }
 
 /** Until when a validator is silent, in a sentence. */

@@ -9,23 +9,7 @@ import type { RawMessage } from "../buffers/futureMessages.ts";
 import type { Carrier } from "../ports.ts";
 import { type KeyNotice, keyNoticeIn } from "./keyNotice.ts";
 import type { MessageCodec } from "./messageCodec.ts";
-import { createSeenMessages } from "./seenMessages.ts";
-
-/**
- * Passes notices of a shared key on to every connected node, validator or not, since the two nodes with that key may have no peer
- * in common. Only words: nothing here decides whether anybody votes.
- *
- * Invariants: a notice is passed on once, and only when `judge` says so; what a sender can have read, and what an author
- * can have passed on, is bounded per second.
- */
-export interface KeyNotices {
-  /** Takes a message of NOTICE_HEIGHT from the network. */
-  receive(message: RawMessage): void;
-  /** Sends our own notice to all. */
-  send(message: Authored): void;
-  /** To be called for each new connection: it is sent the notices of the last minute. */
-  greet(send: (code: number, payload: Uint8Array) => void): void;
-}
+import { SeenMessages } from "./seenMessages.ts";
 
 export interface KeyNoticesParts {
   readonly codec: MessageCodec;
@@ -42,65 +26,84 @@ interface Kept {
   readonly atMs: number;
 }
 
-export function createKeyNotices({ codec, carrier, clock, judge, isValidator }: KeyNoticesParts): KeyNotices {
-  const seen = createSeenMessages(NOTICES_REMEMBERED);
-  const readings = createAllowances(READINGS);
-  const relays = createAllowances(RELAYS);
-  let kept: readonly Kept[] = [];
+/**
+ * Passes notices of a shared key on to every connected node, validator or not, since the two nodes with that key may have no peer
+ * in common. Only words: nothing here decides whether anybody votes.
+ *
+ * Invariants: a notice is passed on once, and only when `judge` says so; what a sender can have read, and what an author
+ * can have passed on, is bounded per second.
+ */
+export class KeyNotices {
+  private readonly parts: KeyNoticesParts;
+  private readonly seen = new SeenMessages(NOTICES_REMEMBERED);
+  private readonly readings = new Allowances(READINGS);
+  private readonly relays = new Allowances(RELAYS);
+  private kept: readonly Kept[] = [];
 
-  function spread(code: number, payload: Uint8Array, except: readonly Address[]): void {
-    const nowMs = clock.nowMs();
-    kept = [...kept.filter(({ atMs }) => nowMs - atMs < KEPT_MS), { code, payload, atMs: nowMs }].slice(
-      -KEPT,
-    );
-    carrier.send(code, payload, { to: carrier.connected ?? [], except });
+  constructor(parts: KeyNoticesParts) {
+    this.parts = parts;
   }
 
-  return {
-    receive({ sender, code, payload }) {
-      const key = codec.keyOf(code, payload);
-      const nowMs = clock.nowMs();
-      if (!readings.take(toKey(sender), nowMs) || !seen.add(key)) return;
-      const decoded = readToEnd(codec.read(code, payload, { isAuthorAllowed: isValidator }));
-      const notice = decoded.ok ? keyNoticeIn(decoded.value) : undefined;
-      if (
-        notice === undefined ||
-        !relays.take(`${notice.kind} ${toKey(notice.author)}`, nowMs) ||
-        !judge(notice)
-      )
-        return;
-      // The author's other node may be where the sender is not.
-      spread(code, payload, [sender]);
-    },
-    send(message) {
-      const { code, payload } = codec.encode(message);
-      seen.add(codec.keyOf(code, payload));
-      spread(code, payload, []);
-    },
-    greet(send) {
-      const nowMs = clock.nowMs();
-      for (const { code, payload, atMs } of kept) if (nowMs - atMs < KEPT_MS) send(code, payload);
-    },
-  };
+  /** Takes a message of NOTICE_HEIGHT from the network. */
+  receive({ sender, code, payload }: RawMessage): void {
+    const { codec, clock, isValidator, judge } = this.parts;
+    const key = codec.keyOf(code, payload);
+    const nowMs = clock.nowMs();
+    if (!this.readings.take(toKey(sender), nowMs) || !this.seen.add(key)) return;
+    const decoded = readToEnd(codec.read(code, payload, { isAuthorAllowed: isValidator }));
+    const notice = decoded.ok ? keyNoticeIn(decoded.value) : undefined;
+    if (
+      notice === undefined ||
+      !this.relays.take(`${notice.kind} ${toKey(notice.author)}`, nowMs) ||
+      !judge(notice)
+    )
+      return;
+    // The author's other node may be where the sender is not.
+    this.spread(code, payload, [sender]);
+  }
+
+  /** Sends our own notice to all. */
+  send(message: Authored): void {
+    const { codec } = this.parts;
+    const { code, payload } = codec.encode(message);
+    this.seen.add(codec.keyOf(code, payload));
+    this.spread(code, payload, []);
+  }
+
+  /** To be called for each new connection: it is sent the notices of the last minute. */
+  greet(send: (code: number, payload: Uint8Array) => void): void {
+    const nowMs = this.parts.clock.nowMs();
+    for (const { code, payload, atMs } of this.kept) if (nowMs - atMs < KEPT_MS) send(code, payload);
+  }
+
+  private spread(code: number, payload: Uint8Array, except: readonly Address[]): void {
+    const { clock, carrier } = this.parts;
+    const nowMs = clock.nowMs();
+    this.kept = [
+      ...this.kept.filter(({ atMs }) => nowMs - atMs < KEPT_MS),
+      { code, payload, atMs: nowMs },
+    ].slice(-KEPT);
+    carrier.send(code, payload, { to: carrier.connected ?? [], except });
+  }
 }
 
-interface Allowances {
+class Allowances {
+  private readonly limits: { readonly capacity: number; readonly perMs: number };
+  private readonly buckets = new Map<string, TokenBucket>();
+
+  constructor(limits: { readonly capacity: number; readonly perMs: number }) {
+    this.limits = limits;
+  }
+
   /** Whether there may be one more of this name now; counts it if so. */
-  take(name: string, nowMs: number): boolean;
-}
-
-function createAllowances(limits: { readonly capacity: number; readonly perMs: number }): Allowances {
-  const buckets = new Map<string, TokenBucket>();
-  return {
-    take(name, nowMs) {
-      const bucket = buckets.get(name) ?? new TokenBucket({ ...limits, maxDebt: 0 }, nowMs);
-      buckets.set(name, bucket);
-      dropOldest(buckets, NAMES_REMEMBERED);
-      if (bucket.refill(nowMs) < 1) return false;
-      bucket.spend(1);
-      return true;
-    },
-  };
+  take(name: string, nowMs: number): boolean {
+    const bucket = this.buckets.get(name) ?? new TokenBucket({ ...this.limits, maxDebt: 0 }, nowMs);
+    this.buckets.set(name, bucket);
+    dropOldest(this.buckets, NAMES_REMEMBERED);
+    if (bucket.refill(nowMs) < 1) return false;
+    bucket.spend(1);
+    return true;
+  }
 }
 
 /** By sender: each validator may say it at one time, and a signature takes some 45 µs. */

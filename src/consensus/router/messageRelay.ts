@@ -6,9 +6,9 @@ import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 import type { Carrier } from "../ports.ts";
 import type { Keyed } from "./messageReading.ts";
-import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
-import { createRelayPolicy, type RelayPolicy } from "./relayPolicy.ts";
-import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
+import { RELAY_DELAY_MS, RelayPaths } from "./relayPaths.ts";
+import { RelayPolicy } from "./relayPolicy.ts";
+import { SeenMessages } from "./seenMessages.ts";
 import type { Speakers } from "./speakers.ts";
 
 export interface MessageRelayParts {
@@ -54,7 +54,7 @@ export class MessageRelay {
   private readonly delayedBytesLimit: number;
   private readonly declinedDelayMs: number;
   private readonly sent: SeenMessages;
-  private readonly paths = createRelayPaths();
+  private readonly paths = new RelayPaths();
   /**
    * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
    * again for as long as the height lasts.
@@ -78,8 +78,8 @@ export class MessageRelay {
     this.later = later;
     this.delayedBytesLimit = delayedBytesLimit;
     this.declinedDelayMs = DECLINED_DELAY_SHARE * schedule.requestTimeoutSeconds * 1000;
-    this.sent = createSeenMessages(schedule.gossipedHistoryLimit);
-    this.policy = createRelayPolicy(clock);
+    this.sent = new SeenMessages(schedule.gossipedHistoryLimit);
+    this.policy = new RelayPolicy(clock);
   }
 
   /** Takes a valid message of the height after `head`, in its first copy. */

@@ -10,20 +10,20 @@ import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
-import { createLastSentMessages } from "../buffers/lastSentMessages.ts";
-import { createOtherHeights, type OtherHeights } from "../buffers/otherHeights.ts";
+import { LastSentMessages } from "../buffers/lastSentMessages.ts";
+import { OtherHeights } from "../buffers/otherHeights.ts";
 import type { SignedTimes } from "../monitor/signedTimes.ts";
 import type { Carrier } from "../ports.ts";
 import { type KeyNotice, NOTICE_HEIGHT } from "./keyNotice.ts";
-import { createKeyNotices, type KeyNotices } from "./keyNotices.ts";
+import { KeyNotices } from "./keyNotices.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
-import { createMessageLog, type MessageLog } from "./messageLog.ts";
+import { MessageLog } from "./messageLog.ts";
 import { type Keyed, MessageReading } from "./messageReading.ts";
 import { MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
-import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
-import { createSpeakers, type Speakers } from "./speakers.ts";
+import { SeenMessages } from "./seenMessages.ts";
+import { Speakers } from "./speakers.ts";
 
 export interface MessageRouterParts {
   readonly self: Address;
@@ -89,11 +89,11 @@ interface Arrived extends Keyed {
 export class MessageRouter {
   private readonly parts: MessageRouterParts;
   /** Nodes that speak for validators under other keys. */
-  readonly speakers: Speakers = createSpeakers();
+  readonly speakers: Speakers = new Speakers();
   private readonly codec: MessageCodec;
   private readonly received: SeenMessages;
   private readonly otherHeights: OtherHeights<Arrived>;
-  private readonly lastSent = createLastSentMessages();
+  private readonly lastSent = new LastSentMessages();
   private readonly reading: MessageReading;
   private readonly relay: MessageRelay;
   private readonly messageLog: MessageLog;
@@ -104,15 +104,15 @@ export class MessageRouter {
     const { schedule, metrics, codec = IBF_CODEC, findTransaction, shares } = parts;
     this.parts = parts;
     this.codec = codec;
-    this.messageLog = createMessageLog(parts.logger);
-    this.received = createSeenMessages(schedule.duplicateMessageLimit);
-    this.otherHeights = createOtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
+    this.messageLog = new MessageLog(parts.logger);
+    this.received = new SeenMessages(schedule.duplicateMessageLimit);
+    this.otherHeights = new OtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
     const { speakers } = this;
     const isSpeaker = (node: Address): boolean => speakers.has(node);
     this.reading = new MessageReading({ codec, findTransaction, shares, isSpeaker });
     this.relay = new MessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
     const { judgeNotice = () => false, clock, carrier } = parts;
-    this.notices = createKeyNotices({
+    this.notices = new KeyNotices({
       ...{ codec, carrier, clock },
       judge: judgeNotice,
       isValidator: (address) => this.head !== undefined && isValidator(this.head.tally, address),

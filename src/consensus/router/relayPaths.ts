@@ -3,7 +3,16 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import { createDeclines } from "./declines.ts";
+import { Declines } from "./declines.ts";
+
+interface Source {
+  readonly author: Address;
+  readonly height: bigint;
+  /** The nodes that sent it to us, in order of arrival. */
+  readonly senders: Map<string, Address>;
+  /** Senders whose copies are not needed, and to which no decline was sent yet. */
+  redundant: readonly Address[];
+}
 
 /**
  * Tracks which nodes relay an author's messages to us, and to which we relay them: an epidemic broadcast tree per author, as
@@ -15,48 +24,31 @@ import { createDeclines } from "./declines.ts";
  * longer before it relays those messages, and relays them only while the block is undecided; so no message is withheld
  * for good. A relayer that has to relay after all forgets the decline.
  */
-export interface RelayPaths {
-  /** Records the first accepted copy of a message, received from `sender`. */
-  accepted(message: Authored, key: string, sender: Address): void;
-  /** Records another copy, from `sender`, of a message accepted at this height or the last. */
-  repeated(key: string, sender: Address): void;
-  /** Returns the relayers to which a decline should be sent now, and records it as sent. */
-  takeRedundant(key: string): readonly Address[];
-  /** Whether `sender` sent us this message of this height. */
-  hasSent(key: string, sender: Address): boolean;
-  /** Whether `to` has sent a message of the same round's later stage, so that it does not need `message`. */
-  isPast(to: Address, message: Authored): boolean;
-  hasDeclined(to: Address, author: Address, height: bigint): boolean;
-  /** Forgets declines, since `to` may depend on us: for one author, or for all when `author` is undefined. */
-  forgetDecline(to: Address, author?: Address): void;
-  heightBegan(): void;
-}
-
-interface Source {
-  readonly author: Address;
-  readonly height: bigint;
-  /** The nodes that sent it to us, in order of arrival. */
-  readonly senders: Map<string, Address>;
-  /** Senders whose copies are not needed, and to which no decline was sent yet. */
-  redundant: readonly Address[];
-}
-
-export function createRelayPaths(): RelayPaths {
-  const declines = createDeclines();
-  const latest = createLatestMessages();
+export class RelayPaths {
+  private readonly declines = new Declines();
+  private readonly latest = new LatestMessages();
   /** Messages of this height, and of the last, because copies arrive late. */
-  let sources = new Map<string, Source>();
-  let earlier = sources;
+  private sources = new Map<string, Source>();
+  private earlier = this.sources;
 
-  const sourceOf = (key: string): Source | undefined => sources.get(key) ?? earlier.get(key);
+  /** Records the first accepted copy of a message, received from `sender`. */
+  accepted(message: Authored, key: string, sender: Address): void {
+    const { author, payload } = message.signed;
+    if (!this.sources.has(key))
+      this.sources.set(key, { author, height: payload.height, senders: new Map(), redundant: [] });
+    dropOldest(this.sources, SOURCES_LIMIT);
+    this.latest.add(message);
+    this.repeated(key, sender);
+  }
 
-  function repeated(messageKey: string, sender: Address): void {
-    const source = sourceOf(messageKey);
+  /** Records another copy, from `sender`, of a message accepted at this height or the last. */
+  repeated(messageKey: string, sender: Address): void {
+    const source = this.sourceOf(messageKey);
     if (source === undefined) return;
     const { author, height, senders } = source;
     const key = toKey(sender);
     if (senders.has(key)) {
-      declines.add(sender, author, height);
+      this.declines.add(sender, author, height);
       return;
     }
     senders.set(key, sender);
@@ -68,63 +60,70 @@ export function createRelayPaths(): RelayPaths {
     }
   }
 
-  return {
-    accepted(message, key, sender) {
-      const { author, payload } = message.signed;
-      if (!sources.has(key))
-        sources.set(key, { author, height: payload.height, senders: new Map(), redundant: [] });
-      dropOldest(sources, SOURCES_LIMIT);
-      latest.add(message);
-      repeated(key, sender);
-    },
-    repeated,
-    takeRedundant(key) {
-      const source = sourceOf(key);
-      if (source === undefined) return [];
-      const { author, height, redundant } = source;
-      source.redundant = [];
-      return redundant.filter((relayer) => declines.takeTurn(relayer, author, height));
-    },
-    hasSent: (key, sender) => sources.get(key)?.senders.has(toKey(sender)) === true,
-    isPast: latest.isPast,
-    hasDeclined: declines.has,
-    forgetDecline(to, author) {
-      declines.forget(to, author);
-      if (author === undefined) latest.forget(to);
-    },
-    heightBegan() {
-      earlier = sources;
-      sources = new Map();
-      latest.clear();
-    },
-  };
+  /** Returns the relayers to which a decline should be sent now, and records it as sent. */
+  takeRedundant(key: string): readonly Address[] {
+    const source = this.sourceOf(key);
+    if (source === undefined) return [];
+    const { author, height, redundant } = source;
+    source.redundant = [];
+    return redundant.filter((relayer) => this.declines.takeTurn(relayer, author, height));
+  }
+
+  /** Whether `sender` sent us this message of this height. */
+  hasSent(key: string, sender: Address): boolean {
+    return this.sources.get(key)?.senders.has(toKey(sender)) === true;
+  }
+
+  /** Whether `to` has sent a message of the same round's later stage, so that it does not need `message`. */
+  isPast(to: Address, message: Authored): boolean {
+    return this.latest.isPast(to, message);
+  }
+
+  hasDeclined(to: Address, author: Address, height: bigint): boolean {
+    return this.declines.has(to, author, height);
+  }
+
+  /** Forgets declines, since `to` may depend on us: for one author, or for all when `author` is undefined. */
+  forgetDecline(to: Address, author?: Address): void {
+    this.declines.forget(to, author);
+    if (author === undefined) this.latest.forget(to);
+  }
+
+  heightBegan(): void {
+    this.earlier = this.sources;
+    this.sources = new Map();
+    this.latest.clear();
+  }
+
+  private sourceOf(key: string): Source | undefined {
+    return this.sources.get(key) ?? this.earlier.get(key);
+  }
 }
 
 /** The last message of each validator at this height: how far its author is. */
-interface LatestMessages {
-  readonly add: (message: Authored) => void;
-  /** Whether `to` has sent a message of the same round's later stage. */
-  readonly isPast: (to: Address, message: Authored) => boolean;
-  readonly forget: (author: Address) => void;
-  readonly clear: () => void;
-}
+class LatestMessages {
+  private readonly messages = new Map<string, Authored>();
 
-function createLatestMessages(): LatestMessages {
-  const messages = new Map<string, Authored>();
-  return {
-    add(message) {
-      const author = toKey(message.signed.author);
-      const before = messages.get(author);
-      if (before === undefined || isLater(message, before)) messages.set(author, message);
-    },
-    isPast(to, message) {
-      const last = messages.get(toKey(to));
-      if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
-      return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
-    },
-    forget: (author) => void messages.delete(toKey(author)),
-    clear: () => messages.clear(),
-  };
+  add(message: Authored): void {
+    const author = toKey(message.signed.author);
+    const before = this.messages.get(author);
+    if (before === undefined || isLater(message, before)) this.messages.set(author, message);
+  }
+
+  /** Whether `to` has sent a message of the same round's later stage. */
+  isPast(to: Address, message: Authored): boolean {
+    const last = this.messages.get(toKey(to));
+    if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
+    return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
+  }
+
+  forget(author: Address): void {
+    void this.messages.delete(toKey(author));
+  }
+
+  clear(): void {
+    this.messages.clear();
+  }
 }
 
 function isLater(one: Authored, other: Authored): boolean {

@@ -7,21 +7,6 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
 
-/**
- * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
- *
- * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
- * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
- * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author
- * has one of each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that
- * is not relayed still reaches the nodes that are connected to its author.
- */
-export interface RelayPolicy {
-  /** Whether the message, of the height after `head`, may be relayed; counts it if so. */
-  take(message: Authored, bytes: number, head: Head): boolean;
-  heightBegan(): void;
-}
-
 /** Per height. An honest author sends four messages in a round, and each round lasts twice as long as the one before. */
 const RELAYS_OF_AUTHOR = 256;
 /** Per kind and round: a validator that restarts without a vote log may send another message. */
@@ -42,42 +27,56 @@ interface Account {
   readonly relayed: Map<string, number>;
 }
 
-export function createRelayPolicy(clock: Pick<Clock, "nowMs">): RelayPolicy {
-  const accounts = new Map<string, Account>();
+/**
+ * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
+ *
+ * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
+ * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
+ * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author
+ * has one of each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that
+ * is not relayed still reaches the nodes that are connected to its author.
+ */
+export class RelayPolicy {
+  private readonly clock: Pick<Clock, "nowMs">;
+  private readonly accounts = new Map<string, Account>();
 
-  function accountOf(author: Address): Account {
-    const key = toKey(author);
-    const known = accounts.get(key);
-    if (known !== undefined) return known;
-    const bytes = new TokenBucket(BYTES, clock.nowMs());
-    const opened = { bytes, messages: 0, relayed: new Map<string, number>() };
-    accounts.set(key, opened);
-    return opened;
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.clock = clock;
   }
 
-  return {
-    take(message, bytes, head) {
-      const { author, payload } = message.signed;
-      const account = accountOf(author);
-      const isLarge = bytes > LARGE_RELAY_BYTES;
-      const key = `${isLarge} ${message.kind} ${payload.round}`;
-      const variants = account.relayed.get(key) ?? 0;
-      if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
-      if (isLarge && account.bytes.refill(clock.nowMs()) < bytes) return false;
-      if (findMessageError(validatorSetAfter(head), withRound, message) !== undefined) return false;
-      account.messages++;
-      account.relayed.set(key, variants + 1);
-      if (isLarge) account.bytes.spend(bytes);
-      return true;
-    },
-    heightBegan() {
-      const nowMs = clock.nowMs();
-      for (const [key, account] of accounts) {
-        // A full bucket equals a new one; the author may no longer be a validator.
-        if (account.bytes.refill(nowMs) === BURST_BYTES) accounts.delete(key);
-        account.messages = 0;
-        account.relayed.clear();
-      }
-    },
-  };
+  /** Whether the message, of the height after `head`, may be relayed; counts it if so. */
+  take(message: Authored, bytes: number, head: Head): boolean {
+    const { author, payload } = message.signed;
+    const account = this.accountOf(author);
+    const isLarge = bytes > LARGE_RELAY_BYTES;
+    const key = `${isLarge} ${message.kind} ${payload.round}`;
+    const variants = account.relayed.get(key) ?? 0;
+    if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
+    if (isLarge && account.bytes.refill(this.clock.nowMs()) < bytes) return false;
+    if (findMessageError(validatorSetAfter(head), withRound, message) !== undefined) return false;
+    account.messages++;
+    account.relayed.set(key, variants + 1);
+    if (isLarge) account.bytes.spend(bytes);
+    return true;
+  }
+
+  heightBegan(): void {
+    const nowMs = this.clock.nowMs();
+    for (const [key, account] of this.accounts) {
+      // A full bucket equals a new one; the author may no longer be a validator.
+      if (account.bytes.refill(nowMs) === BURST_BYTES) this.accounts.delete(key);
+      account.messages = 0;
+      account.relayed.clear();
+    }
+  }
+
+  private accountOf(author: Address): Account {
+    const key = toKey(author);
+    const known = this.accounts.get(key);
+    if (known !== undefined) return known;
+    const bytes = new TokenBucket(BYTES, this.clock.nowMs());
+    const opened = { bytes, messages: 0, relayed: new Map<string, number>() };
+    this.accounts.set(key, opened);
+    return opened;
+  }
 }

@@ -4,30 +4,32 @@ import { keccak256 } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
 
 /** A bounded set of message keys that drops the oldest first. */
-export interface SeenMessages {
-  /** True when the key is new, or was dropped since. */
-  add(key: string): boolean;
-  forget(key: string): void;
-  readonly size: number;
-}
+export class SeenMessages {
+  private readonly limit: number;
+  private readonly keys = new Set<string>();
 
-export function createSeenMessages(limit: number): SeenMessages {
-  const keys = new Set<string>();
-  return {
-    add(key) {
-      if (keys.has(key)) return false;
-      keys.add(key);
-      for (const oldest of keys) {
-        if (keys.size <= limit) break;
-        keys.delete(oldest);
-      }
-      return true;
-    },
-    forget: (key) => void keys.delete(key),
-    get size() {
-      return keys.size;
-    },
-  };
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** True when the key is new, or was dropped since. */
+  add(key: string): boolean {
+    if (this.keys.has(key)) return false;
+    this.keys.add(key);
+    for (const oldest of this.keys) {
+      if (this.keys.size <= this.limit) break;
+      this.keys.delete(oldest);
+    }
+    return true;
+  }
+
+  forget(key: string): void {
+    void this.keys.delete(key);
+  }
+
+  get size(): number {
+    return this.keys.size;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createClockSkew, type SkewReport } from "../../../src/consensus/monitor/clockSkew.ts";
+import { ClockSkew, type SkewReport } from "../../../src/consensus/monitor/clockSkew.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -12,7 +12,7 @@ const START_SECONDS = 1_700_000_000;
 
 /** Reports while `proposals` of each of `authors` arrive round-robin, before (+) or after (-) their timestamps. */
 function aRun(validators: readonly Address[] = VALIDATORS) {
-  const skew = createClockSkew(SELF);
+  const skew = new ClockSkew(SELF);
   skew.setValidators(validators);
   let height = 0n;
   const run = {
@@ -31,7 +31,7 @@ function aRun(validators: readonly Address[] = VALIDATORS) {
       for (let turn = 0; turn < turns; turn++)
         for (const author of validators) if (author !== SELF) run.hear(author, aheadMs(author));
     },
-    measuredOf: skew.measuredOf,
+    measuredOf: (validator: Address) => skew.measuredOf(validator),
     said: () => run.news.map(({ level, message }) => `${level}: ${message}`),
   };
   return run;

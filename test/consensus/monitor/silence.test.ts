@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSilenceLog } from "../../../src/consensus/monitor/silence.ts";
+import { SilenceLog } from "../../../src/consensus/monitor/silence.ts";
 import type { DoubtReason } from "../../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../../src/ibft/lostVotes.ts";
 import { type State, UNSTARTED } from "../../../src/ibft/state.ts";
@@ -19,8 +19,9 @@ function aLog(self = SELF) {
   const lines: string[] = [];
   const note = (level: string) => (_: unknown, message: string) => void lines.push(`${level} ${message}`);
   const logger = { ...silentLogger, error: note("error"), warn: note("warn"), info: note("info") };
-  const log = createSilenceLog(logger, self);
-  return { lines, stepped: log.stepped };
+  const log = new SilenceLog(logger, self);
+  const stepped = (before: State, after: State, nowMs: number) => log.stepped(before, after, nowMs);
+  return { lines, stepped };
 }
 
 describe("a validator that is silent", () => {

@@ -6,7 +6,7 @@ import {
   declareMessageRouterMetrics,
   type ValidationResult,
 } from "../../../src/consensus/router/routerMetrics.ts";
-import { createSeenMessages } from "../../../src/consensus/router/seenMessages.ts";
+import { SeenMessages } from "../../../src/consensus/router/seenMessages.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
 import type { Head } from "../../../src/ibft/validatorSet.ts";
@@ -591,7 +591,7 @@ describe("a received message", () => {
 
 describe("the set of seen messages", () => {
   it("drops the oldest first", () => {
-    const seen = createSeenMessages(2);
+    const seen = new SeenMessages(2);
     expect(["a", "b", "a", "c", "a", "c"].map((key) => seen.add(key))).toEqual([
       true,
       true,

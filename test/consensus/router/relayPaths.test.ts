@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRelayPaths, type RelayPaths } from "../../../src/consensus/router/relayPaths.ts";
+import { RelayPaths } from "../../../src/consensus/router/relayPaths.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { commit, prepare, roundChange } from "../edge.ts";
@@ -14,7 +14,7 @@ const relayerAt = (index: number): Address => bigintToFixedBytes(BigInt(index), 
 
 /** A Prepare of b, received from these senders in that order. */
 function afterHearing(...senders: readonly Address[]): RelayPaths {
-  const paths = createRelayPaths();
+  const paths = new RelayPaths();
   for (const [at, sender] of senders.entries()) {
     if (at === 0) paths.accepted(prepare("b", { round: 0 }), "key", sender);
     else paths.repeated("key", sender);
@@ -67,7 +67,7 @@ describe("messages of an author", () => {
 
 describe("a validator that has sent a message of a later stage", () => {
   it("does not need earlier ones of that round, except RoundChanges", () => {
-    const paths = createRelayPaths();
+    const paths = new RelayPaths();
     const before = prepare("b", { round: 1 });
     expect(paths.isPast(a, before)).toBe(false);
     paths.accepted(commit("a", { round: 1 }), "commit", a);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRelayPolicy } from "../../../src/consensus/router/relayPolicy.ts";
+import { RelayPolicy } from "../../../src/consensus/router/relayPolicy.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { asking, block, PARENT, prepared, proposal, roundChange } from "../edge.ts";
 
@@ -8,7 +8,7 @@ const LARGE = 9 * MIB;
 
 describe("the relay policy", () => {
   it("allows a block of the round's proposer, but not arbitrary bytes", () => {
-    const policy = createRelayPolicy(createHandClock(0));
+    const policy = new RelayPolicy(createHandClock(0));
     const isPassedOn = (message: Parameters<typeof policy.take>[0]): boolean =>
       policy.take(message, LARGE, PARENT);
     expect(isPassedOn(proposal("b", block("Y")))).toBe(false);
@@ -19,7 +19,7 @@ describe("the relay policy", () => {
   });
 
   it("allows one large message per kind and round, a few small ones, and a bounded number per height", () => {
-    const policy = createRelayPolicy(createHandClock(0));
+    const policy = new RelayPolicy(createHandClock(0));
     const [one, other] = [proposal("a", block("X")), proposal("a", block("Y"))];
     const passedOn = [one, other, one].map((message) => policy.take(message, LARGE, PARENT));
     expect(passedOn).toEqual([true, false, false]);
@@ -33,7 +33,7 @@ describe("the relay policy", () => {
   });
 
   it("is not used up by variants that others produce", () => {
-    const policy = createRelayPolicy(createHandClock(0));
+    const policy = new RelayPolicy(createHandClock(0));
     const genuine = proposal("b", block("X", 1, "b"), asking("bcd", 1));
     const forged = proposal("b", block("X", 1, "b"), asking("bc", 1));
     for (let count = 0; count < 300; count++) expect(policy.take(forged, 1_000, PARENT)).toBe(false);
@@ -42,7 +42,7 @@ describe("the relay policy", () => {
 
   it("is bounded in bytes by a bucket that refills with time, at any height", () => {
     const clock = createHandClock(0);
-    const policy = createRelayPolicy(clock);
+    const policy = new RelayPolicy(clock);
     const ask = (round: number): boolean =>
       policy.take(roundChange("b", round, prepared("abc")), LARGE, PARENT);
     expect([1, 2, 3, 4].map(ask)).toEqual([true, true, true, false]);

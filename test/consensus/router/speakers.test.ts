@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
-import { createSpeakers } from "../../../src/consensus/router/speakers.ts";
+import { Speakers } from "../../../src/consensus/router/speakers.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
@@ -170,7 +170,7 @@ describe("this node, when its key is not its validator's", () => {
 
 describe("speakers", () => {
   it("are two for a validator, those that brought its messages last", () => {
-    const speakers = createSpeakers();
+    const speakers = new Speakers();
     for (const node of "xyxz") speakers.learn(addressOf("b"), addressOf(node));
     expect(namesOf(speakers.nodes)).toBe("xz");
     expect(speakers.has(addressOf("y"))).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createVoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -55,7 +55,7 @@ const STATUS: RpcConsensusStatus = {
 function ask(status: RpcConsensusStatus): Promise<unknown> {
   const ports = {
     clock: { nowMs: () => NOW_MS, at: () => ({ cancel: () => undefined }) },
-    consensus: { proposals: createVoteProposals(), status: () => status },
+    consensus: { proposals: new VoteProposals(), status: () => status },
   };
   return requesterFor([ibftStatus], ports)("ibft_status");
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createVoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
 import { tallyOf } from "../../../src/ibft/validatorVotes.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -14,7 +14,7 @@ const OTHER = expectDefined(other, "another validator");
 
 /** Proposals, and calls to vote while these are the validators. */
 function voting(validators: readonly (typeof SELF)[]) {
-  const proposals = createVoteProposals();
+  const proposals = new VoteProposals();
   const members = validators.map((address) => ({
     address,
     isPresent: true,
