@@ -2,10 +2,9 @@ import type { ChainReader } from "../chain/chain.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
-import type { FindLogs } from "./findLogs.ts";
+import { createLogFinder, type FindLogs } from "./findLogs.ts";
 import { LogIndex } from "./logIndex.ts";
 import { LogSearch } from "./logSearch.ts";
-import { createQuickFinder } from "./quickLogs.ts";
 
 /** Log queries over any range, and the bloom index that makes them fast. */
 export interface Logs {
@@ -46,12 +45,9 @@ export function openLogs(
     clock,
     onInvalidSegment: index.reportInvalid,
   });
-  const findQuickly = createQuickFinder(chain, blocks);
-
   return {
     index,
-    find: async (criteria, range, requester) =>
-      (await findQuickly(criteria, range, requester)) ?? search.find(criteria, range, requester),
+    find: createLogFinder(chain, blocks, search.find),
     async close() {
       await Promise.all([index.close(), search.close()]);
     },

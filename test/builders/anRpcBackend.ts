@@ -2,7 +2,6 @@ import type { ChainReader } from "../../src/chain/chain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import { VoteProposals } from "../../src/consensus/voteProposals.ts";
-import { createLogFinder } from "../../src/logs/findLogs.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
@@ -14,6 +13,7 @@ import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
 import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
+import { aLogFinder } from "./aLogFinder.ts";
 
 /** Settings of a node that takes any gas price and bounds nothing that a test does not ask for. */
 export const RPC_SETTINGS: RpcSettings = {
@@ -56,7 +56,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
 export function rpcPorts(parts: BackendParts): RpcPorts {
   return {
     pool: poolOf([]),
-    findLogs: createLogFinder(parts.chain),
+    findLogs: aLogFinder(parts.chain),
     logIndex: {
       status: { from: 0n, to: 0n, current: 0n, isIndexing: false },
       generate: () => true,

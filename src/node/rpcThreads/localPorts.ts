@@ -1,6 +1,6 @@
 import { baseFeeAfter } from "../../chain/nextBlockView.ts";
 import type { ChainView } from "../../chain/view/chainView.ts";
-import { createQuickFinder } from "../../logs/quickLogs.ts";
+import { createLogFinder } from "../../logs/findLogs.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
 import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
@@ -42,7 +42,6 @@ export function localPorts(
     spec,
     nextBaseFeePerGas: () => baseFeeAfter(view.head.header, spec, systemClock.nowMs()),
   };
-  const findQuickly = createQuickFinder(view, view);
   return {
     chain: view,
     spec,
@@ -52,6 +51,6 @@ export function localPorts(
     gasPrices: createGasPriceOracle(gasPrice, fees),
     feeHistory: createFeeHistoryReader(fees),
     inclusionWaits: new InclusionWaits({ chain: view, clock: systemClock }),
-    findLogs: async (...query) => (await findQuickly(...query)) ?? lasting.findLogs(...query),
+    findLogs: createLogFinder(view, view, lasting.findLogs),
   };
 }

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createLogFinder } from "../../../src/logs/findLogs.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { EMPTY_BYTES, toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
@@ -9,6 +8,7 @@ import { createHashHistory } from "../../../src/rpc/filters/hashHistory.ts";
 import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { aCaller } from "../../builders/aCaller.ts";
+import { aLogFinder } from "../../builders/aLogFinder.ts";
 import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -37,14 +37,14 @@ describe("installed filters", () => {
   const clock = { nowMs: () => nowMs };
   let chain = chainOf(BLOCKS);
   let pool = poolOf([]);
-  let filters: Filters = new Filters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+  let filters: Filters = new Filters({ chain, pool, clock, findLogs: aLogFinder(chain) });
 
   beforeEach(() => {
     nowMs = 1_000_000;
     chain = chainOf(BLOCKS);
     chain.moveHead(2);
     pool = poolOf([]);
-    filters = new Filters({ chain, pool, clock, findLogs: createLogFinder(chain) });
+    filters = new Filters({ chain, pool, clock, findLogs: aLogFinder(chain) });
   });
 
   /** JSON texts that a poll returned; undefined when there is no such filter. */
@@ -130,7 +130,7 @@ describe("installed filters", () => {
   });
 
   it("give no log twice, and lose none, when the first of two polls at a time fails", async () => {
-    const find = createLogFinder(chain);
+    const find = aLogFinder(chain);
     const failing: (() => void)[] = [];
     filters = new Filters({
       chain,

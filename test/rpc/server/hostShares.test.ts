@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { createLogFinder } from "../../../src/logs/findLogs.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { Filters } from "../../../src/rpc/filters/filters.ts";
@@ -9,6 +8,7 @@ import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcBackend } from "../../../src/rpc/ports.ts";
 import { HostShares } from "../../../src/rpc/server/hostShares.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
+import { aLogFinder } from "../../builders/aLogFinder.ts";
 import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
@@ -19,7 +19,7 @@ const modules = new Set(["ETH"] as const);
 /** What a caller of these methods finds on a node with the filters of all. */
 function aDispatcher(methods: readonly RpcMethod[]) {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
-  const findLogs = createLogFinder(chain);
+  const findLogs = aLogFinder(chain);
   const filters = new Filters({ chain, pool: poolOf([]), clock: { nowMs: () => 0 }, findLogs });
   const backend = { filters } as unknown as RpcBackend;
   return createDispatcher({ methods, modules }, { backend, logger: silentLogger });
