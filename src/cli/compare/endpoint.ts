@@ -184,7 +184,7 @@ function postOnce(
         throw error instanceof Error && error.cause !== undefined ? error.cause : error;
       },
     );
-    const text = await readBounded(response, answerBytes);
+    const text = await readBody(response, answerBytes);
     if (REFUSALS.has(response.status))
       throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
     if (response.status >= 500 || response.status === 429)
@@ -193,7 +193,7 @@ function postOnce(
   });
 }
 
-async function readBounded(response: Response, answerBytes: number): Promise<string> {
+async function readBody(response: Response, answerBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { decodeLastSigned, type LastSignedState } from "../../ibft/lastSigned.ts";
 import { HAND_OVER_ID } from "../../node/handOverMark.ts";
 import { type NodeKey, nodeKey } from "../../node/nodeKey.ts";
+import { NoSmallFile, readRegularFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { equalBytes, parseHex, toHex } from "../../primitives/hex.ts";
@@ -64,9 +65,18 @@ export interface ReadHandOver {
 }
 
 export function readHandOver(path: string): Result<ReadHandOver, "badHandOver"> {
-  const read = readBounded(path);
-  if (!read.ok) return read;
-  const { text, isExposed } = read.value;
+  let text: string;
+  let isExposed: boolean;
+  try {
+    text = readRegularFile(path, MAX_HAND_OVER_BYTES);
+    isExposed = (statSync(path).mode & OTHERS_MAY_READ) !== 0;
+  } catch (error) {
+    return unusable(
+      error instanceof NoSmallFile
+        ? `${path} is not a file of ibex validator hand-over: ${error.message}.`
+        : `The file ${path} cannot be read: ${messageOf(error)}.`,
+    );
+  }
   const lineEnd = text.indexOf("\n") + 1;
   const content = text.slice(0, lineEnd);
   const end = text.slice(lineEnd);
@@ -96,25 +106,6 @@ const BEGINNING = `{"format":${JSON.stringify(FORMAT)},`;
 const OTHERS_MAY_READ = 0o044;
 
 const hashOf = (content: string): string => toHex(keccak256(new TextEncoder().encode(content)));
-
-function readBounded(
-  path: string,
-): Result<{ readonly text: string; readonly isExposed: boolean }, "badHandOver"> {
-  try {
-    const file = openSync(path, "r");
-    try {
-      const status = fstatSync(file);
-      if (!status.isFile()) return unusable(`${path} is not a file.`);
-      if (status.size > MAX_HAND_OVER_BYTES)
-        return unusable(`${path} is too large for a file of ibex validator hand-over.`);
-      return ok({ text: readFileSync(file, "utf8"), isExposed: (status.mode & OTHERS_MAY_READ) !== 0 });
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    return unusable(`The file ${path} cannot be read: ${messageOf(error)}.`);
-  }
-}
 
 function parseContent(content: string): HandOver {
   const given = JSON.parse(content) as Readonly<Record<string, unknown>>;
