@@ -48,6 +48,8 @@ export interface NetworkChoices {
   readonly options?: readonly string[];
   /** For Node.js itself. */
   readonly runtimeOptions?: readonly string[];
+  /** Another file than PROGRAM. */
+  readonly program?: string;
   /** Forks, reward and gas limit of another network, as its genesis file has them; Berlin and London by default. */
   readonly likeGenesis?: GenesisRules;
   /** In wei; none by default. */
@@ -112,6 +114,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         ...ownOptions,
       ],
       ...(choices.runtimeOptions && { runtimeOptions: choices.runtimeOptions }),
+      ...(choices.program !== undefined && { program: choices.program }),
     });
     return member.node;
   }
