@@ -17,56 +17,59 @@ export interface RememberedDisconnect extends Disconnect {
  * Remembers until the restart how each peer disconnected, and bans peers: permanently after a breach of protocol, for a
  * while after a disconnect as a useless peer. Each list is bounded; the oldest entries are dropped.
  */
-export interface BanList {
+export class BanList {
+  readonly #isMaintained: (nodeId: Uint8Array) => boolean;
+  readonly #nowMs: () => number;
+  readonly #banned: Set<string>;
+  readonly #denied = new Set<string>();
+  /** End of the ban, by key. */
+  readonly #bannedUntilMs = new Map<string, number>();
+  readonly #disconnects = new Map<string, RememberedDisconnect>();
+
+  constructor(
+    settings: {
+      readonly bannedIds: readonly Uint8Array[];
+      /** Peers that the operator named; never denied. */
+      readonly isMaintained: (nodeId: Uint8Array) => boolean;
+    },
+    nowMs: () => number,
+  ) {
+    this.#isMaintained = settings.isMaintained;
+    this.#nowMs = nowMs;
+    this.#banned = new Set(settings.bannedIds.map(toKey));
+  }
+
   remember(
     disconnect: Disconnect,
-    peer: { readonly nodeId: Uint8Array | undefined; readonly host: string },
-  ): void;
-  isDenied(nodeId: Uint8Array): boolean;
-  /** The latest last. */
-  readonly disconnects: readonly RememberedDisconnect[];
-}
+    { nodeId, host }: { readonly nodeId: Uint8Array | undefined; readonly host: string },
+  ): void {
+    const key = nodeId === undefined ? `host ${host}` : toKey(nodeId);
+    const count = (this.#disconnects.get(key)?.count ?? 0) + 1;
+    this.#disconnects.delete(key);
+    this.#disconnects.set(key, { ...disconnect, nodeId, host, atMs: this.#nowMs(), count });
+    dropOldest(this.#disconnects, MAX_REMEMBERED_DISCONNECTS);
+    if (nodeId === undefined || this.#isMaintained(nodeId)) return;
+    if (isPermanent(disconnect)) this.#denied.add(key);
+    else if (disconnect.reason === "uselessPeer" && disconnect.by === "us") {
+      this.#bannedUntilMs.delete(key);
+      this.#bannedUntilMs.set(key, this.#nowMs() + USELESS_PEER_BAN_MS);
+    }
+    dropOldest(this.#denied, DENYLIST_LIMIT);
+    dropOldest(this.#bannedUntilMs, DENYLIST_LIMIT);
+  }
 
-export function createBanList(
-  settings: {
-    readonly bannedIds: readonly Uint8Array[];
-    /** Peers that the operator named; never denied. */
-    readonly isMaintained: (nodeId: Uint8Array) => boolean;
-  },
-  nowMs: () => number,
-): BanList {
-  const banned = new Set(settings.bannedIds.map(toKey));
-  const denied = new Set<string>();
-  /** End of the ban, by key. */
-  const bannedUntilMs = new Map<string, number>();
-  const disconnects = new Map<string, RememberedDisconnect>();
-  return {
-    remember(disconnect, { nodeId, host }) {
-      const key = nodeId === undefined ? `host ${host}` : toKey(nodeId);
-      const count = (disconnects.get(key)?.count ?? 0) + 1;
-      disconnects.delete(key);
-      disconnects.set(key, { ...disconnect, nodeId, host, atMs: nowMs(), count });
-      dropOldest(disconnects, MAX_REMEMBERED_DISCONNECTS);
-      if (nodeId === undefined || settings.isMaintained(nodeId)) return;
-      if (isPermanent(disconnect)) denied.add(key);
-      else if (disconnect.reason === "uselessPeer" && disconnect.by === "us") {
-        bannedUntilMs.delete(key);
-        bannedUntilMs.set(key, nowMs() + USELESS_PEER_BAN_MS);
-      }
-      dropOldest(denied, DENYLIST_LIMIT);
-      dropOldest(bannedUntilMs, DENYLIST_LIMIT);
-    },
-    isDenied(nodeId) {
-      const key = toKey(nodeId);
-      if (banned.has(key)) return true;
-      // The operator may have named the peer since.
-      if (settings.isMaintained(nodeId)) return false;
-      return denied.has(key) || (bannedUntilMs.get(key) ?? 0) > nowMs();
-    },
-    get disconnects() {
-      return [...disconnects.values()];
-    },
-  };
+  isDenied(nodeId: Uint8Array): boolean {
+    const key = toKey(nodeId);
+    if (this.#banned.has(key)) return true;
+    // The operator may have named the peer since.
+    if (this.#isMaintained(nodeId)) return false;
+    return this.#denied.has(key) || (this.#bannedUntilMs.get(key) ?? 0) > this.#nowMs();
+  }
+
+  /** The latest last. */
+  get disconnects(): readonly RememberedDisconnect[] {
+    return [...this.#disconnects.values()];
+  }
 }
 
 /** p2p.md#connection-policy: a breach that this node detected, or a version that either end does not support. */

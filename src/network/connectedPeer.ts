@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Timer } from "../primitives/clock.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
-import { createPeerScore, type PeerScore } from "./peerScore.ts";
+import { PeerScore } from "./peerScore.ts";
 import type { Connection, Remote } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { Sessions } from "./sessions.ts";
@@ -50,7 +50,7 @@ export function createConnectedPeer(nodeId: Uint8Array, nowMs: number): Connecte
   return {
     nodeId,
     address: addressOfPublicKey(nodeId),
-    reputation: createPeerScore(),
+    reputation: new PeerScore(),
     links: new Set(),
     openedMs: nowMs,
   };

@@ -43,58 +43,58 @@ export function earliestDueMs(candidates: Iterable<DialTime>): number | undefine
   return earliestMs;
 }
 
-/** Dials the candidates that are due, a bounded number at the same time. */
-export interface Dialer extends Pick<DialCandidates, "connected" | "disconnected"> {
-  /** To be called when a candidate came or went. */
-  reschedule(): void;
-  stop(): void;
-}
-
-export function createDialer(parts: {
+export interface DialerParts {
   readonly clock: Clock;
   readonly candidates: DialCandidates;
   /** Must lead to `connected` or `disconnected`, possibly before it returns. */
   readonly dial: (node: NodeAddress) => void;
-}): Dialer {
-  const { clock, candidates, dial } = parts;
+}
+
+/** Dials the candidates that are due, a bounded number at the same time. */
+export class Dialer implements Pick<DialCandidates, "connected" | "disconnected"> {
+  private readonly parts: DialerParts;
   /** Nodes that are being dialed. */
-  const dialing = new Set<string>();
-  let timer: Timer | undefined;
-  let isStopped = false;
+  private readonly dialing = new Set<string>();
+  private timer: Timer | undefined;
+  private isStopped = false;
 
-  function reschedule(): void {
-    timer?.cancel();
-    timer = undefined;
-    const { nextDueMs } = candidates;
-    if (isStopped || nextDueMs === undefined || dialing.size >= MAX_CONCURRENT_DIALS) return;
-    timer = clock.at(nextDueMs, dialDue);
+  constructor(parts: DialerParts) {
+    this.parts = parts;
   }
 
-  function dialDue(): void {
-    while (dialing.size < MAX_CONCURRENT_DIALS) {
-      const node = candidates.take();
+  /** To be called when a candidate came or went. */
+  reschedule(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    const { nextDueMs } = this.parts.candidates;
+    if (this.isStopped || nextDueMs === undefined || this.dialing.size >= MAX_CONCURRENT_DIALS) return;
+    this.timer = this.parts.clock.at(nextDueMs, () => this.dialDue());
+  }
+
+  connected(nodeId: Uint8Array): void {
+    this.dialing.delete(toKey(nodeId));
+    this.parts.candidates.connected(nodeId);
+    this.reschedule();
+  }
+
+  disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void {
+    this.dialing.delete(toKey(nodeId));
+    this.parts.candidates.disconnected(nodeId, reason, lastedMs);
+    this.reschedule();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+  }
+
+  private dialDue(): void {
+    while (this.dialing.size < MAX_CONCURRENT_DIALS) {
+      const node = this.parts.candidates.take();
       if (node === undefined) break;
-      dialing.add(toKey(node.nodeId));
-      dial(node);
+      this.dialing.add(toKey(node.nodeId));
+      this.parts.dial(node);
     }
-    reschedule();
+    this.reschedule();
   }
-
-  return {
-    reschedule,
-    connected(nodeId) {
-      dialing.delete(toKey(nodeId));
-      candidates.connected(nodeId);
-      reschedule();
-    },
-    disconnected(nodeId, reason, lastedMs) {
-      dialing.delete(toKey(nodeId));
-      candidates.disconnected(nodeId, reason, lastedMs);
-      reschedule();
-    },
-    stop() {
-      isStopped = true;
-      timer?.cancel();
-    },
-  };
 }

@@ -6,9 +6,9 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { PeerLimits } from "./admission.ts";
-import { type BanList, createBanList, type RememberedDisconnect } from "./banList.ts";
+import { BanList, type RememberedDisconnect } from "./banList.ts";
 import type { PeerView } from "./connectedPeer.ts";
-import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
+import { Dialer, type NodeAddress } from "./dialer.ts";
 import { DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
 import type { KnownNode } from "./discovery/knownNodes.ts";
@@ -19,9 +19,9 @@ import { type OpenPorts, openPorts } from "./openPorts.ts";
 import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
 import { createPeerPriority } from "./peerPriority.ts";
 import { PeerTable } from "./peerTable.ts";
-import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
-import { createReadingTime, type ReadingTime } from "./readingTime.ts";
-import { createBufferBudget } from "./rlpx/bufferBudget.ts";
+import { PendingConnections } from "./pendingConnections.ts";
+import { ReadingTime } from "./readingTime.ts";
+import { BufferBudget } from "./rlpx/bufferBudget.ts";
 import { Connection, type Remote } from "./rlpx/connection.ts";
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
@@ -30,7 +30,7 @@ import { plainHost } from "./rlpx/plainHost.ts";
 import { type OnSharedKey, SharedKeyWarnings } from "./sharedKey.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
-import { createUnreachablePeers, type UnreachablePeer, type UnreachablePeers } from "./unreachablePeers.ts";
+import { type UnreachablePeer, UnreachablePeers } from "./unreachablePeers.ts";
 
 /** A peer, and the address by which its enode URL names it: the one that was dialed or found, else what its Hello says. */
 export interface NamedPeer extends PeerView {
@@ -103,7 +103,7 @@ export class Network {
   private readonly sockets = new Set<Socket>();
   private readonly pending: PendingConnections;
   private readonly readingTime: ReadingTime;
-  private readonly bufferBudget = createBufferBudget();
+  private readonly bufferBudget = new BufferBudget();
   private readonly maintained: MaintainedPeers;
   private readonly discovered: DiscoveredPeers;
   private readonly dialer: Dialer;
@@ -127,8 +127,8 @@ export class Network {
       listenPort: this.advertisedPort,
       nodeId,
     });
-    this.pending = createPendingConnections(clock);
-    this.readingTime = createReadingTime(clock, (id) => this.isTrusted(id));
+    this.pending = new PendingConnections(clock);
+    this.readingTime = new ReadingTime(clock, (id) => this.isTrusted(id));
     this.maintained = createMaintainedPeers(parts);
     this.discovered = new DiscoveredPeers({
       ...parts,
@@ -138,18 +138,18 @@ export class Network {
       isPermitted: (node) => this.isPermitted(node),
       isKnown: (id) => this.maintained.has(id) || this.table.has(id),
     });
-    this.dialer = createDialer({
+    this.dialer = new Dialer({
       clock,
       candidates: joinCandidates([this.maintained, this.discovered]),
       dial: (node) => this.dial(node),
     });
-    this.unreachablePeers = createUnreachablePeers({ clock, logger });
+    this.unreachablePeers = new UnreachablePeers({ clock, logger });
     this.sharedKeyWarnings = new SharedKeyWarnings({
       ...parts,
       own: { nodeId, clientId: settings.clientId },
       isTrusted: (id) => this.isTrusted(id),
     });
-    this.banList = createBanList(
+    this.banList = new BanList(
       { bannedIds: settings.bannedIds, isMaintained: (id) => this.maintained.has(id) },
       () => clock.nowMs(),
     );

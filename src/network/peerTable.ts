@@ -22,7 +22,7 @@ import { Sessions } from "./sessions.ts";
 import { settleSimultaneousConnect } from "./simultaneousConnect.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
-import { createUnsharedProtocols, type UnsharedProtocols } from "./unsharedProtocols.ts";
+import { UnsharedProtocols } from "./unsharedProtocols.ts";
 
 export interface PeerTableSettings {
   readonly ownId: Uint8Array;
@@ -61,7 +61,7 @@ export class PeerTable {
   constructor(settings: PeerTableSettings, parts: PeerTableParts) {
     this.settings = settings;
     this.parts = parts;
-    this.unsharedProtocols = createUnsharedProtocols(parts.protocols, parts.logger);
+    this.unsharedProtocols = new UnsharedProtocols(parts.protocols, parts.logger);
     this.ends = new ConnectionEnds(parts);
     this.rivals = new RivalConnections({
       ...parts,

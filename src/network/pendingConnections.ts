@@ -4,38 +4,44 @@ import { CONNECTION_BURST, CONNECTIONS_PER_SECOND, MAX_PENDING_CONNECTIONS } fro
 import type { Connection } from "./rlpx/connection.ts";
 
 /** Inbound connections before Hello, which anyone can open: bounded in their rate and in their number. */
-export interface PendingConnections {
-  /** Counts a new connection; false when there are too many per second. */
-  admit(): boolean;
-  /** The connection to drop in favour of a new one; undefined when there is room. It is forgotten. */
-  takeSurplus(): Connection | undefined;
-  add(connection: Connection): void;
-  /** False when it was not pending. */
-  remove(connection: Connection): boolean;
-  /** Oldest first. */
-  readonly all: Iterable<Connection>;
-}
+export class PendingConnections {
+  private readonly clock: Pick<Clock, "nowMs">;
+  private readonly pending = new Set<Connection>();
+  private readonly rate: TokenBucket;
 
-export function createPendingConnections(clock: Pick<Clock, "nowMs">): PendingConnections {
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.clock = clock;
+    this.rate = new TokenBucket(RATE, clock.nowMs());
+  }
+
+  /** Counts a new connection; false when there are too many per second. */
+  admit(): boolean {
+    if (this.rate.refill(this.clock.nowMs()) < 1) return false;
+    this.rate.spend(1);
+    return true;
+  }
+
+  /** The connection to drop in favour of a new one; undefined when there is room. It is forgotten. */
+  takeSurplus(): Connection | undefined {
+    const [oldest] = this.pending;
+    if (oldest === undefined || this.pending.size < MAX_PENDING_CONNECTIONS) return undefined;
+    this.pending.delete(oldest);
+    return oldest;
+  }
+
+  add(connection: Connection): void {
+    this.pending.add(connection);
+  }
+
+  /** False when it was not pending. */
+  remove(connection: Connection): boolean {
+    return this.pending.delete(connection);
+  }
+
   /** Oldest first. */
-  const pending = new Set<Connection>();
-  const rate = new TokenBucket(RATE, clock.nowMs());
-  return {
-    admit() {
-      if (rate.refill(clock.nowMs()) < 1) return false;
-      rate.spend(1);
-      return true;
-    },
-    takeSurplus() {
-      const [oldest] = pending;
-      if (oldest === undefined || pending.size < MAX_PENDING_CONNECTIONS) return undefined;
-      pending.delete(oldest);
-      return oldest;
-    },
-    add: (connection) => void pending.add(connection),
-    remove: (connection) => pending.delete(connection),
-    all: pending,
-  };
+  get all(): Iterable<Connection> {
+    return this.pending;
+  }
 }
 
 /** When many nodes start together, a burst of them comes at once. */

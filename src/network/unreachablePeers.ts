@@ -9,23 +9,6 @@ import type { Disconnect } from "./rlpx/disconnectReason.ts";
 export const UNREACHABLE_WARNING_MS = 15_000;
 export const UNREACHABLE_REMINDER_MS = 10 * 60_000;
 
-/**
- * Warns the operator about named nodes (bootnodes, static nodes, admin_addPeer) that are not connected, with the cause:
- * a mistyped address, a regenerated key and a chain with another genesis all look the same otherwise, as a node without
- * peers. Warns once per node after 15 s, and again every ten minutes.
- */
-export interface UnreachablePeers {
-  track(node: NodeAddress): void;
-  untrack(nodeId: Uint8Array): void;
-  /** The node is connected, and the handshakes of all protocols are complete. */
-  connected(nodeId: Uint8Array): void;
-  /** A dial failed, or the last connection ended. `isProven` says whether the remote end had proven its key. */
-  disconnected(nodeId: Uint8Array, disconnect: Disconnect, isProven: boolean): void;
-  /** Those that are not connected now. */
-  list(): readonly UnreachablePeer[];
-  stop(): void;
-}
-
 /** A named node without a connection. */
 export interface UnreachablePeer {
   readonly node: NodeAddress;
@@ -44,66 +27,83 @@ interface TrackedNode {
   timer: Timer | undefined;
 }
 
-export function createUnreachablePeers({
-  clock,
-  logger,
-}: {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): UnreachablePeers {
-  const tracked = new Map<string, TrackedNode>();
+/**
+ * Warns the operator about named nodes (bootnodes, static nodes, admin_addPeer) that are not connected, with the cause:
+ * a mistyped address, a regenerated key and a chain with another genesis all look the same otherwise, as a node without
+ * peers. Warns once per node after 15 s, and again every ten minutes.
+ */
+export class UnreachablePeers {
+  private readonly parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+  };
+  private readonly tracked = new Map<string, TrackedNode>();
 
-  function markUnreachable(peer: TrackedNode, sinceMs: number): void {
-    peer.unreachableSinceMs = sinceMs;
-    peer.timer = clock.at(sinceMs + UNREACHABLE_WARNING_MS, () => warn(peer));
+  constructor(parts: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+  }) {
+    this.parts = parts;
   }
 
-  function warn(peer: TrackedNode): void {
+  track(node: NodeAddress): void {
+    const peer = newlyTracked(node);
+    this.tracked.set(toKey(node.nodeId), peer);
+    this.markUnreachable(peer, this.parts.clock.nowMs());
+  }
+
+  untrack(nodeId: Uint8Array): void {
+    this.tracked.get(toKey(nodeId))?.timer?.cancel();
+    this.tracked.delete(toKey(nodeId));
+  }
+
+  /** The node is connected, and the handshakes of all protocols are complete. */
+  connected(nodeId: Uint8Array): void {
+    const peer = this.tracked.get(toKey(nodeId));
+    if (peer === undefined) return;
+    peer.timer?.cancel();
+    peer.unreachableSinceMs = undefined;
+    peer.breaksRules = false;
+  }
+
+  /** A dial failed, or the last connection ended. `isProven` says whether the remote end had proven its key. */
+  disconnected(nodeId: Uint8Array, disconnect: Disconnect, isProven: boolean): void {
+    const peer = this.tracked.get(toKey(nodeId));
+    if (peer === undefined) return;
+    peer.explanation = explain(disconnect, isProven);
+    peer.breaksRules = isRuleViolation(disconnect);
+    if (peer.unreachableSinceMs === undefined) this.markUnreachable(peer, this.parts.clock.nowMs());
+  }
+
+  /** Those that are not connected now. */
+  list(): readonly UnreachablePeer[] {
+    return [...this.tracked.values()].flatMap(({ node, unreachableSinceMs: sinceMs, explanation }) =>
+      sinceMs === undefined ? [] : [{ node, sinceMs, explanation }],
+    );
+  }
+
+  stop(): void {
+    for (const { timer } of this.tracked.values()) timer?.cancel();
+    this.tracked.clear();
+  }
+
+  private markUnreachable(peer: TrackedNode, sinceMs: number): void {
+    peer.unreachableSinceMs = sinceMs;
+    peer.timer = this.parts.clock.at(sinceMs + UNREACHABLE_WARNING_MS, () => this.warn(peer));
+  }
+
+  private warn(peer: TrackedNode): void {
     const { node, unreachableSinceMs, explanation } = peer;
     if (unreachableSinceMs === undefined) return;
-    const nowMs = clock.nowMs();
-    peer.timer = clock.at(nowMs + UNREACHABLE_REMINDER_MS, () => warn(peer));
-    if ([...tracked.values()].every(({ breaksRules }) => breaksRules))
-      logger.warn(
-        { nodes: tracked.size },
+    const nowMs = this.parts.clock.nowMs();
+    peer.timer = this.parts.clock.at(nowMs + UNREACHABLE_REMINDER_MS, () => this.warn(peer));
+    if ([...this.tracked.values()].every(({ breaksRules }) => breaksRules))
+      this.parts.logger.warn(
+        { nodes: this.tracked.size },
         "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. No peer is harmed",
       );
-    warnOfNode(logger, node, { unreachableMs: nowMs - unreachableSinceMs, explanation });
+    warnOfNode(this.parts.logger, node, { unreachableMs: nowMs - unreachableSinceMs, explanation });
   }
-
-  return {
-    track(node) {
-      const peer = newlyTracked(node);
-      tracked.set(toKey(node.nodeId), peer);
-      markUnreachable(peer, clock.nowMs());
-    },
-    untrack(nodeId) {
-      tracked.get(toKey(nodeId))?.timer?.cancel();
-      tracked.delete(toKey(nodeId));
-    },
-    connected(nodeId) {
-      const peer = tracked.get(toKey(nodeId));
-      if (peer === undefined) return;
-      peer.timer?.cancel();
-      peer.unreachableSinceMs = undefined;
-      peer.breaksRules = false;
-    },
-    disconnected(nodeId, disconnect, isProven) {
-      const peer = tracked.get(toKey(nodeId));
-      if (peer === undefined) return;
-      peer.explanation = explain(disconnect, isProven);
-      peer.breaksRules = isRuleViolation(disconnect);
-      if (peer.unreachableSinceMs === undefined) markUnreachable(peer, clock.nowMs());
-    },
-    list: () =>
-      [...tracked.values()].flatMap(({ node, unreachableSinceMs: sinceMs, explanation }) =>
-        sinceMs === undefined ? [] : [{ node, sinceMs, explanation }],
-      ),
-    stop() {
-      for (const { timer } of tracked.values()) timer?.cancel();
-      tracked.clear();
-    },
-  };
 }
 
 function newlyTracked(node: NodeAddress): TrackedNode {

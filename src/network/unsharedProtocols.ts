@@ -8,38 +8,41 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 
 /** Tells the operator, once per peer, of an expected protocol of which the peer shares no version. */
-export interface UnsharedProtocols {
-  note(hello: Hello, agreed: readonly Agreed<SubProtocol>[], remote: Remote): void;
-}
-
-export function createUnsharedProtocols(
-  protocols: readonly SubProtocol[],
-  logger: Logger,
-): UnsharedProtocols {
-  const expected = new Set(protocols.filter(({ isExpected }) => isExpected).map(({ name }) => name));
+export class UnsharedProtocols {
+  private readonly protocols: readonly SubProtocol[];
+  private readonly logger: Logger;
+  private readonly expected: Set<string>;
   /** Peers and protocols that were logged. */
-  const logged = createKnownHashes(MAX_LOGGED);
+  private readonly logged = createKnownHashes(MAX_LOGGED);
 
-  return {
-    note({ nodeId, clientId, capabilities }, agreed, remote) {
-      for (const missing of expected) {
-        if (agreed.some(({ protocol }) => protocol.name === missing)) continue;
-        const key = `${missing} ${toKey(nodeId)}`;
-        if (logged.has(key)) continue;
-        logged.add(key);
-        logger.info(
-          {
-            ...remote,
-            nodeId: toHex(nodeId),
-            client: clientId,
-            offered: versionsOf(missing, capabilities),
-            supported: versionsOf(missing, protocols),
-          },
-          `peer shares no version of ${missing} with this node`,
-        );
-      }
-    },
-  };
+  constructor(protocols: readonly SubProtocol[], logger: Logger) {
+    this.protocols = protocols;
+    this.logger = logger;
+    this.expected = new Set(protocols.filter(({ isExpected }) => isExpected).map(({ name }) => name));
+  }
+
+  note(
+    { nodeId, clientId, capabilities }: Hello,
+    agreed: readonly Agreed<SubProtocol>[],
+    remote: Remote,
+  ): void {
+    for (const missing of this.expected) {
+      if (agreed.some(({ protocol }) => protocol.name === missing)) continue;
+      const key = `${missing} ${toKey(nodeId)}`;
+      if (this.logged.has(key)) continue;
+      this.logged.add(key);
+      this.logger.info(
+        {
+          ...remote,
+          nodeId: toHex(nodeId),
+          client: clientId,
+          offered: versionsOf(missing, capabilities),
+          supported: versionsOf(missing, this.protocols),
+        },
+        `peer shares no version of ${missing} with this node`,
+      );
+    }
+  }
 }
 
 /** Most peers that are remembered. */

@@ -4,7 +4,7 @@ import { isOurAddress } from "../config/crossChecks.ts";
 import { type Enode, isNamed, parseEnode } from "../config/enode.ts";
 import type { PeerSettings, Settings } from "../config/settings.ts";
 import type { NodeAddress } from "../network/dialer.ts";
-import { type KnownNodesFile, keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
+import { KnownNodesFile, keepKnownNodes } from "../network/discovery/knownNodes.ts";
 import type { NamedNode } from "../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
 import type { Network } from "../network/network.ts";
@@ -77,7 +77,7 @@ export async function openPeers(
   if (peers === undefined) return ok(undefined);
   // Loading the network takes a fifth of a second, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");
-  const knownNodes = openKnownNodesFile(knownNodesFile);
+  const knownNodes = new KnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
   const isListed = listCheck(permissions);
   const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node);

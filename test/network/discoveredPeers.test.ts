@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
+import { Dialer, type NodeAddress } from "../../src/network/dialer.ts";
 import { DiscoveredPeers, joinCandidates } from "../../src/network/discoveredPeers.ts";
 import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -25,7 +25,7 @@ function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8A
     isPermitted: ({ host }) => !unlisted.has(host),
   });
   const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
-  const dialer = createDialer({
+  const dialer = new Dialer({
     clock,
     candidates: joinCandidates([maintained, discovered]),
     dial: ({ host }) => void dials.push([clock.nowMs(), host]),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ConnectionRequest, refuseConnection } from "../../src/network/admission.ts";
-import { createBanList } from "../../src/network/banList.ts";
-import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
+import { BanList } from "../../src/network/banList.ts";
+import { Dialer, type NodeAddress } from "../../src/network/dialer.ts";
 import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
 import { createPeerPriority, type PrioritizedPeer } from "../../src/network/peerPriority.ts";
-import { createPeerScore } from "../../src/network/peerScore.ts";
+import { PeerScore } from "../../src/network/peerScore.ts";
 import type { Disconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { isLastingDirection } from "../../src/network/simultaneousConnect.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -99,7 +99,7 @@ describe("remembered peers", () => {
   const banListOf = (
     settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {},
   ) =>
-    createBanList(
+    new BanList(
       { bannedIds: settings.banned ?? [], isMaintained: (nodeId) => nodeId === settings.maintained },
       settings.nowMs ?? (() => 5),
     );
@@ -134,10 +134,7 @@ describe("remembered peers", () => {
 
   it("are admitted again when the operator names them later", () => {
     const named: Uint8Array[] = [];
-    const banList = createBanList(
-      { bannedIds: [], isMaintained: (nodeId) => named.includes(nodeId) },
-      () => 5,
-    );
+    const banList = new BanList({ bannedIds: [], isMaintained: (nodeId) => named.includes(nodeId) }, () => 5);
     banList.remember(BREACH, { nodeId: LOW, host: "a" });
     named.push(LOW);
     expect(banList.isDenied(LOW)).toBe(false);
@@ -155,7 +152,7 @@ describe("remembered peers", () => {
 
 describe("reputation", () => {
   it("rises and falls with responses, and reaches its limit after five useless ones in a minute", () => {
-    const reputation = createPeerScore();
+    const reputation = new PeerScore();
     for (let count = 0; count < 100; count++) reputation.reward();
     expect(reputation.score).toBe(150);
     expect([0, 1, 2, 3].map((nowMs) => reputation.penalise(nowMs))).toEqual([false, false, false, false]);
@@ -175,7 +172,7 @@ describe("the dialer", () => {
     const clock = createHandClock(0);
     const calls: string[] = [];
     const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
-    const dialer = createDialer({
+    const dialer = new Dialer({
       clock,
       candidates: maintained,
       dial: ({ tcpPort }) => void calls.push(`${tcpPort} at ${clock.nowMs()}`),

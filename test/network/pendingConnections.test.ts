@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createPendingConnections } from "../../src/network/pendingConnections.ts";
+import { PendingConnections } from "../../src/network/pendingConnections.ts";
 import { Connection } from "../../src/network/rlpx/connection.ts";
 import { ownHello } from "../../src/network/rlpx/hello.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -9,7 +9,7 @@ import { identity } from "./identities.ts";
 describe("pending connections", () => {
   it("are a hundred at once after a quiet period, and fifty a second from then on", () => {
     const clock = createHandClock(0);
-    const pending = createPendingConnections(clock);
+    const pending = new PendingConnections(clock);
     const admitted = (): number => Array.from({ length: 200 }, () => pending.admit()).filter(Boolean).length;
     expect(admitted()).toBe(100);
     expect(admitted()).toBe(0);
@@ -20,7 +20,7 @@ describe("pending connections", () => {
   });
 
   it("are sixty-four at most; the oldest gives way", () => {
-    const pending = createPendingConnections(createHandClock(0));
+    const pending = new PendingConnections(createHandClock(0));
     const [first, second, ...others] = Array.from({ length: 65 }, aConnection);
     if (first === undefined || second === undefined) throw new Error("there are sixty-five");
     for (const connection of [first, second, ...others.slice(0, 61)]) pending.add(connection);

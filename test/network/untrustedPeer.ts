@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import { ByteQueue } from "../../src/network/rlpx/byteQueue.ts";
 import { type DisconnectReason, decodeDisconnect } from "../../src/network/rlpx/disconnectReason.ts";
-import { createFrameReader, createFrameWriter } from "../../src/network/rlpx/frames.ts";
+import { FrameReader, FrameWriter } from "../../src/network/rlpx/frames.ts";
 import { createInitiator, takeHandshakePacket } from "../../src/network/rlpx/handshake.ts";
 import { encodeHello, type Hello, ownHello } from "../../src/network/rlpx/hello.ts";
 import { compressSnappy, uncompressSnappy } from "../../src/network/rlpx/snappy.ts";
@@ -33,9 +33,7 @@ export function connectUntrusted(
 ): UntrustedPeer {
   const socket = callNode(address);
   const queue = new ByteQueue();
-  let frames:
-    | { reader: ReturnType<typeof createFrameReader>; writer: ReturnType<typeof createFrameWriter> }
-    | undefined;
+  let frames: { reader: FrameReader; writer: FrameWriter } | undefined;
   let initiator: Extract<ReturnType<typeof createInitiator>, { ok: true }>["value"] | undefined;
   let onHandshake: () => void = () => undefined;
   let settle: (reason: DisconnectReason | "closed") => void = () => undefined;
@@ -55,7 +53,7 @@ export function connectUntrusted(
       if (!packet.ok || packet.value === undefined || initiator === undefined) return;
       const secrets = initiator.readAck(packet.value);
       if (!secrets.ok) return;
-      frames = { reader: createFrameReader(secrets.value), writer: createFrameWriter(secrets.value) };
+      frames = { reader: new FrameReader(secrets.value), writer: new FrameWriter(secrets.value) };
       onHandshake();
     }
     for (;;) {

@@ -4,14 +4,6 @@ import type { Clock } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
 import type { Packet, ReceivedPacket } from "./packets.ts";
 
-/**
- * Compares the expirations of packets with this node's time of day, and warns when most senders disagree with it: packets
- * then expire on their way, and discovery finds nobody without any other sign (p2p.md#packets).
- */
-export interface ClockCheck {
-  note(received: ReceivedPacket): void;
-}
-
 export interface ClockCheckParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Milliseconds since 1970. */
@@ -32,42 +24,49 @@ const ENOUGH_SENDERS = 3;
 const MAX_SENDERS = 64;
 const REPEAT_WARNING_MS = 60 * 60_000;
 
-export function createClockCheck(parts: ClockCheckParts): ClockCheck {
+/**
+ * Compares the expirations of packets with this node's time of day, and warns when most senders disagree with it: packets
+ * then expire on their way, and discovery finds nobody without any other sign (p2p.md#packets).
+ */
+export class ClockCheck {
+  private readonly parts: ClockCheckParts;
   /** How far each sender's clock seems to be ahead of ours, seconds, by id; the latest last. */
-  const senders = new Map<string, { readonly aheadSeconds: number; readonly weight: number }>();
-  let warnedMs: number | undefined;
+  private readonly senders = new Map<string, { readonly aheadSeconds: number; readonly weight: number }>();
+  private warnedMs: number | undefined;
 
-  function note({ packet, nodeId }: ReceivedPacket): void {
+  constructor(parts: ClockCheckParts) {
+    this.parts = parts;
+  }
+
+  note({ packet, nodeId }: ReceivedPacket): void {
     const expiration = expirationOf(packet);
     if (expiration === undefined) return;
     const id = toHex(nodeId);
-    senders.delete(id);
-    senders.set(id, {
-      aheadSeconds: Number(expiration) - LIFE_SECONDS - parts.epochMs() / 1000,
-      weight: parts.isTrusted(nodeId) ? ENOUGH_SENDERS : 1,
+    this.senders.delete(id);
+    this.senders.set(id, {
+      aheadSeconds: Number(expiration) - LIFE_SECONDS - this.parts.epochMs() / 1000,
+      weight: this.parts.isTrusted(nodeId) ? ENOUGH_SENDERS : 1,
     });
-    dropOldest(senders, MAX_SENDERS);
-    review();
+    dropOldest(this.senders, MAX_SENDERS);
+    this.review();
   }
 
-  function review(): void {
-    const all = [...senders.values()];
+  private review(): void {
+    const all = [...this.senders.values()];
     const isWrong = (difference: number): boolean => Math.abs(difference) > LIFE_SECONDS;
     const wrong = all.filter(({ aheadSeconds }) => isWrong(aheadSeconds));
     const right = all.filter(({ aheadSeconds }) => !isWrong(aheadSeconds));
     if (weightOf(wrong) < ENOUGH_SENDERS || weightOf(wrong) <= weightOf(right)) return;
-    const nowMs = parts.clock.nowMs();
-    if (warnedMs !== undefined && nowMs < warnedMs + REPEAT_WARNING_MS) return;
-    warnedMs = nowMs;
+    const nowMs = this.parts.clock.nowMs();
+    if (this.warnedMs !== undefined && nowMs < this.warnedMs + REPEAT_WARNING_MS) return;
+    this.warnedMs = nowMs;
     const differences = wrong.map(({ aheadSeconds }) => aheadSeconds).toSorted((a, b) => a - b);
     const median = Math.round(differences[differences.length >> 1] ?? 0);
-    parts.logger.warn(
+    this.parts.logger.warn(
       { seconds: -median, nodes: wrong.length },
       `this node's clock seems to be ${Math.abs(median)} s ${median > 0 ? "behind" : "ahead"}: packets of discovery expire, so that it neither finds nodes nor is found; set the time (NTP)`,
     );
   }
-
-  return { note };
 }
 
 function weightOf(senders: readonly { readonly weight: number }[]): number {

@@ -1,28 +1,29 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 
 /** Delays that end with their owner: after `close` none of them resolves any more, and no timer is left. */
-export interface Delays {
-  wait(durationMs: number): Promise<undefined>;
-  close(): void;
-}
+export class Delays {
+  private readonly clock: Clock;
+  private readonly timers = new Set<Timer>();
+  private isClosed = false;
 
-export function createDelays(clock: Clock): Delays {
-  const timers = new Set<Timer>();
-  let isClosed = false;
-  return {
-    wait: (durationMs) =>
-      new Promise((resolve) => {
-        if (isClosed) return;
-        const timer = clock.at(clock.nowMs() + durationMs, () => {
-          timers.delete(timer);
-          resolve(undefined);
-        });
-        timers.add(timer);
-      }),
-    close() {
-      isClosed = true;
-      for (const timer of timers) timer.cancel();
-      timers.clear();
-    },
-  };
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  wait(durationMs: number): Promise<undefined> {
+    return new Promise((resolve) => {
+      if (this.isClosed) return;
+      const timer = this.clock.at(this.clock.nowMs() + durationMs, () => {
+        this.timers.delete(timer);
+        resolve(undefined);
+      });
+      this.timers.add(timer);
+    });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const timer of this.timers) timer.cancel();
+    this.timers.clear();
+  }
 }

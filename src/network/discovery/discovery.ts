@@ -6,11 +6,11 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import type { NodeRefusal } from "../traffic.ts";
 import { createBonds } from "./bonds.ts";
-import { createClockCheck } from "./clockCheck.ts";
-import { createDatagramLimits } from "./datagramLimits.ts";
-import { createDelays } from "./delays.ts";
+import { ClockCheck } from "./clockCheck.ts";
+import { DatagramLimits } from "./datagramLimits.ts";
+import { Delays } from "./delays.ts";
 import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
-import { createHeldRequests } from "./heldRequests.ts";
+import { HeldRequests } from "./heldRequests.ts";
 import { lookUp } from "./lookup.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import { BUCKET_SIZE, NodeTable } from "./nodeTable.ts";
@@ -23,7 +23,7 @@ import {
   type PacketKind,
   type ReceivedPacket,
 } from "./packets.ts";
-import { createPingLimits, type NodeSource } from "./pingLimits.ts";
+import { type NodeSource, PingLimits } from "./pingLimits.ts";
 import { DiscoveryRequests, isAt, type Pong, type Request } from "./requests.ts";
 import { pinger, type ResponderParts, respond } from "./responder.ts";
 
@@ -124,21 +124,21 @@ export class Discovery {
     const refuse = (reason: NodeRefusal, count = 1): void => parts.onRefused?.(reason, count);
     this.table = new NodeTable(this.ownId, refuse);
     this.bonds = createBonds(parts.clock);
-    this.limits = createDatagramLimits(parts.clock);
+    this.limits = new DatagramLimits(parts.clock);
     this.requests = new DiscoveryRequests({
       clock: parts.clock,
       send: (node, request) => this.ask(node, request),
       onLatePong: (node, pong) => this.welcome(node, pong),
       onSurplus: (count) => refuse("surplus", count),
     });
-    this.held = createHeldRequests();
-    this.pingLimits = createPingLimits(parts.clock, this.requests, () => refuse("crowded"));
-    this.clockCheck = createClockCheck({
+    this.held = new HeldRequests();
+    this.pingLimits = new PingLimits(parts.clock, this.requests, () => refuse("crowded"));
+    this.clockCheck = new ClockCheck({
       ...parts,
       isTrusted: (nodeId) => bootnodes.some((node) => equalBytes(node.nodeId, nodeId)),
     });
     this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
-    this.delays = createDelays(parts.clock);
+    this.delays = new Delays(parts.clock);
     this.responder = {
       bonds: this.bonds,
       table: this.table,

@@ -2,7 +2,7 @@ import type { ForkId } from "../../chainspec/forkId.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { createDelays, type Delays } from "./delays.ts";
+import { Delays } from "./delays.ts";
 import { readEntry, readRoot, type TreeErrorCode, type TreeRoot } from "./dnsEntries.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact } from "./packets.ts";
@@ -80,7 +80,7 @@ export class DnsLists {
   /** Begins to read the list. */
   constructor(tree: TreeUrl, parts: DnsListsParts) {
     this.parts = parts;
-    this.delays = createDelays(parts.clock);
+    this.delays = new Delays(parts.clock);
     this.add(tree);
     void this.follow();
   }

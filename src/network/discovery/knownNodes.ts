@@ -5,17 +5,6 @@ import { parseHex, toHex } from "../../primitives/hex.ts";
 import { writeWhole } from "../../primitives/wholeFile.ts";
 import type { NodeContact } from "./packets.ts";
 
-/**
- * A file with nodes of this run, so that the next one finds its peers when no bootnode answers (data-folder.md#files). It holds
- * nothing that is not found again: a file that is missing or damaged counts as empty, and one that cannot be written is
- * left as it is.
- */
-export interface KnownNodesFile {
-  read(): readonly KnownNode[];
-  /** Replaces the file; the first nodes count most. False when it cannot be written. */
-  write(nodes: readonly KnownNode[]): boolean;
-}
-
 export interface KnownNode extends NodeContact {
   /** Whether a connection with the node has lasted. */
   readonly isProven: boolean;
@@ -24,30 +13,41 @@ export interface KnownNode extends NodeContact {
 /** More than a table of a small network holds; as many are pinged at the next start. */
 const MAX_KNOWN_NODES = 64;
 
-export function openKnownNodesFile(path: string): KnownNodesFile {
-  return {
-    read() {
-      try {
-        const document: unknown = JSON.parse(readFileSync(path, "utf8"));
-        const items: readonly unknown[] = Array.isArray(document) ? document : [];
-        return items.slice(0, MAX_KNOWN_NODES).flatMap((item) => contactOf(item) ?? []);
-      } catch {
-        return [];
-      }
-    },
-    write(nodes) {
-      const items = nodes.slice(0, MAX_KNOWN_NODES).map(({ nodeId, ...endpoint }) => ({
-        nodeId: toHex(nodeId),
-        ...endpoint,
-      }));
-      try {
-        writeWhole(path, `${JSON.stringify(items, undefined, 1)}\n`);
-        return true;
-      } catch {
-        return false;
-      }
-    },
-  };
+/**
+ * A file with nodes of this run, so that the next one finds its peers when no bootnode answers (data-folder.md#files). It holds
+ * nothing that is not found again: a file that is missing or damaged counts as empty, and one that cannot be written is
+ * left as it is.
+ */
+export class KnownNodesFile {
+  private readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  read(): readonly KnownNode[] {
+    try {
+      const document: unknown = JSON.parse(readFileSync(this.path, "utf8"));
+      const items: readonly unknown[] = Array.isArray(document) ? document : [];
+      return items.slice(0, MAX_KNOWN_NODES).flatMap((item) => contactOf(item) ?? []);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Replaces the file; the first nodes count most. False when it cannot be written. */
+  write(nodes: readonly KnownNode[]): boolean {
+    const items = nodes.slice(0, MAX_KNOWN_NODES).map(({ nodeId, ...endpoint }) => ({
+      nodeId: toHex(nodeId),
+      ...endpoint,
+    }));
+    try {
+      writeWhole(this.path, `${JSON.stringify(items, undefined, 1)}\n`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
 }
 
 /** Writes the nodes every few minutes, and when it is closed, unless there are none. */

@@ -8,13 +8,6 @@ import type { DiscoveryRequests } from "./requests.ts";
 /** Who brought a node that is to be pinged: itself, another node or a list, or the operator. */
 export type NodeSource = "called" | "named" | "bootnode";
 
-/** Whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
-export interface PingLimits {
-  /** Not when it was pinged just now, nor while too many are. */
-  mayPing(node: NodeContact, source: NodeSource): boolean;
-  notePing(node: NodeContact): void;
-}
-
 /** A node without an answer is not pinged again before that. */
 const REPEAT_PING_MS = 10_000;
 const MAX_RECENT_PINGS = 4096;
@@ -30,30 +23,41 @@ const MAX_PENDING: Readonly<Record<NodeSource, number>> = {
 /** Requests to one address at the same time. Local ones are exempt, where whole networks share one. */
 const MAX_PENDING_AT_ADDRESS = 8;
 
-export function createPingLimits(
-  { nowMs }: Pick<Clock, "nowMs">,
-  requests: Pick<DiscoveryRequests, "pending" | "pendingAt">,
-  onCrowded: () => void,
-): PingLimits {
+/** Whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
+export class PingLimits {
+  private readonly clock: Pick<Clock, "nowMs">;
+  private readonly requests: Pick<DiscoveryRequests, "pending" | "pendingAt">;
+  private readonly onCrowded: () => void;
   /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
-  const pinged = new Map<string, number>();
-  return {
-    mayPing(node, source) {
-      const lastMs = pinged.get(placeOf(node));
-      if (lastMs !== undefined && nowMs() < lastMs + REPEAT_PING_MS) return false;
-      const isExempt = source === "bootnode" || isLocal(node.ip);
-      const isFree = isExempt || requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS;
-      if (isFree && requests.pending < MAX_PENDING[source]) return true;
-      onCrowded();
-      return false;
-    },
-    notePing(node) {
-      const place = placeOf(node);
-      pinged.delete(place);
-      pinged.set(place, nowMs());
-      dropOldest(pinged, MAX_RECENT_PINGS);
-    },
-  };
+  private readonly pinged = new Map<string, number>();
+
+  constructor(
+    clock: Pick<Clock, "nowMs">,
+    requests: Pick<DiscoveryRequests, "pending" | "pendingAt">,
+    onCrowded: () => void,
+  ) {
+    this.clock = clock;
+    this.requests = requests;
+    this.onCrowded = onCrowded;
+  }
+
+  /** Not when it was pinged just now, nor while too many are. */
+  mayPing(node: NodeContact, source: NodeSource): boolean {
+    const lastMs = this.pinged.get(placeOf(node));
+    if (lastMs !== undefined && this.clock.nowMs() < lastMs + REPEAT_PING_MS) return false;
+    const isExempt = source === "bootnode" || isLocal(node.ip);
+    const isFree = isExempt || this.requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS;
+    if (isFree && this.requests.pending < MAX_PENDING[source]) return true;
+    this.onCrowded();
+    return false;
+  }
+
+  notePing(node: NodeContact): void {
+    const place = placeOf(node);
+    this.pinged.delete(place);
+    this.pinged.set(place, this.clock.nowMs());
+    dropOldest(this.pinged, MAX_RECENT_PINGS);
+  }
 }
 
 function placeOf({ nodeId, ip }: NodeContact): string {

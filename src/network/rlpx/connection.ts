@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { CLOSE_DELAY_MS, SETUP_TIMEOUT_MS } from "../limits.ts";
 import type { BudgetedConnection } from "./budgetedConnection.ts";
-import { type BufferBudget, type BufferShare, createBufferBudget } from "./bufferBudget.ts";
+import { BufferBudget, type BufferShare } from "./bufferBudget.ts";
 import type { Disconnect, DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
 import { createHealthCheck, type HealthCheck } from "./healthCheck.ts";
@@ -11,7 +11,7 @@ import type { MessagePriority } from "./messagePriority.ts";
 import { plainHost } from "./plainHost.ts";
 import { SendQueue } from "./sendQueue.ts";
 import { SocketReader } from "./socketReader.ts";
-import { createSocketWriter, type SocketWriter } from "./socketWriter.ts";
+import { SocketWriter } from "./socketWriter.ts";
 import { Wire, type WireEvents } from "./wire.ts";
 
 export interface Remote {
@@ -81,7 +81,7 @@ export class Connection implements BudgetedConnection {
 
   /** Takes over the socket; an outbound one may still be connecting. */
   constructor(settings: ConnectionSettings, parts: ConnectionParts, events: ConnectionEvents) {
-    const { socket, clock, read = readAtOnce, bufferBudget = createBufferBudget() } = parts;
+    const { socket, clock, read = readAtOnce, bufferBudget = new BufferBudget() } = parts;
     this.remote = settings.remote;
     this.dialedId = settings.remoteId;
     this.socket = socket;
@@ -91,7 +91,7 @@ export class Connection implements BudgetedConnection {
     this.share = bufferBudget.join(this);
     this.sends = new SendQueue(this.share);
     this.wire = new Wire(settings, this.wireEvents(), this.sends);
-    this.writer = createSocketWriter(socket, this.wire, clock);
+    this.writer = new SocketWriter(socket, this.wire, clock);
     this.reader = new SocketReader({
       socket,
       wire: this.wire,

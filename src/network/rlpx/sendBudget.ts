@@ -5,37 +5,38 @@ import type { MessagePriority } from "./messagePriority.ts";
  * Bytes queued for sending on all connections together; each message is counted once, however many connections queue
  * it. When there is no room, something else is dropped (bufferBudget.ts says in which order).
  */
-export interface SendBudget {
-  readonly queuedBytes: number;
-  /** False when there is no room, or the connection was closed to make some. */
-  reserve(connection: BudgetedConnection, bytes: Uint8Array, priority: MessagePriority): boolean;
-  release(bytes: Uint8Array): void;
-}
-
-export function createSendBudget(maxBytes: number, connections: ReadonlySet<BudgetedConnection>): SendBudget {
+export class SendBudget {
+  readonly #maxBytes: number;
+  readonly #connections: ReadonlySet<BudgetedConnection>;
   /** Number of connections that queue the same bytes. */
-  const holders = new Map<Uint8Array, number>();
-  let queuedBytes = 0;
+  readonly #holders = new Map<Uint8Array, number>();
+  #queuedBytes = 0;
 
-  return {
-    get queuedBytes() {
-      return queuedBytes;
-    },
-    reserve(connection, bytes, priority) {
-      while (!holders.has(bytes) && queuedBytes + bytes.length > maxBytes) {
-        if (!makeRoom(connections, priority) || !connections.has(connection)) return false;
-      }
-      const count = holders.get(bytes) ?? 0;
-      if (count === 0) queuedBytes += bytes.length;
-      holders.set(bytes, count + 1);
-      return true;
-    },
-    release(bytes) {
-      const count = holders.get(bytes) ?? 0;
-      if (count > 1) holders.set(bytes, count - 1);
-      else if (holders.delete(bytes)) queuedBytes -= bytes.length;
-    },
-  };
+  constructor(maxBytes: number, connections: ReadonlySet<BudgetedConnection>) {
+    this.#maxBytes = maxBytes;
+    this.#connections = connections;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** False when there is no room, or the connection was closed to make some. */
+  reserve(connection: BudgetedConnection, bytes: Uint8Array, priority: MessagePriority): boolean {
+    while (!this.#holders.has(bytes) && this.#queuedBytes + bytes.length > this.#maxBytes) {
+      if (!makeRoom(this.#connections, priority) || !this.#connections.has(connection)) return false;
+    }
+    const count = this.#holders.get(bytes) ?? 0;
+    if (count === 0) this.#queuedBytes += bytes.length;
+    this.#holders.set(bytes, count + 1);
+    return true;
+  }
+
+  release(bytes: Uint8Array): void {
+    const count = this.#holders.get(bytes) ?? 0;
+    if (count > 1) this.#holders.set(bytes, count - 1);
+    else if (this.#holders.delete(bytes)) this.#queuedBytes -= bytes.length;
+  }
 }
 
 /** False when nothing more may be dropped for a message of this priority. */

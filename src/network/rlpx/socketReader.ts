@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../primitives/clock.ts";
 import type { BufferShare } from "./bufferBudget.ts";
-import { createProgress, type Progress } from "./transferProgress.ts";
+import { Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
 export interface SocketReaderParts {
@@ -24,7 +24,7 @@ export class SocketReader {
 
   constructor(parts: SocketReaderParts) {
     this.parts = parts;
-    this.progress = createProgress(parts.clock);
+    this.progress = new Progress(parts.clock);
   }
 
   /** Whether a chunk waits for its time. */

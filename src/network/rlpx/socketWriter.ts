@@ -1,74 +1,64 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../primitives/clock.ts";
 import { MAX_WRITTEN_BYTES, PUMP_BYTES } from "../limits.ts";
-import { createProgress } from "./transferProgress.ts";
+import { Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
 /** Writes a wire's bytes to its socket: no more at a time than the socket takes, the rest as the peer reads it. */
-export interface SocketWriter {
+export class SocketWriter {
+  private readonly socket: Socket;
+  private readonly wire: Pick<Wire, "next" | "hasNext">;
+  private readonly progress: Progress;
+  private isPumpDue = false;
+
+  constructor(socket: Socket, wire: Pick<Wire, "next" | "hasNext">, clock: Pick<Clock, "nowMs">) {
+    this.socket = socket;
+    this.wire = wire;
+    this.progress = new Progress(clock);
+  }
+
   /** Writes a packet of the handshake. */
-  write(bytes: Uint8Array): void;
-  /** Encrypts and writes what fits into the socket, in slices. */
-  pump(): void;
-  /** Whether something waits for the peer to read. */
-  readonly isSending: boolean;
-  /** Since when something waits; undefined when nothing does. */
-  readonly sinceMs: number | undefined;
-  /** The peer reads too slowly (transferProgress.ts). */
-  readonly isStalled: boolean;
-}
-
-export function createSocketWriter(
-  socket: Socket,
-  wire: Pick<Wire, "next" | "hasNext">,
-  clock: Pick<Clock, "nowMs">,
-): SocketWriter {
-  const progress = createProgress(clock);
-  let isPumpDue = false;
-
-  const isSending = (): boolean => socket.writableLength > 0 || wire.hasNext;
-
-  function write(bytes: Uint8Array): void {
-    if (socket.destroyed) return;
-    progress.begin();
-    socket.write(bytes, () => {
-      progress.advance(bytes.length);
-      pump();
-      if (!isSending()) progress.end();
+  write(bytes: Uint8Array): void {
+    if (this.socket.destroyed) return;
+    this.progress.begin();
+    this.socket.write(bytes, () => {
+      this.progress.advance(bytes.length);
+      this.pump();
+      if (!this.isSending) this.progress.end();
     });
   }
 
-  function pump(): void {
-    if (isPumpDue) return;
-    for (let pumped = 0; !socket.destroyed && socket.writableLength < MAX_WRITTEN_BYTES; ) {
+  /** Encrypts and writes what fits into the socket, in slices. */
+  pump(): void {
+    if (this.isPumpDue) return;
+    for (let pumped = 0; !this.socket.destroyed && this.socket.writableLength < MAX_WRITTEN_BYTES; ) {
       if (pumped >= PUMP_BYTES) {
-        isPumpDue = true;
-        setImmediate(pumpOn);
+        this.isPumpDue = true;
+        setImmediate(() => {
+          this.isPumpDue = false;
+          this.pump();
+        });
         return;
       }
-      const bytes = wire.next();
+      const bytes = this.wire.next();
       if (bytes === undefined) return;
       pumped += bytes.length;
-      write(bytes);
+      this.write(bytes);
     }
   }
 
-  function pumpOn(): void {
-    isPumpDue = false;
-    pump();
+  /** Whether something waits for the peer to read. */
+  get isSending(): boolean {
+    return this.socket.writableLength > 0 || this.wire.hasNext;
   }
 
-  return {
-    write,
-    pump,
-    get isSending() {
-      return isSending();
-    },
-    get sinceMs() {
-      return progress.sinceMs;
-    },
-    get isStalled() {
-      return progress.isStalled;
-    },
-  };
+  /** Since when something waits; undefined when nothing does. */
+  get sinceMs(): number | undefined {
+    return this.progress.sinceMs;
+  }
+
+  /** The peer reads too slowly (transferProgress.ts). */
+  get isStalled(): boolean {
+    return this.progress.isStalled;
+  }
 }

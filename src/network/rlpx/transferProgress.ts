@@ -2,45 +2,44 @@ import type { Clock } from "../../primitives/clock.ts";
 import { PIECE_BYTES, SLOW_PEER_MS } from "../limits.ts";
 
 /** Progress of a transfer: it is stalled when less than one piece was transferred in SLOW_PEER_MS. */
-export interface Progress {
-  /** Has no effect after the first call. */
-  begin(): void;
-  advance(bytes: number): void;
-  end(): void;
-  /** Undefined when no transfer is in progress. */
-  readonly sinceMs: number | undefined;
-  readonly isStalled: boolean;
-}
-
-export function createProgress(clock: Pick<Clock, "nowMs">): Progress {
-  let sinceMs: number | undefined;
+export class Progress {
+  readonly #clock: Pick<Clock, "nowMs">;
+  #sinceMs: number | undefined;
   /** When the last piece was complete. */
-  let markMs = 0;
-  let bytesSinceMark = 0;
+  #markMs = 0;
+  #bytesSinceMark = 0;
 
-  function mark(): void {
-    markMs = clock.nowMs();
-    bytesSinceMark = 0;
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.#clock = clock;
   }
 
-  return {
-    begin() {
-      if (sinceMs !== undefined) return;
-      mark();
-      sinceMs = markMs;
-    },
-    advance(bytes) {
-      bytesSinceMark += bytes;
-      if (bytesSinceMark >= PIECE_BYTES) mark();
-    },
-    end() {
-      sinceMs = undefined;
-    },
-    get sinceMs() {
-      return sinceMs;
-    },
-    get isStalled() {
-      return sinceMs !== undefined && clock.nowMs() - markMs >= SLOW_PEER_MS;
-    },
-  };
+  /** Has no effect after the first call. */
+  begin(): void {
+    if (this.#sinceMs !== undefined) return;
+    this.#mark();
+    this.#sinceMs = this.#markMs;
+  }
+
+  advance(bytes: number): void {
+    this.#bytesSinceMark += bytes;
+    if (this.#bytesSinceMark >= PIECE_BYTES) this.#mark();
+  }
+
+  end(): void {
+    this.#sinceMs = undefined;
+  }
+
+  /** Undefined when no transfer is in progress. */
+  get sinceMs(): number | undefined {
+    return this.#sinceMs;
+  }
+
+  get isStalled(): boolean {
+    return this.#sinceMs !== undefined && this.#clock.nowMs() - this.#markMs >= SLOW_PEER_MS;
+  }
+
+  #mark(): void {
+    this.#markMs = this.#clock.nowMs();
+    this.#bytesSinceMark = 0;
+  }
 }

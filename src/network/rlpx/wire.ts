@@ -3,7 +3,7 @@ import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
 import { ByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
 import { type DisconnectReason, decodeDisconnect, encodeDisconnect } from "./disconnectReason.ts";
-import { createFrameReader, createFrameWriter, type FrameReader } from "./frames.ts";
+import { FrameReader, FrameWriter } from "./frames.ts";
 import type { OwnIdentity } from "./handshake.ts";
 import { decodeHello, encodeHello, type Hello } from "./hello.ts";
 import { answerExchange, initiateExchange, type KeyExchange } from "./keyExchange.ts";
@@ -212,8 +212,8 @@ export class Wire {
     const { ack, remoteId, secrets } = read.value;
     this.remoteId = remoteId;
     if (ack !== undefined) this.events.write(ack);
-    this.writer.start(createFrameWriter(secrets));
-    this.stage = { kind: "hello", reader: createFrameReader(secrets) };
+    this.writer.start(new FrameWriter(secrets));
+    this.stage = { kind: "hello", reader: new FrameReader(secrets) };
     this.sendBase(HELLO, encodeHello(this.hello));
     return true;
   }

@@ -1,11 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import {
-  type KnownNode,
-  keepKnownNodes,
-  openKnownNodesFile,
-} from "../../../src/network/discovery/knownNodes.ts";
+import { type KnownNode, KnownNodesFile, keepKnownNodes } from "../../../src/network/discovery/knownNodes.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 
@@ -20,7 +16,7 @@ function nodes(count: number): readonly KnownNode[] {
 }
 
 it("nodes are read as they were written, up to a number of them", () => {
-  const file = openKnownNodesFile(join(temporaryFolder(), "known-nodes.json"));
+  const file = new KnownNodesFile(join(temporaryFolder(), "known-nodes.json"));
   expect(file.read()).toEqual([]);
   expect(file.write(nodes(100))).toBe(true);
   expect(file.read()).toEqual(nodes(64));
@@ -41,19 +37,19 @@ it.each([
 ])("of %s, what can be used is", (text, expected) => {
   const path = join(temporaryFolder(), "known-nodes.json");
   writeFileSync(path, text);
-  expect(openKnownNodesFile(path).read()).toEqual(expected);
+  expect(new KnownNodesFile(path).read()).toEqual(expected);
 });
 
 it("a file that cannot be written is left", () => {
   const path = join(temporaryFolder(), "known-nodes.json");
   mkdirSync(`${path}.new`);
-  expect(openKnownNodesFile(path).write(nodes(1))).toBe(false);
+  expect(new KnownNodesFile(path).write(nodes(1))).toBe(false);
   expect(existsSync(path)).toBe(false);
 });
 
 it("nodes are written every five minutes and at the end, but never none", () => {
   const clock = createHandClock(0);
-  const file = openKnownNodesFile(join(temporaryFolder(), "known-nodes.json"));
+  const file = new KnownNodesFile(join(temporaryFolder(), "known-nodes.json"));
   let known = nodes(1);
   const keeper = keepKnownNodes(file, { nodes: () => known, clock });
   clock.advanceTo(5 * 60_000);

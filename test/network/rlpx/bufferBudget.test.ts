@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type BufferBudget,
-  type BufferShare,
-  createBufferBudget,
-} from "../../../src/network/rlpx/bufferBudget.ts";
+import { BufferBudget, type BufferShare } from "../../../src/network/rlpx/bufferBudget.ts";
 import { SendQueue } from "../../../src/network/rlpx/sendQueue.ts";
 
 const LIMITS = { queuedBytes: 1_000, untrustedUnreadBytes: 1_000 };
@@ -41,7 +37,7 @@ const message = (length: number, id = 0x10) => ({ id, bytes: new Uint8Array(leng
 
 describe("the buffer budget of all connections", () => {
   it("counts a message queued on several of them once, until the last has sent it", () => {
-    const budget = createBufferBudget(LIMITS);
+    const budget = new BufferBudget(LIMITS);
     const links = Array.from({ length: 25 }, () => join(budget));
     const block = message(900);
     for (const { queue } of links) expect(queue.push(block, "consensus")).toBe(true);
@@ -55,7 +51,7 @@ describe("the buffer budget of all connections", () => {
   });
 
   it("drops the slowest untrusted readers, then ordinary messages, then the oldest consensus messages", () => {
-    const budget = createBufferBudget(LIMITS);
+    const budget = new BufferBudget(LIMITS);
     const slow = join(budget, { isUntrusted: true, sendingSinceMs: 1 });
     const quick = join(budget, { isUntrusted: true, sendingSinceMs: 2 });
     const quiet = join(budget, { isUntrusted: true });
@@ -84,7 +80,7 @@ describe("the buffer budget of all connections", () => {
   });
 
   it("disconnects the untrusted peer that takes longest over a message, and no validator", () => {
-    const budget = createBufferBudget(LIMITS);
+    const budget = new BufferBudget(LIMITS);
     const slow = join(budget, { isUntrusted: true, readingSinceMs: 1 });
     const quick = join(budget, { isUntrusted: true, readingSinceMs: 2 });
     const validator = join(budget, { readingSinceMs: 0 });

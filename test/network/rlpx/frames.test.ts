@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
-import { createFrameReader, createFrameWriter, type FrameSecrets } from "../../../src/network/rlpx/frames.ts";
+import { FrameReader, type FrameSecrets, FrameWriter } from "../../../src/network/rlpx/frames.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createRunningKeccak, keccak256, type RunningKeccak } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
@@ -12,30 +12,30 @@ describe("frames", () => {
   it.each([0, 1, 15, 16, 17, 1000, 70_000, LARGEST])("carry %i bytes", (length) => {
     const body = new Uint8Array(length).fill(7);
     const queue = new ByteQueue();
-    queue.append(createFrameWriter(secrets()).write(body));
-    const read = createFrameReader(secrets()).read(queue, LARGEST);
+    queue.append(new FrameWriter(secrets()).write(body));
+    const read = new FrameReader(secrets()).read(queue, LARGEST);
     expect(read.ok && read.value !== undefined && Buffer.compare(read.value, body)).toBe(0);
     expect(queue.length).toBe(0);
   });
 
   it("are refused for their length before their body is there", () => {
     const queue = new ByteQueue();
-    queue.append(createFrameWriter(secrets()).write(new Uint8Array(101)).subarray(0, 32));
-    expect(createFrameReader(secrets()).read(queue, 100)).toMatchObject({
+    queue.append(new FrameWriter(secrets()).write(new Uint8Array(101)).subarray(0, 32));
+    expect(new FrameReader(secrets()).read(queue, 100)).toMatchObject({
       ok: false,
       error: { message: "a frame of 101 bytes is longer than 100" },
     });
   });
 
   it.each([0, 3, 16, 31, 32, 50, 64, 79])("are refused when byte %i was changed", (at) => {
-    const frame = createFrameWriter(secrets()).write(new Uint8Array(30));
+    const frame = new FrameWriter(secrets()).write(new Uint8Array(30));
     const queue = new ByteQueue();
     queue.append(frame.map((byte, index) => (index === at ? byte ^ 0x80 : byte)));
-    expect(createFrameReader(secrets()).read(queue, LARGEST)).toMatchObject({ ok: false });
+    expect(new FrameReader(secrets()).read(queue, LARGEST)).toMatchObject({ ok: false });
   });
 
   it("are hashed while they arrive, so that the end of a long one takes no longer than the rest", () => {
-    const frame = createFrameWriter(secrets()).write(new Uint8Array(LARGEST).fill(9));
+    const frame = new FrameWriter(secrets()).write(new Uint8Array(LARGEST).fill(9));
     const queue = new ByteQueue();
     const ingressMac = createRunningKeccak();
     let hashed = 0;
@@ -46,7 +46,7 @@ describe("frames", () => {
         ingressMac.update(bytes);
       },
     };
-    const reader = createFrameReader({ ...secrets(), ingressMac: counting });
+    const reader = new FrameReader({ ...secrets(), ingressMac: counting });
     for (let at = 0; at < frame.length; at += 65_536) {
       queue.append(frame.subarray(at, at + 65_536));
       const before = hashed;
@@ -60,9 +60,9 @@ describe("frames", () => {
   it("are read in linear time and memory when bytes come one at a time", () => {
     const body = new Uint8Array(200_000).fill(9);
     const queue = new ByteQueue();
-    const reader = createFrameReader(secrets());
+    const reader = new FrameReader(secrets());
     let read: Uint8Array | undefined;
-    for (const byte of createFrameWriter(secrets()).write(body)) {
+    for (const byte of new FrameWriter(secrets()).write(body)) {
       queue.append(Uint8Array.of(byte));
       const step = reader.read(queue, LARGEST);
       if (step.ok && step.value !== undefined) read = step.value;
@@ -99,8 +99,8 @@ describeWithVectors("frames recorded from Besu", () => {
     };
 
     it("decode, and encode to the same bytes", () => {
-      const reader = createFrameReader(asReader());
-      const writer = createFrameWriter(asWriter());
+      const reader = new FrameReader(asReader());
+      const writer = new FrameWriter(asWriter());
       for (const { data, frame_size } of vector.messages) {
         const queue = new ByteQueue();
         queue.append(hexToBytes(data));
@@ -112,7 +112,7 @@ describeWithVectors("frames recorded from Besu", () => {
     });
 
     it("are read when the bytes come one at a time", () => {
-      const reader = createFrameReader(asReader());
+      const reader = new FrameReader(asReader());
       const queue = new ByteQueue();
       const sizes: number[] = [];
       for (const { data } of vector.messages) {
@@ -129,7 +129,7 @@ describeWithVectors("frames recorded from Besu", () => {
   it("have the layout of the vector with a constant MAC", () => {
     const vector = readVectorJson<Record<string, string>>("devp2p", "rlpx-frame-fakehash.json");
     const mac: RunningKeccak = { update: () => undefined, digest: () => new Uint8Array(32).fill(1) };
-    const writer = createFrameWriter({
+    const writer = new FrameWriter({
       aesSecret: hexToBytes(vector["aesSecret"] ?? ""),
       macSecret: hexToBytes(vector["macSecret"] ?? ""),
       egressMac: mac,

@@ -1,7 +1,7 @@
 import { ECIES } from "@ethereumjs/devp2p";
 import { describe, expect, it } from "vitest";
 import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
-import { createFrameReader, createFrameWriter } from "../../../src/network/rlpx/frames.ts";
+import { FrameReader, FrameWriter } from "../../../src/network/rlpx/frames.ts";
 import {
   answerAuth,
   createInitiator,
@@ -91,8 +91,8 @@ describeWithVectors("sessions between Besu validators", () => {
           egressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
           ingressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
         });
-        const reader = createFrameReader(secrets());
-        const writer = createFrameWriter(secrets());
+        const reader = new FrameReader(secrets());
+        const writer = new FrameWriter(secrets());
         const sentFrames = session.frames.filter(({ dir }) => dir === sender);
         expect(sentFrames.length).toBeGreaterThan(0);
         for (const frame of sentFrames) {

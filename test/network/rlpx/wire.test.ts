@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ByteQueue } from "../../../src/network/rlpx/byteQueue.ts";
-import { createFrameReader, createFrameWriter } from "../../../src/network/rlpx/frames.ts";
+import { FrameReader, FrameWriter } from "../../../src/network/rlpx/frames.ts";
 import { answerAuth, createInitiator, type HandshakePacket } from "../../../src/network/rlpx/handshake.ts";
 import { decodeHello, encodeHello, type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
 import { uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
@@ -92,8 +92,8 @@ function exchangeKeys(role: "responder" | "initiator"): ExchangedKeys {
   );
   wire.start();
   const secrets = isInitiator ? answer(wire, packets) : call(wire, packets);
-  const reader = createFrameReader(secrets);
-  const writer = createFrameWriter(secrets);
+  const reader = new FrameReader(secrets);
+  const writer = new FrameWriter(secrets);
   const queue = new ByteQueue();
   const messages: Uint8Array[] = [];
   let read = 0;
