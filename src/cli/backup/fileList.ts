@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readRegularFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { FILE_BYTES, LIST_BYTES } from "./limits.ts";
@@ -41,8 +41,7 @@ export interface BackedUpFile {
 export function readFileList(folder: string): Result<FileList, "notABackup"> {
   const path = join(folder, LIST_NAME);
   try {
-    if (statSync(path).size > LIST_BYTES) return notABackup(`${path} is too large`);
-    const list: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const list: unknown = JSON.parse(readRegularFile(path, LIST_BYTES));
     return isFileList(list)
       ? ok(list)
       : notABackup(`${path} is not the list of a backup that this version reads`);

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { longType, pathType, portType, secondsType, switchType, textType } from "../../config/valueTypes.ts";
+import { readNamedFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { MethodTemplate } from "../compare/methodTemplates.ts";
@@ -105,9 +105,7 @@ async function readTemplates(
   const bad = (reason: string) =>
     fail("caller", "badMethods" as const, `The file of methods ${file}: ${reason}`);
   try {
-    if (statSync(path).size > COMPARE_LIMITS.methodsFileBytes)
-      return bad(`it has more than ${COMPARE_LIMITS.methodsFileBytes} bytes`);
-    const templates = readMethodTemplates(readFileSync(path, "utf8"));
+    const templates = readMethodTemplates(readNamedFile(path, COMPARE_LIMITS.methodsFileBytes));
     return templates.ok ? templates : bad(templates.error.message);
   } catch (error) {
     return bad(messageOf(error));
