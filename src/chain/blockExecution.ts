@@ -9,12 +9,13 @@ import {
 } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { TransactionFault } from "../execution/transactionFault.ts";
-import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
+import { createYieldPolicy, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";

@@ -1,6 +1,7 @@
-import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
+import type { Pacer } from "../primitives/pacer.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { Block } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
@@ -19,15 +20,12 @@ export type BodyErrorCode =
  * Checks a body before anything is executed. Besu does not check withdrawals (ibft2.md#body) and credits them from
  * Shanghai on. No IBFT header commits to withdrawals, so a peer must have added a list that is not empty.
  */
-export async function checkBody(
-  block: Block,
-  yieldPolicy: YieldPolicy,
-): Promise<Result<void, BodyErrorCode>> {
+export async function checkBody(block: Block, pacer: Pacer): Promise<Result<void, BodyErrorCode>> {
   if (block.ommers.length > 0)
     return fail("peer", "ommersNotEmpty", `${block.ommers.length} ommers in an IBFT block`);
   if (block.withdrawals !== undefined && block.withdrawals.length > 0)
     return fail("peer", "withdrawalsNotEmpty", `${block.withdrawals.length} withdrawals in an IBFT block`);
-  const root = await inSteps(rootOfTransactionsInSteps(block.transactions), yieldPolicy);
+  const root = await inSteps(rootOfTransactionsInSteps(block.transactions), pacer);
   return (
     sameRoot("wrongTransactionsRoot", "transactions root", block.header.transactionsRoot, root) ??
     ok(undefined)
@@ -45,12 +43,12 @@ export interface ExecutionSummary {
 export async function checkExecution(
   header: Header,
   result: ExecutionSummary,
-  yieldPolicy: YieldPolicy,
+  pacer: Pacer,
 ): Promise<Result<void, BodyErrorCode>> {
   if (header.gasUsed !== result.gasUsed) {
     return fail("peer", "wrongGasUsed", `gas used ${result.gasUsed}, the header says ${header.gasUsed}`);
   }
-  const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), yieldPolicy);
+  const receiptsRoot = await inSteps(rootOfReceiptsInSteps(result.receipts), pacer);
   return (
     sameRoot("wrongReceiptsRoot", "receipts root", header.receiptsRoot, receiptsRoot) ??
     sameRoot("wrongLogsBloom", "logs bloom", header.logsBloom, result.logsBloom) ??

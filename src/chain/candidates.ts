@@ -1,10 +1,4 @@
-import {
-  createYieldPolicy,
-  inSteps,
-  NEVER_STOPPED,
-  OutOfTime,
-  type StopSignal,
-} from "../execution/yieldPolicy.ts";
+import { createYieldPolicy, NEVER_STOPPED, OutOfTime, type StopSignal } from "../execution/yieldPolicy.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
@@ -13,6 +7,7 @@ import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";

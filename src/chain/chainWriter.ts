@@ -1,7 +1,8 @@
-import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
+import type { YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { StagedState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { Batch } from "../storage/database.ts";

@@ -1,3 +1,4 @@
+import { inSteps } from "../primitives/steps.ts";
 import {
   BLOOM_BYTES,
   bloomOfLogs,
@@ -10,7 +11,7 @@ import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import { loadOf } from "./logCost.ts";
 import type { TransactionResult } from "./transactionResult.ts";
-import { inSteps, type YieldPolicy } from "./yieldPolicy.ts";
+import type { YieldPolicy } from "./yieldPolicy.ts";
 
 export interface ReceiptSettings {
   /** Keeps the output of reverted transactions (--revert-reason-enabled). */

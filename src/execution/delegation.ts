@@ -10,7 +10,7 @@ import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
-import { type YieldPolicy, yieldIfDue } from "./yieldPolicy.ts";
+import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /** True for code that only delegates to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
@@ -56,7 +56,7 @@ export async function applyAuthorizations(
 ): Promise<bigint> {
   let refund = 0n;
   for (const authorization of authorizations) {
-    await yieldIfDue(yieldPolicy);
+    if (yieldPolicy.isDue()) await yieldPolicy.yield();
     const authority = fits(authorization, chainId) ? authorityOf(authorization) : undefined;
     if (authority === undefined) continue;
     accesses.warm(authority);

@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../primitives/clock.ts";
-import type { Steps } from "../primitives/steps.ts";
+import type { Pacer } from "../primitives/pacer.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { MemoryBudget } from "./memoryBudget.ts";
 
 /** Makes long work yield to the event loop, so that consensus and callers wait milliseconds, not seconds. */
-export interface YieldPolicy {
+export interface YieldPolicy extends Pacer {
   /** True when it is time to yield. Cheap enough to call at every jump of a contract. */
   isDue(): boolean;
   /** Resolves after other work has run. Throws OutOfTime once the deadline has passed or no caller waits any more. */
@@ -76,20 +76,6 @@ export function createYieldPolicy(clock: Pick<Clock, "nowMs">, settings: YieldSe
     },
     ...(settings.logs !== undefined && { logs: settings.logs }),
   };
-}
-
-/** Yields if it is time to. */
-export async function yieldIfDue(yieldPolicy: YieldPolicy): Promise<void> {
-  if (yieldPolicy.isDue()) await yieldPolicy.yield();
-}
-
-/** Runs work to its end and yields between its steps when due. Throws OutOfTime as the policy does. */
-export async function inSteps<T>(steps: Steps<T>, yieldPolicy: YieldPolicy): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (yieldPolicy.isDue()) await yieldPolicy.yield();
-  }
 }
 
 const SLICE_MS = 10;

@@ -1,6 +1,6 @@
 import type { ChainReader, LocatedLog } from "../chain/chain.ts";
-import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import { EventLoopPacer } from "../primitives/pacer.ts";
 import { smaller } from "../primitives/quantity.ts";
 import type { Requester } from "../primitives/requester.ts";
 import type { Header } from "../types/header.ts";
@@ -92,12 +92,12 @@ export async function findMatching(
   requester: Requester,
 ): Promise<FoundLogs> {
   const pieces = new LogPieces();
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   const end = await queryLogs(chain, matcher, range, {
     async take(logs) {
       for (const some of inParts(logs)) {
         if (!pieces.add(some)) return false;
-        if (slice.isOver) await slice.yield();
+        if (pacer.isDue()) await pacer.yield();
       }
       return true;
     },

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
-import { atOnce, inSlices, type Steps } from "../primitives/steps.ts";
+import { EventLoopPacer } from "../primitives/pacer.ts";
+import { atOnce, inSteps, type Steps } from "../primitives/steps.ts";
 import type { StoredLogTest } from "../storage/blocks/storedLogs.ts";
 import { BITS_PER_ENTRY, BLOOM_BYTES, bloomPlacesInSteps, hasOneOf, STEP_LOGS } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
@@ -33,7 +33,7 @@ export function createLogMatcher(criteria: LogCriteria): LogMatcher {
 
 /** As createLogMatcher, in slices of the event loop: thousands of criteria take many milliseconds to prepare. */
 export function prepareLogMatcher(criteria: LogCriteria): Promise<LogMatcher> {
-  return inSlices(createLogMatcherInSteps(criteria), new EventLoopSlice());
+  return inSteps(createLogMatcherInSteps(criteria), new EventLoopPacer());
 }
 
 export function* createLogMatcherInSteps({ addresses, topics }: LogCriteria): Steps<LogMatcher> {

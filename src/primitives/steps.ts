@@ -1,8 +1,8 @@
-import type { EventLoopSlice } from "./eventLoopSlice.ts";
+import type { Pacer } from "./pacer.ts";
 
 /**
  * Long work in steps of a few hundred microseconds, with a `yield` after each. The driver yields to the event loop
- * there (inSteps in execution/yieldPolicy.ts), or continues at once. The data that the work reads must not change
+ * there (inSteps), or continues at once. The data that the work reads must not change
  * meanwhile; if it does, the driver abandons the generator.
  */
 export type Steps<T> = Generator<unknown, T, void>;
@@ -15,15 +15,12 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the steps in slices of the event loop. */
-export async function inSlices<T>(
-  steps: Steps<T>,
-  slice: Pick<EventLoopSlice, "isOver" | "yield">,
-): Promise<T> {
+/** Runs all steps, and yields between two of them when the pacer says so. Throws what its `yield` throws. */
+export async function inSteps<T>(steps: Steps<T>, pacer: Pacer): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
 }
 

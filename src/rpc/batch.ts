@@ -1,5 +1,5 @@
-import type { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { Pacer } from "../primitives/pacer.ts";
 import type { InFlightReplies } from "./inFlightReplies.ts";
 import type { Reply } from "./reply.ts";
 
@@ -17,7 +17,7 @@ export interface Batch {
   isAbandoned(): boolean;
   readonly inFlight: InFlightReplies;
   /** Cuts the work into slices of the event loop. */
-  readonly slice: Pick<EventLoopSlice, "isOver" | "yield">;
+  readonly pacer: Pacer;
 }
 
 /** Receives a piece of the answer; may return a promise to wait for. */
@@ -28,7 +28,7 @@ export const BATCH_PIECE_LENGTH = 256 * 1024;
 
 /** Answers the requests of a batch in order, as the text of a list: pieces go to `write`, the rest is returned. */
 export async function answerBatch(batch: Batch, write: WritePiece): Promise<JsonPiece> {
-  const { requests, inFlight, slice } = batch;
+  const { requests, inFlight, pacer } = batch;
   const replies = new RepliesInOrder(batch);
   const list = new ListText(write);
   for (let index = 0; index < requests.length && !batch.isAbandoned(); index++) {
@@ -39,7 +39,7 @@ export async function answerBatch(batch: Batch, write: WritePiece): Promise<Json
       if (writing !== undefined) await writing;
       inFlight.remove(reply);
     }
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
   return list.end();
 }

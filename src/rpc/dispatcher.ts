@@ -10,7 +10,7 @@ import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { type Call, readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
-import { CallerSlice, CallerTime } from "./server/callerTime.ts";
+import { CallerPacer, CallerTime } from "./server/callerTime.ts";
 import { SourceIds } from "./sourceIds.ts";
 
 /**
@@ -127,7 +127,7 @@ export function createDispatcher<Backend>(
         overlapLimit,
         isAbandoned: () => caller.isAbandoned(),
         inFlight,
-        slice: new CallerSlice(callerTime, caller.remoteHost),
+        pacer: new CallerPacer(callerTime, caller.remoteHost),
       };
       return answerBatch(batch, write);
     },

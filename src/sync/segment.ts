@@ -1,9 +1,9 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import { EventLoopPacer } from "../primitives/pacer.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import { inSlices } from "../primitives/steps.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -68,9 +68,9 @@ export async function matchBodies(
 ): Promise<Result<ReadonlyMap<string, Body>, "foreignBody">> {
   const roots = new Set(wanted.map(({ header }) => rootKey(header)));
   const matched = new Map<string, Body>();
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   for (const body of bodies) {
-    const root = await inSlices(rootOfTransactionsInSteps(body.transactions), slice);
+    const root = await inSteps(rootOfTransactionsInSteps(body.transactions), pacer);
     const key = toKey(root);
     if (!roots.has(key) || body.ommers.length > 0) {
       return fail(

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { createYieldPolicy, inSteps, OutOfTime } from "../../src/execution/yieldPolicy.ts";
+import { createYieldPolicy, OutOfTime } from "../../src/execution/yieldPolicy.ts";
+import { inSteps } from "../../src/primitives/steps.ts";
 
 /** A clock that advances by 4 ms at each read. */
 function fastClock(): { nowMs(): number } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EventLoopSlice } from "../../src/primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../../src/primitives/jsonPieces.ts";
+import { EventLoopPacer } from "../../src/primitives/pacer.ts";
 import { answerBatch, BATCH_PIECE_LENGTH } from "../../src/rpc/batch.ts";
 import { InFlightReplies } from "../../src/rpc/inFlightReplies.ts";
 import { RawJson } from "../../src/rpc/method.ts";
@@ -25,7 +25,7 @@ async function sent(replies: readonly Reply[]): Promise<Sent> {
     overlapLimit: () => 1,
     isAbandoned: () => false,
     inFlight,
-    slice: new EventLoopSlice(),
+    pacer: new EventLoopPacer(),
   };
   const rest = await answerBatch(batch, (piece) => void pieces.push(piece));
   const bytes = [...pieces, rest].map((piece) => Buffer.from(piece as string));

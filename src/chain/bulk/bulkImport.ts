@@ -1,10 +1,5 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import {
-  createYieldPolicy,
-  NEVER_STOPPED,
-  type YieldPolicy,
-  yieldIfDue,
-} from "../../execution/yieldPolicy.ts";
+import { createYieldPolicy, NEVER_STOPPED, type YieldPolicy } from "../../execution/yieldPolicy.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
@@ -156,7 +151,7 @@ export class BulkImport {
     }
     await this.commit(prepared, executed.value);
     if (this.isGroupFull()) await this.beginGroup();
-    await yieldIfDue(this.yieldPolicy);
+    if (this.yieldPolicy.isDue()) await this.yieldPolicy.yield();
     return ok(this.tip);
   }
 

@@ -1,5 +1,5 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import { createYieldPolicy, yieldIfDue } from "../../execution/yieldPolicy.ts";
+import { createYieldPolicy } from "../../execution/yieldPolicy.ts";
 import { checkSealers } from "../../ibft/sealRules.ts";
 import { tallyAfter, type VoteTally } from "../../ibft/validatorVotes.ts";
 import type { Clock } from "../../primitives/clock.ts";
@@ -68,7 +68,7 @@ export class HeaderRun {
       }
       awaiting.push(sealed.value);
       parent = sealed.value.header;
-      await yieldIfDue(yieldPolicy);
+      if (yieldPolicy.isDue()) await yieldPolicy.yield();
     }
     const passed = await checkSeals(this.parts, awaiting);
     this.newest = passed.checked.at(-1) ?? this.newest;

@@ -1,8 +1,8 @@
 import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import type { Hex } from "../../primitives/hex.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { smaller, toQuantity } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -56,14 +56,14 @@ export function createFeeHistoryReader(parts: {
 
   async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
     const headers: NamedHeader[] = [];
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     const first = newest - BigInt(blockCount) + 1n;
     const start = chain.historyStart.blocks;
     // The rewards of a block follow from its body, so the answer begins where bodies do; the genesis block is whole anyway.
     for (let number = first < start ? smaller(start, newest) : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
-      if (slice.isOver) await slice.yield();
+      if (pacer.isDue()) await pacer.yield();
       if (isAbandoned?.() === true) break;
     }
     return headers;

@@ -5,8 +5,8 @@ import { type BlockRange, locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../primitives/hex.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -215,11 +215,11 @@ function takeRange(chain: ChainReader, filter: BlockFilter | InstalledLogFilter)
 async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<string[]> {
   const { from, to } = takeRange(chain, filter);
   const texts: string[] = [];
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   for (let number = from; number <= to; number++) {
     const named = chain.headerByNumber(number);
     if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
   return texts;
 }

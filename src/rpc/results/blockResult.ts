@@ -1,9 +1,9 @@
 import type { ChainReader } from "../../chain/chain.ts";
 import { isStored } from "../../chain/isStored.ts";
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import { joinBytes } from "../../primitives/hex.ts";
 import { roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { hashesOf, type StoredBlock, transactionCountOf } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -54,11 +54,11 @@ async function piecesOfHashes(
   chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
 ): Promise<JsonPieces | null> {
   const pieces: Uint8Array[] = [];
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   for (const piece of jsonPieces((writer) => writeBlock(writer, block, "hashes"), HASHES_PIECE_BYTES)) {
     pieces.push(piece);
-    if (!slice.isOver) continue;
-    await slice.yield();
+    if (!pacer.isDue()) continue;
+    await pacer.yield();
     if (!isStored(chain, block)) return null;
   }
   const answer = new JsonPieces([joinBytes(pieces)]);

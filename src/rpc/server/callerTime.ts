@@ -1,4 +1,4 @@
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import { EventLoopPacer, type Pacer } from "../../primitives/pacer.ts";
 
 /**
  * Shares a thread's time for answers between remote hosts. A host that has used little lately is served at once. What others ask for
@@ -135,25 +135,24 @@ const SLICE_MS = 4;
 const HOSTS_LIMIT = 1024;
 
 /** Long work for a remote host, cut into slices of the event loop that the host has in its turns. */
-export class CallerSlice {
+export class CallerPacer implements Pacer {
   private readonly time: CallerTime;
   private readonly remoteHost: string;
-  private readonly slice = new EventLoopSlice();
+  private readonly pacer = new EventLoopPacer();
 
   constructor(time: CallerTime, remoteHost: string) {
     this.time = time;
     this.remoteHost = remoteHost;
   }
 
-  /** Whether the work should yield now. */
-  get isOver(): boolean {
-    return this.slice.isOver;
+  isDue(): boolean {
+    return this.pacer.isDue();
   }
 
   /** Resolves in the next turn of the host. What was awaited within a slice does not count. */
   async yield(): Promise<void> {
     this.time.spend(this.remoteHost, SLICE_MS);
     await this.time.turn(this.remoteHost);
-    this.slice.restart();
+    this.pacer.restart();
   }
 }

@@ -3,7 +3,7 @@ import { createLogMatcher, createLogMatcherInSteps } from "../../logs/logMatcher
 import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { inSlices } from "../../primitives/steps.ts";
+import { inSteps } from "../../primitives/steps.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";
 import {
@@ -31,7 +31,7 @@ import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
-import { CallerSlice, CallerTime } from "../server/callerTime.ts";
+import { CallerPacer, CallerTime } from "../server/callerTime.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
 import { createFanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
@@ -89,8 +89,8 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
       if (wanted === undefined || connection === undefined) return ERRORS.invalidRequest;
       const place = table.reserve(connection, remoteHost, wanted);
       if (place === undefined) return TOO_MANY;
-      const slice = new CallerSlice(callerTime, remoteHost);
-      return onceKnown(prepare(wanted, slice), (parameters) => {
+      const pacer = new CallerPacer(callerTime, remoteHost);
+      return onceKnown(prepare(wanted, pacer), (parameters) => {
         if (!context.isAbandoned()) return table.add(place, parameters);
         // Nobody would end a subscription of a connection that closed meanwhile.
         table.leave(place);
@@ -123,12 +123,12 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
 /** What it takes to recognize the events: at once if it can be, or else in the caller's turns, since filters may be large. */
 function prepare(
   wanted: WantedEvents,
-  slice: CallerSlice,
+  pacer: CallerPacer,
 ): SubscriptionParameters | Promise<SubscriptionParameters> {
   if (wanted.kind !== "logs") return wanted;
   const { kind, filter } = wanted;
   if (criteriaOf(filter) <= CRITERIA_AT_ONCE) return { kind, filter, matcher: createLogMatcher(filter) };
-  return inSlices(createLogMatcherInSteps(filter), slice).then((matcher) => ({ kind, filter, matcher }));
+  return inSteps(createLogMatcherInSteps(filter), pacer).then((matcher) => ({ kind, filter, matcher }));
 }
 
 /** Prepared in less than a millisecond. */

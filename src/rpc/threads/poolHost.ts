@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import type { RecoverSenders } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -52,7 +52,7 @@ export function createPoolHost({
 
   async function decode(): Promise<void> {
     isDecoding = true;
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       let transactions: Batch["transactions"][number][] = [];
       for (const raw of unpackBytes(next.bytes)) {
@@ -60,10 +60,10 @@ export function createPoolHost({
         transactions.push(
           decoded.ok ? (pool.screen(decoded.value, "local") ?? decoded.value) : decoded.error.code,
         );
-        if (transactions.length < BATCH_LIMIT && !slice.isOver) continue;
+        if (transactions.length < BATCH_LIMIT && !pacer.isDue()) continue;
         recover(transactions, next);
         transactions = [];
-        if (slice.isOver) await slice.yield();
+        if (pacer.isDue()) await pacer.yield();
       }
       recover(transactions, next);
     }
@@ -81,14 +81,14 @@ export function createPoolHost({
 
   async function add(): Promise<void> {
     isAdding = true;
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     for (let next = batches.shift(); next !== undefined; next = batches.shift()) {
       const senders = await next.senders.catch(() => undefined);
       // The node is stopping, and its callers' connections are being closed.
       if (senders === undefined) continue;
       const refused = addBatch(pool, next.transactions, senders);
       next.decide({ kind: "submitted", count: next.transactions.length, refused });
-      if (slice.isOver) await slice.yield();
+      if (pacer.isDue()) await pacer.yield();
     }
     isAdding = false;
   }

@@ -1,5 +1,5 @@
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import { errorOf, RpcError } from "../errors/errors.ts";
 import { type Answer, JsonPieces, JsonStream, RawJson } from "../method.ts";
@@ -28,11 +28,11 @@ async function inSlices(
   caller: Pick<Requester, "isAbandoned">,
 ): Promise<RemoteAnswer> {
   const made: JsonPiece[] = [];
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   for (const piece of pieces) {
     if (caller.isAbandoned()) break;
     made.push(piece);
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
   return { kind: "pieces", pieces: made, areOwn: ownsMemory };
 }

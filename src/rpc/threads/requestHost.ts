@@ -6,7 +6,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
 import type { Login } from "../access/gate.ts";
 import type { CallAnswerer } from "../dispatcher.ts";
@@ -123,14 +123,14 @@ class Requests implements RequestHost {
 
   private async work(): Promise<void> {
     this.isWorking = true;
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     while (this.waiting.length > 0) {
       const batch = this.waiting;
       this.waiting = [];
       for (const one of batch) {
         if (this.isFull) await this.whenRoom();
         if (!this.isDropped) this.begin(one);
-        if (slice.isOver) await slice.yield();
+        if (pacer.isDue()) await pacer.yield();
       }
     }
     this.isWorking = false;

@@ -1,6 +1,6 @@
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { encodeBlock, type NamedBlock, type StoredBlock } from "../../../types/block.ts";
 import { type SentTransaction, withSender } from "../../../types/transaction.ts";
 import { withRecoveredSender } from "../../../types/transactionSignature.ts";
@@ -17,20 +17,20 @@ export const debugGetBadBlocks = defineMethod({
   ports: ["badBlocks"],
   async run(_, context) {
     const texts: string[] = [];
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     for (const block of context.backend.badBlocks()) {
       if (context.isAbandoned()) break;
-      texts.push(await badBlockJson(block, slice));
+      texts.push(await badBlockJson(block, pacer));
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
 
-async function badBlockJson(bad: NamedBlock, slice: EventLoopSlice): Promise<string> {
+async function badBlockJson(bad: NamedBlock, pacer: EventLoopPacer): Promise<string> {
   const rlp = encodeBlock(bad);
   const block: StoredBlock = {
     ...bad,
-    transactions: await withSenders(bad, slice),
+    transactions: await withSenders(bad, pacer),
     receipts: [],
     totalDifficulty: bad.header.difficulty,
     size: rlp.length,
@@ -44,12 +44,12 @@ async function badBlockJson(bad: NamedBlock, slice: EventLoopSlice): Promise<str
  */
 async function withSenders(
   { transactions }: NamedBlock,
-  slice: EventLoopSlice,
+  pacer: EventLoopPacer,
 ): Promise<readonly SentTransaction[]> {
   const sent: SentTransaction[] = [];
   for (const transaction of transactions) {
     sent.push(withRecoveredSender(transaction) ?? withSender(transaction, ZERO_ADDRESS));
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
   return sent;
 }

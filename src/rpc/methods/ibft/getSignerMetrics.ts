@@ -2,8 +2,8 @@ import type { ChainReader } from "../../../chain/chain.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
-import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, optional } from "../../method.ts";
@@ -72,14 +72,14 @@ async function countProposals(
     proposers.set(key, known);
     return known;
   };
-  const slice = new EventLoopSlice();
+  const pacer = new EventLoopPacer();
   for (let number = from; number < to && !isAbandoned(); number++) {
     const proposer = proposerOf(
       expectDefined(chain.headerByNumber(number), `header ${number}`).header.coinbase,
     );
     proposer.count += 1;
     proposer.last = number;
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
   }
   for (const validator of chain.validatorsFor(to) ?? []) proposerOf(validator);
   return [...proposers.values()];

@@ -1,8 +1,8 @@
 import type { Address } from "../../../primitives/address.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
-import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import type { JsonWriter } from "../../../primitives/jsonWriter.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
 import { type ContextOf, defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
@@ -74,11 +74,11 @@ interface Sender {
 async function sendersOf(
   pool: RpcPool,
   wanted: Address | undefined,
-  slice: EventLoopSlice,
+  pacer: EventLoopPacer,
 ): Promise<readonly Sender[]> {
   const senders = new Map<string, Sender & { readonly next: bigint }>();
   for (const { transaction } of [...pool.entries()]) {
-    if (slice.isOver) await slice.yield();
+    if (pacer.isDue()) await pacer.yield();
     const { sender: address, nonce } = transaction;
     if (wanted !== undefined && !equalBytes(address, wanted)) continue;
     const key = toKey(address);
@@ -98,12 +98,12 @@ async function listing(
   write: WriteTransaction,
   wanted?: Address,
 ): Promise<RawJson | JsonStream> {
-  const slice = new EventLoopSlice();
-  const senders = await sendersOf(pool, wanted, slice);
+  const pacer = new EventLoopPacer();
+  const senders = await sendersOf(pool, wanted, pacer);
   const pending = new SubPoolListing(senders, ({ pending }) => pending);
   const queued = new SubPoolListing(senders, ({ queued }) => queued);
-  await pending.select(LISTING_BYTES, slice);
-  await queued.select(Math.max(0, LISTING_BYTES - pending.bytes), slice);
+  await pending.select(LISTING_BYTES, pacer);
+  await queued.select(Math.max(0, LISTING_BYTES - pending.bytes), pacer);
   const isOfOne = wanted !== undefined;
   return listingAnswer(pending.shownBytes + queued.shownBytes, function* (writer) {
     writer.beginObject();
@@ -150,11 +150,11 @@ class SubPoolListing {
   }
 
   /** Decides what is shown. */
-  async select(limitBytes: number, slice: EventLoopSlice): Promise<void> {
+  async select(limitBytes: number, pacer: EventLoopPacer): Promise<void> {
     const isShown = shortestWithin(limitBytes, this.sizes());
     const shown: [Address, readonly SentTransaction[]][] = [];
     for (const [address, transactions] of this.senders) {
-      if (slice.isOver) await slice.yield();
+      if (pacer.isDue()) await pacer.yield();
       const byNonce = transactions.toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1));
       const own = byNonce.filter((transaction) => this.admits(shownBytes(transaction), isShown));
       this.omitted += transactions.length - own.length;

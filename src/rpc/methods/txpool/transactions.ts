@@ -1,5 +1,5 @@
-import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import type { PoolEntry } from "../../../txpool/entry.ts";
 import type { SentTransaction } from "../../../types/transaction.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -73,11 +73,11 @@ export const txpoolPendingTransactions = defineMethod({
   takesTurns: true,
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
-    const slice = new EventLoopSlice();
+    const pacer = new EventLoopPacer();
     const wanted: SentTransaction[] = [];
     let bytes = 0;
     for (const { transaction } of [...context.backend.pool.entries()]) {
-      if (slice.isOver) await slice.yield();
+      if (pacer.isDue()) await pacer.yield();
       if (wanted.length >= limit) break;
       if (!isWanted(transaction)) continue;
       wanted.push(transaction);

@@ -1,18 +1,24 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
+/** Tells long work in pieces when to let the event loop run other work. */
+export interface Pacer {
+  /** Whether the work should yield now. */
+  isDue(): boolean;
+  /** Resolves after other work has run. */
+  yield(): Promise<void>;
+}
+
 /**
  * Limits how long work in pieces blocks the event loop. Limited by time and not by a count of pieces: sixty-four full
  * blocks of a thousand transactions take longer than the block period.
  */
-export class EventLoopSlice {
+export class EventLoopPacer implements Pacer {
   #beganAtMs = performance.now();
 
-  /** Whether the work should yield now. */
-  get isOver(): boolean {
+  isDue(): boolean {
     return performance.now() - this.#beganAtMs >= SLICE_MS;
   }
 
-  /** Lets the event loop run other work, then begins the next slice. */
   async yield(): Promise<void> {
     await yieldToEventLoop();
     this.restart();
