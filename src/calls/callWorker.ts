@@ -6,7 +6,7 @@ import { runSimulation } from "../execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { unlessRemoved } from "../state/keptNodes.ts";
-import { createStateHistory, type HistoryLimits } from "../state/stateHistory.ts";
+import { type HistoryLimits, StateHistory } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runJobs } from "../workers/workerHost.ts";
@@ -28,7 +28,7 @@ export interface CallWorkerData {
  */
 const { databasePath, spec, gasCap, history: limits } = workerData as CallWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
-const history = createStateHistory(database, limits);
+const history = new StateHistory(database, limits);
 
 /** What the worker is sent. */
 export type CallJob =

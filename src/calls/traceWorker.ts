@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { unlessRemoved } from "../state/keptNodes.ts";
-import { createStateHistory } from "../state/stateHistory.ts";
+import { StateHistory } from "../state/stateHistory.ts";
 import { readBody } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
@@ -19,7 +19,7 @@ export interface TraceWorkerData extends CallWorkerData {
 /** Worker of the trace pool. Like a call worker, it reads the database itself and holds no state of its own. */
 const { databasePath, spec, gasCap, limitBytes, history: limits } = workerData as TraceWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
-const history = createStateHistory(database, limits);
+const history = new StateHistory(database, limits);
 
 const source: TraceSource = {
   spec,

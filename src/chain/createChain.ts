@@ -5,7 +5,7 @@ import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { createMutex, type Mutex } from "../primitives/mutex.ts";
+import { Mutex } from "../primitives/mutex.ts";
 import { recoverItem } from "../primitives/recoveryBatch.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { HistoryStart } from "../storage/historyStart.ts";
@@ -150,7 +150,7 @@ export async function createChain(
     executedBlocks.clear();
     for (const block of added) execution.onCommitted(block);
   });
-  const mutex = createMutex();
+  const mutex = new Mutex();
   const blockParts = { clock, writer, validators, execution, executedBlocks, faults };
   const importer = new Importer({
     ...blockParts,

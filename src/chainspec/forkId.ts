@@ -33,16 +33,6 @@ export interface ForkPoints {
 
 export type ForkIdErrorCode = "remoteForksStale" | "localForksIncompatible";
 
-/** All fork ids of a chain. */
-export interface ForkIds {
-  at(progress: ForkProgress): ForkId;
-  /**
-   * Validates a remote node's fork id while we are at `progress`. Fails when the remote does not know a fork that we have
-   * passed, or follows forks that we do not know.
-   */
-  check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdErrorCode>;
-}
-
 /**
  * The fork points of a schedule. Forks active in the genesis block are left out, since the genesis hash covers them, and
  * BFT transitions are not forks (p2p.md#status-and-fork-id).
@@ -55,44 +45,60 @@ export function forkPoints(schedule: ForkSchedule, genesisTimestamp: bigint): Fo
   return { blocks: ascending(blocks), times: ascending(times) };
 }
 
-export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints): ForkIds {
-  const stages = stagesOf(genesisHash, [...blocks, ...times]);
+/** All fork ids of a chain. */
+export class ForkIds {
+  readonly #points: ForkPoints;
+  readonly #stages: readonly ForkId[];
+
+  constructor(genesisHash: Hash, points: ForkPoints) {
+    this.#points = points;
+    const { blocks, times } = points;
+    this.#stages = stagesOf(genesisHash, [...blocks, ...times]);
+  }
+
+  at(progress: ForkProgress): ForkId {
+    return expectDefined(this.#stages[this.#stageAt(progress).index], "a stage for every head");
+  }
+
+  /**
+   * Validates a remote node's fork id while we are at `progress`. Fails when the remote does not know a fork that we have
+   * passed, or follows forks that we do not know.
+   */
+  check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdErrorCode> {
+    const { index, reached } = this.#stageAt(progress);
+    const remoteIndex = this.#stages.findIndex(({ checksum }) => checksum === remote.checksum);
+    if (remoteIndex < 0) return incompatible(`they follow forks that we do not know (${show(remote)})`);
+    if (remoteIndex > index) return ok(undefined);
+    if (remoteIndex < index) {
+      return this.#stages[remoteIndex]?.next === remote.next
+        ? ok(undefined)
+        : fail(
+            "peer",
+            "remoteForksStale",
+            `they do not know our fork at ${this.#stages[remoteIndex]?.next} (${show(remote)})`,
+          );
+    }
+    const hasPassed =
+      reached >= remote.next || (isSurelyTime(remote.next) && progress.timestamp >= remote.next);
+    return remote.next > 0n && hasPassed
+      ? incompatible(`their next fork at ${remote.next} has passed here without effect`)
+      : ok(undefined);
+  }
+
   /** Forks by time come after all forks by number. */
-  const isByTime = (stage: number): boolean => stage >= blocks.length && times.length > 0;
+  #isByTime(stage: number): boolean {
+    return stage >= this.#points.blocks.length && this.#points.times.length > 0;
+  }
 
   /** The current stage, and the value (number or time) to compare with its next fork. */
-  function stageAt({ number, timestamp }: ForkProgress): {
+  #stageAt({ number, timestamp }: ForkProgress): {
     readonly index: number;
     readonly reached: bigint;
   } {
-    const reachedAt = (index: number): bigint => (isByTime(index) ? timestamp : number);
-    const index = stages.findIndex(({ next }, stage) => next === 0n || reachedAt(stage) < next);
+    const reachedAt = (index: number): bigint => (this.#isByTime(index) ? timestamp : number);
+    const index = this.#stages.findIndex(({ next }, stage) => next === 0n || reachedAt(stage) < next);
     return { index, reached: reachedAt(index) };
   }
-
-  return {
-    at: (progress) => expectDefined(stages[stageAt(progress).index], "a stage for every head"),
-    check(progress, remote) {
-      const { index, reached } = stageAt(progress);
-      const remoteIndex = stages.findIndex(({ checksum }) => checksum === remote.checksum);
-      if (remoteIndex < 0) return incompatible(`they follow forks that we do not know (${show(remote)})`);
-      if (remoteIndex > index) return ok(undefined);
-      if (remoteIndex < index) {
-        return stages[remoteIndex]?.next === remote.next
-          ? ok(undefined)
-          : fail(
-              "peer",
-              "remoteForksStale",
-              `they do not know our fork at ${stages[remoteIndex]?.next} (${show(remote)})`,
-            );
-      }
-      const hasPassed =
-        reached >= remote.next || (isSurelyTime(remote.next) && progress.timestamp >= remote.next);
-      return remote.next > 0n && hasPassed
-        ? incompatible(`their next fork at ${remote.next} has passed here without effect`)
-        : ok(undefined);
-    },
-  };
 }
 
 /** [checksum, next]: the last item of a Status message; the entry `eth` of a node record nests it in another list. */

@@ -8,7 +8,7 @@ import type { Head } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
+import { Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { PausedMessages } from "./buffers/pausedMessages.ts";
 import { EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
@@ -101,7 +101,7 @@ export class Engine {
       heardNotice: this.monitor.heardNotice,
     });
     const limit = this.messageLimit + OWN_INPUTS_LIMIT;
-    this.mailbox = createMailbox<Input>(limit, (input) => this.apply(input), this.fail);
+    this.mailbox = new Mailbox<Input>(limit, (input) => this.apply(input), this.fail);
   }
 
   /** Reads the vote log, then takes part from `head` on. Throws when the last record is unusable. */

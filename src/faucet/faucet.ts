@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
-import { createMutex } from "../primitives/mutex.ts";
+import { Mutex } from "../primitives/mutex.ts";
 import type { Result } from "../primitives/result.ts";
 import { addressOfPrivateKey } from "../primitives/secp256k1.ts";
 import { type FaucetTerms, type GiftAnswer, type GiftRequest, type Refusal, refused } from "./gift.ts";
@@ -48,7 +48,7 @@ export interface FaucetParts {
 export function createFaucet(settings: FaucetSettings, parts: FaucetParts): Faucet {
   const address = addressOfPrivateKey(settings.privateKey);
   const giver = { ...parts, settings, address };
-  const turns = createMutex();
+  const turns = new Mutex();
   let waiting = 0;
   let isClosed = false;
 

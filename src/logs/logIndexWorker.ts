@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
-import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
+import { BloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { reportLoaded } from "../workers/loadedMessage.ts";
@@ -42,7 +42,7 @@ async function writeAll(): Promise<LogIndexReport> {
     startMs = performance.now();
   };
   try {
-    const writer = createBloomFileWriter(folder, database);
+    const writer = new BloomFileWriter(folder, database);
     for (let segment = task.first; segment <= task.last; segment++) {
       const head = readHead(database)?.number ?? -1n;
       if (BigInt(segment * SEGMENT_BLOCKS) > head) break;

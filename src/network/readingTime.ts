@@ -1,6 +1,6 @@
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
-import { createIngressBudget, type IngressBudget } from "../primitives/ingressBudget.ts";
+import { IngressBudget } from "../primitives/ingressBudget.ts";
 import { UNTRUSTED_BURST_MS, UNTRUSTED_TIME_SHARE } from "./limits.ts";
 import type { PeerShare } from "./subProtocol.ts";
 
@@ -14,7 +14,7 @@ export class ReadingTime {
 
   constructor(clock: Clock, isTrusted: (nodeId: Uint8Array) => boolean) {
     this.isTrusted = isTrusted;
-    this.budget = createIngressBudget(clock, { share: UNTRUSTED_TIME_SHARE, burstMs: UNTRUSTED_BURST_MS });
+    this.budget = new IngressBudget(clock, { share: UNTRUSTED_TIME_SHARE, burstMs: UNTRUSTED_BURST_MS });
   }
 
   /** Runs the reading of a received chunk; false when it runs later. The id is undefined until one is proven. */

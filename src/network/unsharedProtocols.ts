@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { toHex } from "../primitives/hex.ts";
-import { createKnownHashes } from "../primitives/knownHashes.ts";
+import { KnownHashes } from "../primitives/knownHashes.ts";
 import type { Agreed } from "./rlpx/capabilities.ts";
 import type { Remote } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
@@ -13,7 +13,7 @@ export class UnsharedProtocols {
   private readonly logger: Logger;
   private readonly expected: Set<string>;
   /** Peers and protocols that were logged. */
-  private readonly logged = createKnownHashes(MAX_LOGGED);
+  private readonly logged = new KnownHashes(MAX_LOGGED);
 
   constructor(protocols: readonly SubProtocol[], logger: Logger) {
     this.protocols = protocols;

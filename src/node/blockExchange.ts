@@ -2,7 +2,7 @@ import type { CheckedBlock } from "../chain/bulk/bulkImport.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { createEth, type Eth } from "../network/eth/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
@@ -17,7 +17,7 @@ import type { OnProcessed } from "../sync/context.ts";
 import { type LostBlock, LostEndSearch } from "../sync/lostEnd.ts";
 import type { SyncChain } from "../sync/ports.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
-import { createPeerPool } from "../txpool/peerTransactions.ts";
+import { PeerPool } from "../txpool/peerTransactions.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
@@ -70,10 +70,10 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   const eth = createEth({
     identity: {
       networkId: parts.networkId,
-      forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+      forkIds: new ForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
     },
     chain,
-    pool: createPeerPool({ ...parts, logger: logger.network }, () => sync.isInSync),
+    pool: new PeerPool({ ...parts, logger: logger.network }, () => sync.isInSync),
     clock,
     chance: parts.chance ?? Math.random,
     logger: logger.network,

@@ -1,5 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
@@ -132,7 +132,7 @@ async function openPort(
 
 function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {
   const { hash, header } = chain.genesis;
-  const forkIds = createForkIds(hash, forkPoints(spec.forks, header.timestamp));
+  const forkIds = new ForkIds(hash, forkPoints(spec.forks, header.timestamp));
   return {
     own: () => forkIds.at(chain.head.header),
     isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,

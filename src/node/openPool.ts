@@ -6,7 +6,7 @@ import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { logDepartures } from "../txpool/departureLog.ts";
-import { createPoolExpiry } from "../txpool/expiry.ts";
+import { PoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { TxPool } from "../txpool/txPool.ts";
@@ -61,7 +61,7 @@ export function openPool(
     settings.poolFile === undefined
       ? undefined
       : createPoolFile(settings.poolFile, { pool, recoverSenders, clock, logger });
-  const expiry = createPoolExpiry(pool, settings.pool.retentionMs, clock);
+  const expiry = new PoolExpiry(pool, settings.pool.retentionMs, clock);
 
   return {
     pool,

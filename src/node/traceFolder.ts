@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { roughLengthOf } from "../primitives/jsonPieces.ts";
-import { createMutex } from "../primitives/mutex.ts";
+import { Mutex } from "../primitives/mutex.ts";
 import type { RpcPorts } from "../rpc/ports.ts";
 
 /** Limits of all trace files together: callers create them, and only the operator removes them. */
@@ -23,7 +23,7 @@ export function createTraceFolder(
   const folder = resolve(dataPath, "traces");
   /** By name. */
   const known = new Map<string, TraceFile>();
-  const mutex = createMutex();
+  const mutex = new Mutex();
 
   /** What the operator removed counts no more. Only files that are not known are looked at, since there may be thousands. */
   async function look(): Promise<void> {

@@ -8,7 +8,7 @@ import {
   OFTEN_LINES,
   type OftenLines,
 } from "./often.ts";
-import { createRecentWarnings, type RecentWarning } from "./recentWarnings.ts";
+import { type RecentWarning, RecentWarnings } from "./recentWarnings.ts";
 import { SharedLevels } from "./sharedLevels.ts";
 import { createTerminalLines } from "./terminalLine.ts";
 import { createTextLines } from "./textLine.ts";
@@ -102,7 +102,7 @@ export function createLogger(
     levels.set(module, settings.moduleLevels[module] ?? settings.level);
     loggerOf(module);
   }
-  const recent = createRecentWarnings(Date.now);
+  const recent = new RecentWarnings(Date.now);
   const logOften = oftenBy(clock);
   const fromPino = (logger: pino.Logger, module: LogModule): Logger => {
     const own: OftenLogger & Pick<Logger, "warn" | "info"> = {
@@ -135,7 +135,7 @@ export function createLogger(
     },
     levelOf: (module) => levels.get(module),
     sharedLevels: levels.memory,
-    recentWarnings: recent.list,
+    recentWarnings: () => recent.list(),
   };
 }
 

@@ -9,29 +9,31 @@ export interface RecentWarning {
   readonly times: number;
 }
 
-/** Remembers the newest warnings. A repeated one moves to the end and displaces no other. */
-export interface RecentWarnings {
-  note(level: RecentWarning["level"], module: string, message: string): void;
-  /** The latest last. */
-  list(): readonly RecentWarning[];
-}
-
 const LIMIT = 20;
 /** The longest of our own are half as long; those that quote a peer or a caller are cut. */
 const LONGEST_MESSAGE = 1_000;
 
-export function createRecentWarnings(nowMs: () => number): RecentWarnings {
-  const warnings = new Map<string, RecentWarning>();
-  return {
-    note(level, module, text) {
-      const message = text.slice(0, LONGEST_MESSAGE);
-      const key = `${module} ${message}`;
-      const times = (warnings.get(key)?.times ?? 0) + 1;
-      warnings.delete(key);
-      warnings.set(key, { level, module, message, atMs: nowMs(), times });
-      const [oldest] = warnings.keys();
-      if (warnings.size > LIMIT && oldest !== undefined) warnings.delete(oldest);
-    },
-    list: () => [...warnings.values()],
-  };
+/** Remembers the newest warnings. A repeated one moves to the end and displaces no other. */
+export class RecentWarnings {
+  private readonly nowMs: () => number;
+  private readonly warnings = new Map<string, RecentWarning>();
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  note(level: RecentWarning["level"], module: string, text: string): void {
+    const message = text.slice(0, LONGEST_MESSAGE);
+    const key = `${module} ${message}`;
+    const times = (this.warnings.get(key)?.times ?? 0) + 1;
+    this.warnings.delete(key);
+    this.warnings.set(key, { level, module, message, atMs: this.nowMs(), times });
+    const [oldest] = this.warnings.keys();
+    if (this.warnings.size > LIMIT && oldest !== undefined) this.warnings.delete(oldest);
+  }
+
+  /** The latest last. */
+  list(): readonly RecentWarning[] {
+    return [...this.warnings.values()];
+  }
 }

@@ -3,30 +3,6 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
-/**
- * Permitted senders or nodes, as listed in a file. Read at each admission; changed by an operator over JSON-RPC or in
- * the file:
- *
- *     file ──open, reload──> list ──has──> pool, block building, peers
- *     perm_add…, perm_remove… ──> checks ──> file ──> list
- *
- * A change is written to the file before it takes effect. The list does not affect whether other validators' blocks are
- * valid: it is local and no rule of the chain, and Besu does not apply it to imported blocks either.
- */
-export interface Allowlist {
-  /** In the order of the file, then of their addition. */
-  readonly items: readonly string[];
-  /** Whether the list contains `item`, which is in normalized form. */
-  has(item: string): boolean;
-  /** Fails with the first error, and then nothing has changed, except after `outOfSync`. */
-  add(texts: readonly string[]): Result<void, AllowlistErrorCode>;
-  remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
-  /** Reads the list from the file; fails when the file is unusable. */
-  read(): Result<readonly string[], "unusablePermissions">;
-  /** Replaces the list by one that was read. Nothing is logged when it is the same. */
-  replace(items: readonly string[]): void;
-}
-
 /** Why a list was not changed (json-rpc-errors.md#permissioning), in the order of the checks. */
 type AllowlistErrorCode =
   | "empty"
@@ -58,7 +34,7 @@ export function openAllowlist(
 ): Result<Allowlist, "unusablePermissions"> {
   const read = (): Result<readonly string[], "unusablePermissions"> => readItems(kind, path);
   const first = read();
-  return first.ok ? ok(createAllowlist({ kind, path, logger, read }, first.value)) : first;
+  return first.ok ? ok(new Allowlist({ kind, path, logger, read }, first.value)) : first;
 }
 
 interface AllowlistParts {
@@ -68,63 +44,98 @@ interface AllowlistParts {
   readonly read: Allowlist["read"];
 }
 
-function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: readonly string[]): Allowlist {
-  let items = first;
-  let members: ReadonlySet<string> = new Set(first);
+/**
+ * Permitted senders or nodes, as listed in a file. Read at each admission; changed by an operator over JSON-RPC or in
+ * the file:
+ *
+ *     file ──open, reload──> list ──has──> pool, block building, peers
+ *     perm_add…, perm_remove… ──> checks ──> file ──> list
+ *
+ * A change is written to the file before it takes effect. The list does not affect whether other validators' blocks are
+ * valid: it is local and no rule of the chain, and Besu does not apply it to imported blocks either.
+ */
+export class Allowlist {
+  private readonly parts: AllowlistParts;
+  private current: readonly string[];
+  private members: ReadonlySet<string>;
 
-  function replace(changed: readonly string[]): void {
-    if (changed.length === items.length && changed.every((item, index) => item === items[index])) return;
-    items = changed;
-    members = new Set(changed);
-    logger.info({ file: path, entries: items.length }, `the ${kind.noun} allowlist has changed`);
+  constructor(parts: AllowlistParts, first: readonly string[]) {
+    this.parts = parts;
+    this.current = first;
+    this.members = new Set(first);
   }
 
-  function change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
+  /** In the order of the file, then of their addition. */
+  get items(): readonly string[] {
+    return this.current;
+  }
+
+  /** Whether the list contains `item`, which is in normalized form. */
+  has(item: string): boolean {
+    return this.members.has(item);
+  }
+
+  /** Fails with the first error, and then nothing has changed, except after `outOfSync`. */
+  add(texts: readonly string[]): Result<void, AllowlistErrorCode> {
+    const added = normalizeAll(this.parts.kind, texts);
+    if (!added.ok) return added;
+    if (added.value.some((item) => this.members.has(item)))
+      return fail("caller", "exists", "it is on the list already");
+    return this.change([...this.current, ...added.value]);
+  }
+
+  remove(texts: readonly string[]): Result<void, AllowlistErrorCode> {
+    const { kind } = this.parts;
+    const removed = normalizeAll(kind, texts);
+    if (!removed.ok) return removed;
+    if (removed.value.some((item) => kind.isFixed?.(item)))
+      return fail("caller", "fixed", "a maintained peer must stay on the list");
+    if (!removed.value.every((item) => this.members.has(item)))
+      return fail("caller", "absent", "it is not on the list");
+    return this.change(this.current.filter((item) => !removed.value.includes(item)));
+  }
+
+  /** Reads the list from the file; fails when the file is unusable. */
+  read(): Result<readonly string[], "unusablePermissions"> {
+    return this.parts.read();
+  }
+
+  /** Replaces the list by one that was read. Nothing is logged when it is the same. */
+  replace(changed: readonly string[]): void {
+    const { logger, path, kind } = this.parts;
+    if (
+      changed.length === this.current.length &&
+      changed.every((item, index) => item === this.current[index])
+    )
+      return;
+    this.current = changed;
+    this.members = new Set(changed);
+    logger.info({ file: path, entries: this.current.length }, `the ${kind.noun} allowlist has changed`);
+  }
+
+  private change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
+    const { read, path, kind } = this.parts;
     const inFile = read();
-    if (!inFile.ok) return notWritten("notPersisted", inFile.error.message);
+    if (!inFile.ok) return this.notWritten("notPersisted", inFile.error.message);
     const itemsInFile = new Set(inFile.value);
-    if (items.some((item) => !itemsInFile.has(item))) {
-      replace(changed);
-      return notWritten("outOfSync", `${path} does not contain the list in force`);
+    if (this.current.some((item) => !itemsInFile.has(item))) {
+      this.replace(changed);
+      return this.notWritten("outOfSync", `${path} does not contain the list in force`);
     }
     try {
       writeListedTexts(path, kind.key, changed);
     } catch (error) {
-      return notWritten("notPersisted", messageOf(error));
+      return this.notWritten("notPersisted", messageOf(error));
     }
-    replace(changed);
+    this.replace(changed);
     return ok(undefined);
   }
 
-  function notWritten(code: "notPersisted" | "outOfSync", reason: string): Result<never, AllowlistErrorCode> {
+  private notWritten(code: "notPersisted" | "outOfSync", reason: string): Result<never, AllowlistErrorCode> {
+    const { logger, path, kind } = this.parts;
     logger.warn({ file: path, reason }, `the ${kind.noun} allowlist could not be written`);
     return fail("caller", code, reason);
   }
-
-  return {
-    get items() {
-      return items;
-    },
-    has: (item) => members.has(item),
-    add(texts) {
-      const added = normalizeAll(kind, texts);
-      if (!added.ok) return added;
-      if (added.value.some((item) => members.has(item)))
-        return fail("caller", "exists", "it is on the list already");
-      return change([...items, ...added.value]);
-    },
-    remove(texts) {
-      const removed = normalizeAll(kind, texts);
-      if (!removed.ok) return removed;
-      if (removed.value.some((item) => kind.isFixed?.(item)))
-        return fail("caller", "fixed", "a maintained peer must stay on the list");
-      if (!removed.value.every((item) => members.has(item)))
-        return fail("caller", "absent", "it is not on the list");
-      return change(items.filter((item) => !removed.value.includes(item)));
-    },
-    read,
-    replace,
-  };
 }
 
 /** The items in normalized form. */

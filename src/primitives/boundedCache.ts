@@ -1,16 +1,3 @@
-/**
- * A map that stays below a total weight by dropping entries that were not read for long (an approximate LRU). A Map
- * keeps its keys in insertion order, and the oldest are dropped, so an entry that is read is inserted again: but only
- * when half of the limit was inserted after it, because that costs several times as much as the lookup. An entry
- * that was read since half of the limit was inserted is not dropped, where each entry weighs little of the limit.
- */
-export interface BoundedCache<Key, Value> {
-  get(key: Key): Value | undefined;
-  set(key: Key, value: Value, weight: number): void;
-  /** Drops the entries for which `isStale` holds. */
-  forget(isStale: (key: Key, value: Value) => boolean): void;
-}
-
 /** Drops the oldest entries, in insertion order, until at most `most` are left. */
 export function dropOldest(entries: Map<unknown, unknown> | Set<unknown>, most: number): void {
   if (entries.size <= most) return;
@@ -20,47 +7,59 @@ export function dropOldest(entries: Map<unknown, unknown> | Set<unknown>, most: 
   }
 }
 
-/** `limit` is in the units of the weights. A value heavier than the limit is not stored. */
-export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key, Value> {
-  const entries = new Map<Key, Entry<Value>>();
-  let total = 0;
+/**
+ * A map that stays below a total weight by dropping entries that were not read for long (an approximate LRU). A Map
+ * keeps its keys in insertion order, and the oldest are dropped, so an entry that is read is inserted again: but only
+ * when half of the limit was inserted after it, because that costs several times as much as the lookup. An entry
+ * that was read since half of the limit was inserted is not dropped, where each entry weighs little of the limit.
+ */
+export class BoundedCache<Key, Value> {
+  private readonly limit: number;
+  private readonly entries = new Map<Key, Entry<Value>>();
+  private total = 0;
   /** Total weight of all insertions so far, repeated ones included. */
-  let everPut = 0;
+  private everPut = 0;
 
-  const drop = (key: Key): void => {
-    total -= entries.get(key)?.weight ?? 0;
-    entries.delete(key);
-  };
+  /** `limit` is in the units of the weights. A value heavier than the limit is not stored. */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
 
-  const put = (key: Key, value: Value, weight: number): void => {
-    everPut += weight;
-    entries.set(key, { value, weight, putAt: everPut });
-  };
+  get(key: Key): Value | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.everPut - entry.putAt >= this.limit / 2) {
+      this.entries.delete(key);
+      this.put(key, entry.value, entry.weight);
+    }
+    return entry.value;
+  }
 
-  return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      if (everPut - entry.putAt >= limit / 2) {
-        entries.delete(key);
-        put(key, entry.value, entry.weight);
-      }
-      return entry.value;
-    },
-    set(key, value, weight) {
-      drop(key);
-      if (weight > limit) return;
-      put(key, value, weight);
-      total += weight;
-      for (const oldest of entries.keys()) {
-        if (total <= limit) return;
-        drop(oldest);
-      }
-    },
-    forget(isStale) {
-      for (const [key, { value }] of entries) if (isStale(key, value)) drop(key);
-    },
-  };
+  set(key: Key, value: Value, weight: number): void {
+    this.drop(key);
+    if (weight > this.limit) return;
+    this.put(key, value, weight);
+    this.total += weight;
+    for (const oldest of this.entries.keys()) {
+      if (this.total <= this.limit) return;
+      this.drop(oldest);
+    }
+  }
+
+  /** Drops the entries for which `isStale` holds. */
+  forget(isStale: (key: Key, value: Value) => boolean): void {
+    for (const [key, { value }] of this.entries) if (isStale(key, value)) this.drop(key);
+  }
+
+  private drop(key: Key): void {
+    this.total -= this.entries.get(key)?.weight ?? 0;
+    this.entries.delete(key);
+  }
+
+  private put(key: Key, value: Value, weight: number): void {
+    this.everPut += weight;
+    this.entries.set(key, { value, weight, putAt: this.everPut });
+  }
 }
 
 interface Entry<Value> {

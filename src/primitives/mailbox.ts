@@ -4,51 +4,50 @@ import { assert } from "./assert.ts";
  * A bounded queue with one reader: changes to shared state go through it one at a time, in order.
  * `post` returns false when the queue is full, and the caller decides what that means.
  */
-export interface Mailbox<T> {
-  post(item: T): boolean;
-  /** Items in the queue, without the one being read. */
-  readonly size: number;
-  /** Stops reading after the current item; resolves when it is done. Later posts are refused. */
-  close(): Promise<void>;
-}
+export class Mailbox<T> {
+  private readonly limit: number;
+  private readonly read: (item: T) => void | Promise<void>;
+  private readonly onFailure: (error: unknown) => void;
+  private readonly items: T[] = [];
+  private closed = false;
+  private reading: Promise<void> | undefined;
 
-/** Reads items strictly one after another; `read` may be slow. When it throws, calls `onFailure` and closes the box. */
-export function createMailbox<T>(
-  limit: number,
-  read: (item: T) => void | Promise<void>,
-  onFailure: (error: unknown) => void,
-): Mailbox<T> {
-  assert(limit > 0, "a mailbox holds at least one item");
-  const items: T[] = [];
-  let closed = false;
-  let reading: Promise<void> | undefined;
-
-  async function readAll(): Promise<void> {
-    for (let item = items.shift(); item !== undefined && !closed; item = items.shift()) {
-      try {
-        await read(item);
-      } catch (error) {
-        closed = true;
-        onFailure(error);
-      }
-    }
-    reading = undefined;
+  /** Reads items strictly one after another; `read` may be slow. When it throws, calls `onFailure` and closes the box. */
+  constructor(limit: number, read: (item: T) => void | Promise<void>, onFailure: (error: unknown) => void) {
+    this.limit = limit;
+    this.read = read;
+    this.onFailure = onFailure;
+    assert(limit > 0, "a mailbox holds at least one item");
   }
 
-  return {
-    post(item) {
-      if (closed || items.length >= limit) return false;
-      items.push(item);
-      reading ??= Promise.resolve().then(readAll);
-      return true;
-    },
-    get size() {
-      return items.length;
-    },
-    async close() {
-      closed = true;
-      items.length = 0;
-      await reading;
-    },
+  private readonly readAll = async (): Promise<void> => {
+    for (let item = this.items.shift(); item !== undefined && !this.closed; item = this.items.shift()) {
+      try {
+        await this.read(item);
+      } catch (error) {
+        this.closed = true;
+        this.onFailure(error);
+      }
+    }
+    this.reading = undefined;
   };
+
+  post(item: T): boolean {
+    if (this.closed || this.items.length >= this.limit) return false;
+    this.items.push(item);
+    this.reading ??= Promise.resolve().then(this.readAll);
+    return true;
+  }
+
+  /** Items in the queue, without the one being read. */
+  get size(): number {
+    return this.items.length;
+  }
+
+  /** Stops reading after the current item; resolves when it is done. Later posts are refused. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.items.length = 0;
+    await this.reading;
+  }
 }

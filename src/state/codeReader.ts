@@ -1,4 +1,4 @@
-import { createBoundedCache } from "../primitives/boundedCache.ts";
+import { BoundedCache } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
@@ -20,8 +20,8 @@ export interface CodeReader {
  * few more than have room, it would otherwise drop each before its next turn.
  */
 export function createCodeReader(database: Database, cacheBytes: number): CodeReader {
-  const cache = createBoundedCache<string, Uint8Array>(cacheBytes);
-  const verified = createBoundedCache<string, VerifiedCode>(VERIFIED_CODES);
+  const cache = new BoundedCache<string, Uint8Array>(cacheBytes);
+  const verified = new BoundedCache<string, VerifiedCode>(VERIFIED_CODES);
   let last: { readonly key: string; readonly code: Uint8Array } | undefined;
   /** Of what was put into the cache so far. */
   let putBytes = 0;

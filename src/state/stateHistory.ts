@@ -5,7 +5,7 @@ import type { Database } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { StateBranch } from "./branch.ts";
-import { createCodeReader } from "./codeReader.ts";
+import { type CodeReader, createCodeReader } from "./codeReader.ts";
 import { KeptNodes } from "./keptNodes.ts";
 import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
@@ -17,20 +17,6 @@ import { type NodeReader, PageReader } from "./trie/pageReader.ts";
 import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 import { TrieState } from "./trieState.ts";
-
-/** The states of all stored blocks, read from the tries. Throws DamagedData when the database has no state at all. */
-export interface StateHistory {
-  /** State after block `number`; undefined when it is not stored (yet). */
-  at(number: bigint): StateReader | undefined;
-  /** Simulated states on top of the one after block `number`, in at most `limitBytes` of memory; undefined as above. */
-  branch(number: bigint, limitBytes?: number): StateBranch | undefined;
-  /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
-  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
-  /** The accounts after block `number` in the order of their address hashes, from `from` on; undefined as above. */
-  accountsFrom(number: bigint, from: Hash): Iterable<ListedAccount> | undefined;
-  /** As accountsFrom, for the non-empty slots of an account. */
-  slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined;
-}
 
 interface ListedAccount {
   readonly hash: Hash;
@@ -57,58 +43,85 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
 };
 
 /**
- * Reads states from the database alone, so a worker thread can have its own and needs no message from the writing
- * thread: entries of a block never change, and the epoch in the record of the newest state reveals a rewind. Verifies
+ * The states of all stored blocks, read from the tries. Throws DamagedData when the database has no state at all.
+ *
+ * It reads states from the database alone, so a worker thread can have its own and needs no message from the writing
+ * thread: entries of a block never change, and the epoch in the record of the newest state reveals a rewind. It verifies
  * every node and all code against its hash. What a reader of a state that is removed meanwhile cannot find any more is a
  * StateRemoved.
  */
-export function createStateHistory(
-  database: Database,
-  limits = DEFAULT_HISTORY_LIMITS,
-  codes = createCodeReader(database, limits.codeCacheBytes),
-): StateHistory {
-  const pages = new PageReader(database, limits.pageCacheBytes);
-  let epoch = 0;
+export class StateHistory {
+  private readonly database: Database;
+  private readonly codes: CodeReader;
+  private readonly pages: PageReader;
+  private epoch = 0;
 
-  function recordAt(number: bigint): StateRecord | undefined {
-    const head = readStateHead(database);
+  constructor(
+    database: Database,
+    limits = DEFAULT_HISTORY_LIMITS,
+    codes = createCodeReader(database, limits.codeCacheBytes),
+  ) {
+    this.database = database;
+    this.codes = codes;
+    this.pages = new PageReader(database, limits.pageCacheBytes);
+  }
+
+  /** State after block `number`; undefined when it is not stored (yet). */
+  at(number: bigint): StateReader | undefined {
+    const root = this.rootAt(number);
+    return root === undefined ? undefined : new TrieState(this.nodesAt(number), root, this.codes);
+  }
+
+  /** Simulated states on top of the one after block `number`, in at most `limitBytes` of memory; undefined as above. */
+  branch(number: bigint, limitBytes?: number): StateBranch | undefined {
+    const record = this.recordAt(number);
+    return (
+      record &&
+      new StateBranch({ number, record, reader: this.nodesAt(number), codes: this.codes }, limitBytes)
+    );
+  }
+
+  /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
+    const root = this.rootAt(number);
+    return root === undefined ? undefined : proveAccount(this.nodesAt(number), root, address, slots);
+  }
+
+  /** The accounts after block `number` in the order of their address hashes, from `from` on; undefined as above. */
+  accountsFrom(number: bigint, from: Hash): Iterable<ListedAccount> | undefined {
+    const root = this.rootAt(number);
+    return root === undefined ? undefined : accountsOf(this.database, this.nodesAt(number), root, from);
+  }
+
+  /** As accountsFrom, for the non-empty slots of an account. */
+  slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined {
+    const root = this.rootAt(number);
+    return root === undefined
+      ? undefined
+      : slotsOf(this.database, this.nodesAt(number), root, { address, from });
+  }
+
+  private recordAt(number: bigint): StateRecord | undefined {
+    const head = readStateHead(this.database);
     if (head === undefined) throw missing("the record of the newest state");
     if (number < 0n || number > BigInt(head.number)) return undefined;
-    if (head.epoch !== epoch) {
-      pages.forget();
-      epoch = head.epoch;
+    if (head.epoch !== this.epoch) {
+      this.pages.forget();
+      this.epoch = head.epoch;
     }
-    const record = readStateRecord(database, Number(number));
+    const record = readStateRecord(this.database, Number(number));
     if (record !== undefined) return record;
-    if (number < readHistoryStart(database).states) return undefined;
+    if (number < readHistoryStart(this.database).states) return undefined;
     throw missing(`the state record of block ${number}`);
   }
 
-  const rootAt = (number: bigint): TrieRoot | undefined => recordAt(number)?.root;
-  const nodesAt = (number: bigint): NodeReader => new KeptNodes(pages, database, number);
+  private rootAt(number: bigint): TrieRoot | undefined {
+    return this.recordAt(number)?.root;
+  }
 
-  return {
-    at: (number) => {
-      const root = rootAt(number);
-      return root === undefined ? undefined : new TrieState(nodesAt(number), root, codes);
-    },
-    branch: (number, limitBytes) => {
-      const record = recordAt(number);
-      return record && new StateBranch({ number, record, reader: nodesAt(number), codes }, limitBytes);
-    },
-    prove: (number, address, slots) => {
-      const root = rootAt(number);
-      return root === undefined ? undefined : proveAccount(nodesAt(number), root, address, slots);
-    },
-    accountsFrom: (number, from) => {
-      const root = rootAt(number);
-      return root === undefined ? undefined : accountsOf(database, nodesAt(number), root, from);
-    },
-    slotsFrom: (number, address, from) => {
-      const root = rootAt(number);
-      return root === undefined ? undefined : slotsOf(database, nodesAt(number), root, { address, from });
-    },
-  };
+  private nodesAt(number: bigint): NodeReader {
+    return new KeptNodes(this.pages, this.database, number);
+  }
 }
 
 function* accountsOf(

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import { createBoundedCache } from "../primitives/boundedCache.ts";
+import { BoundedCache } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
@@ -22,7 +22,7 @@ export class TrieState implements StateReader {
   private readonly codes: CodeReader;
   private readonly reader: NodeReader;
   private readonly root: TrieRoot;
-  private readonly accounts = createBoundedCache<string, { readonly found: FlatAccount | undefined }>(
+  private readonly accounts = new BoundedCache<string, { readonly found: FlatAccount | undefined }>(
     KEPT_ACCOUNTS,
   );
 

@@ -13,12 +13,7 @@ import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
 import { Staged, stageInSteps, storageOf } from "./stagedState.ts";
 import type { StateChanges } from "./stateChanges.ts";
-import {
-  createStateHistory,
-  DEFAULT_HISTORY_LIMITS,
-  type HistoryLimits,
-  type StateHistory,
-} from "./stateHistory.ts";
+import { DEFAULT_HISTORY_LIMITS, type HistoryLimits, StateHistory } from "./stateHistory.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { ACCOUNT_TRIE } from "./stateWriter.ts";
@@ -113,7 +108,7 @@ export class WorldState {
     this.limits = limits;
     this.database = database;
     const codes = createCodeReader(database, limits.codeCacheBytes);
-    this.history = createStateHistory(database, limits, codes);
+    this.history = new StateHistory(database, limits, codes);
     this.nodes = new HeadNodes(database, limits);
     this.flat = new FlatColumn(database, this.headTrie(), limits);
     this.head = this.headReader(codes);

@@ -62,38 +62,33 @@ type RemovedListener = (removal: Removal) => void;
 type RefusedListener = (refused: RefusedTransaction) => void;
 
 /** The pool's side of its events. */
-export interface PoolEventEmitter {
-  readonly events: PoolEvents;
-  added(entry: PoolEntry, subPool: SubPool): void;
-  /** `reason` replaces the default text of the cause. */
-  removed(removal: Removal, reason?: string): void;
-  refused(refused: RefusedTransaction): void;
-}
-
-export function createPoolEventEmitter(): PoolEventEmitter {
-  const added = new Set<AddedListener>();
-  const dropped = new Set<DroppedListener>();
-  const removed = new Set<RemovedListener>();
-  const refused = new Set<RefusedListener>();
-  return {
-    events: {
-      onAdded: (listener) => subscribe(added, listener),
-      onDropped: (listener) => subscribe(dropped, listener),
-      onRemoved: (listener) => subscribe(removed, listener),
-      onRefused: (listener) => subscribe(refused, listener),
-    },
-    added(entry, subPool) {
-      for (const listener of added) listener(entry, subPool);
-    },
-    removed(removal, reason) {
-      for (const listener of removed) listener(removal);
-      const text = reason ?? REASONS[removal.cause];
-      if (text !== undefined) for (const listener of dropped) listener(removal.entry, text, removal.cause);
-    },
-    refused(what) {
-      for (const listener of refused) listener(what);
-    },
+export class PoolEventEmitter {
+  readonly #addedListeners = new Set<AddedListener>();
+  readonly #droppedListeners = new Set<DroppedListener>();
+  readonly #removedListeners = new Set<RemovedListener>();
+  readonly #refusedListeners = new Set<RefusedListener>();
+  readonly events: PoolEvents = {
+    onAdded: (listener) => subscribe(this.#addedListeners, listener),
+    onDropped: (listener) => subscribe(this.#droppedListeners, listener),
+    onRemoved: (listener) => subscribe(this.#removedListeners, listener),
+    onRefused: (listener) => subscribe(this.#refusedListeners, listener),
   };
+
+  added(entry: PoolEntry, subPool: SubPool): void {
+    for (const listener of this.#addedListeners) listener(entry, subPool);
+  }
+
+  /** `reason` replaces the default text of the cause. */
+  removed(removal: Removal, reason?: string): void {
+    for (const listener of this.#removedListeners) listener(removal);
+    const text = reason ?? REASONS[removal.cause];
+    if (text !== undefined)
+      for (const listener of this.#droppedListeners) listener(removal.entry, text, removal.cause);
+  }
+
+  refused(what: RefusedTransaction): void {
+    for (const listener of this.#refusedListeners) listener(what);
+  }
 }
 
 /** Undefined for causes that are not reported as drops. */

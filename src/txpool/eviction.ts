@@ -5,24 +5,6 @@ import { Heap } from "./heap.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
-/** Finds the entry that a full pool evicts. Costs nothing until it is first asked. */
-export interface EvictionOrder {
-  /**
-   * The entry with the lowest rank, always the last one of its sender, so that no gap opens: queued before pending,
-   * plain before prioritized, then the lowest score, then the latest. Undefined in an empty pool.
-   */
-  worst(): PooledEntry | undefined;
-  /** An entry was inserted into the queue, new or as a replacement. */
-  inserted(queue: SenderQueue, entry: PooledEntry): void;
-  /** The queue's last entry was removed. */
-  lastRemoved(queue: SenderQueue): void;
-  /**
-   * Discards all scores after a larger change (a new head, an entry removed from the middle); they are recomputed on
-   * demand.
-   */
-  invalidate(): void;
-}
-
 type PoolSize = Readonly<Record<"size" | "bytes", number>>;
 type PoolSizeLimits = Pick<TxPoolLimits, "maxTransactions" | "maxBytes">;
 
@@ -75,50 +57,67 @@ const STALE_FACTOR = 4;
 const STALE_ALLOWANCE = 1024;
 
 /**
- * A transaction's score is what it pays the beneficiary under the next base fee, capped by the score of its sender's
- * transaction before it: it cannot be included earlier. Doubles are exact enough here.
+ * Finds the entry that a full pool evicts. Costs nothing until it is first asked. A transaction's score is what it pays the
+ * beneficiary under the next base fee, capped by the score of its sender's transaction before it: it cannot be included
+ * earlier. Doubles are exact enough here.
  */
-export function createEvictionOrder(
-  senders: ReadonlyMap<string, SenderQueue>,
-  nextBaseFeePerGas: () => bigint | undefined,
-): EvictionOrder {
-  let heap: Heap<Candidate> | undefined;
+export class EvictionOrder {
+  readonly #senders: ReadonlyMap<string, SenderQueue>;
+  readonly #nextBaseFeePerGas: () => bigint | undefined;
+  #heap: Heap<Candidate> | undefined;
 
-  function currentHeap(): Heap<Candidate> {
-    if (heap !== undefined && heap.size <= STALE_FACTOR * senders.size + STALE_ALLOWANCE) return heap;
+  constructor(senders: ReadonlyMap<string, SenderQueue>, nextBaseFeePerGas: () => bigint | undefined) {
+    this.#senders = senders;
+    this.#nextBaseFeePerGas = nextBaseFeePerGas;
+  }
+
+  /**
+   * The entry with the lowest rank, always the last one of its sender, so that no gap opens: queued before pending,
+   * plain before prioritized, then the lowest score, then the latest. Undefined in an empty pool.
+   */
+  worst(): PooledEntry | undefined {
+    const candidates = this.#currentHeap();
+    for (let top = candidates.peek(); top !== undefined; top = candidates.peek()) {
+      if (isCurrent(top)) return top.entry;
+      candidates.pop();
+    }
+    return undefined;
+  }
+
+  /** An entry was inserted into the queue, new or as a replacement. */
+  inserted(queue: SenderQueue, entry: PooledEntry): void {
+    if (this.#heap === undefined) return;
+    if (queue.last === entry) computeScore(entry, queue.lastButOne, this.#nextBaseFeePerGas());
+    else computeScores(queue, this.#nextBaseFeePerGas());
+    for (const candidate of candidateOf(queue)) this.#heap.push(candidate);
+  }
+
+  /** The queue's last entry was removed. */
+  lastRemoved(queue: SenderQueue): void {
+    if (this.#heap === undefined) return;
+    for (const candidate of candidateOf(queue)) this.#heap.push(candidate);
+  }
+
+  /**
+   * Discards all scores after a larger change (a new head, an entry removed from the middle); they are recomputed on
+   * demand.
+   */
+  invalidate(): void {
+    this.#heap = undefined;
+  }
+
+  #currentHeap(): Heap<Candidate> {
+    if (this.#heap !== undefined && this.#heap.size <= STALE_FACTOR * this.#senders.size + STALE_ALLOWANCE)
+      return this.#heap;
     const candidates: Candidate[] = [];
-    const baseFeePerGas = nextBaseFeePerGas();
-    for (const queue of senders.values()) {
+    const baseFeePerGas = this.#nextBaseFeePerGas();
+    for (const queue of this.#senders.values()) {
       computeScores(queue, baseFeePerGas);
       candidates.push(...candidateOf(queue));
     }
-    heap = new Heap(isWorse, candidates);
-    return heap;
+    this.#heap = new Heap(isWorse, candidates);
+    return this.#heap;
   }
-
-  return {
-    worst() {
-      const candidates = currentHeap();
-      for (let top = candidates.peek(); top !== undefined; top = candidates.peek()) {
-        if (isCurrent(top)) return top.entry;
-        candidates.pop();
-      }
-      return undefined;
-    },
-    inserted(queue, entry) {
-      if (heap === undefined) return;
-      if (queue.last === entry) computeScore(entry, queue.lastButOne, nextBaseFeePerGas());
-      else computeScores(queue, nextBaseFeePerGas());
-      for (const candidate of candidateOf(queue)) heap.push(candidate);
-    },
-    lastRemoved(queue) {
-      if (heap === undefined) return;
-      for (const candidate of candidateOf(queue)) heap.push(candidate);
-    },
-    invalidate() {
-      heap = undefined;
-    },
-  };
 }
 
 function computeScores(queue: SenderQueue, baseFeePerGas: bigint | undefined): void {

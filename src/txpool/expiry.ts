@@ -5,30 +5,31 @@ import type { TxPool } from "./txPool.ts";
 const EXPIRY_INTERVAL_MS = 60_000;
 
 /** Drops expired transactions from time to time. */
-export interface PoolExpiry {
-  /** Does nothing when transactions do not expire. */
-  begin(): void;
-  close(): void;
-}
+export class PoolExpiry {
+  readonly #pool: Pick<TxPool, "expire">;
+  readonly #retentionMs: number;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
 
-export function createPoolExpiry(
-  pool: Pick<TxPool, "expire">,
-  retentionMs: number,
-  clock: Clock,
-): PoolExpiry {
-  let timer: Timer | undefined;
-
-  function expireLater(): void {
-    timer = clock.at(clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
-      pool.expire();
-      expireLater();
-    });
+  constructor(pool: Pick<TxPool, "expire">, retentionMs: number, clock: Clock) {
+    this.#pool = pool;
+    this.#retentionMs = retentionMs;
+    this.#clock = clock;
   }
 
-  return {
-    begin() {
-      if (retentionMs !== Number.POSITIVE_INFINITY) expireLater();
-    },
-    close: () => timer?.cancel(),
-  };
+  /** Does nothing when transactions do not expire. */
+  begin(): void {
+    if (this.#retentionMs !== Number.POSITIVE_INFINITY) this.#expireLater();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #expireLater(): void {
+    this.#timer = this.#clock.at(this.#clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
+      this.#pool.expire();
+      this.#expireLater();
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { createKnownHashes } from "../primitives/knownHashes.ts";
+import { KnownHashes } from "../primitives/knownHashes.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
 import type { PoolErrorCode } from "./errors.ts";
 import type { PoolHeadChange, RecoverSenders } from "./ports.ts";
@@ -39,7 +39,7 @@ const REJECTION_WEIGHT_AHEAD = 0.25;
  */
 export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTransactions {
   const { pool, recoverSenders } = parts;
-  const mined = createKnownHashes(MAX_MINED_HASHES);
+  const mined = new KnownHashes(MAX_MINED_HASHES);
   const isMined = ({ hash }: Transaction): boolean => mined.has(toKey(hash));
   parts.chain.onHeadChanged(({ added }) => {
     for (const { transactions } of added) for (const { hash } of transactions) mined.add(toKey(hash));

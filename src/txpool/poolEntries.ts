@@ -5,7 +5,7 @@ import { effectivePriorityFee, type Transaction } from "../types/transaction.ts"
 import type { PooledEntry } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
-import { createEvictionOrder, type EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
+import { EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { occupiedBytes } from "./occupancy.ts";
 import { type Arrival, Selection, type SelectionConfig } from "./ordering.ts";
@@ -43,7 +43,7 @@ export class PoolEntries {
     this.#limits = limits;
     this.#chain = chain;
     this.#emitter = emitter;
-    this.#eviction = createEvictionOrder(this.#store.queues, () => chain.nextBaseFeePerGas);
+    this.#eviction = new EvictionOrder(this.#store.queues, () => chain.nextBaseFeePerGas);
   }
 
   /** `key` is that of the transaction's hash. */

@@ -12,7 +12,7 @@ import {
 } from "./admission.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
-import { createPoolEventEmitter, type PoolEvents } from "./events.ts";
+import { PoolEventEmitter, type PoolEvents } from "./events.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { occupiedBytes } from "./occupancy.ts";
 import type { Selection } from "./ordering.ts";
@@ -46,7 +46,7 @@ export class TxPool implements PoolEvents {
   readonly #limits: TxPoolLimits;
   readonly #parts: PoolParts;
   readonly #chain: PoolChainView;
-  readonly #emitter = createPoolEventEmitter();
+  readonly #emitter = new PoolEventEmitter();
   readonly #entries: PoolEntries;
   readonly #prioritySenders: ReadonlySet<string>;
   readonly #bumpPercent: number;

@@ -1,5 +1,5 @@
 import { messageOf } from "../primitives/errorMessage.ts";
-import { createMutex } from "../primitives/mutex.ts";
+import { Mutex } from "../primitives/mutex.ts";
 import { beginTimeSlice, SliceUsedUp, type TimeSlice } from "../primitives/timeSlice.ts";
 import { threadCpuMs } from "./threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
@@ -21,7 +21,7 @@ export interface JobRunner<Job, Result> {
  */
 export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunner<Job, Result>): void {
   const port = openWorkerPort();
-  const mutex = createMutex();
+  const mutex = new Mutex();
   let isPrepared = false;
   let answers = 0;
   let answersAtLastLong = 0;

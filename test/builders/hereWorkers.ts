@@ -4,7 +4,7 @@ import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../../src/execution/simulation/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import type { RpcPorts } from "../../src/rpc/ports.ts";
-import { createStateHistory } from "../../src/state/stateHistory.ts";
+import { StateHistory } from "../../src/state/stateHistory.ts";
 import type { TestChain } from "./aChain.ts";
 
 /** What worker threads do for JSON-RPC methods, on this thread. */
@@ -16,7 +16,7 @@ export function hereWorkers({
   RpcPorts,
   "simulator" | "stateQueries"
 > {
-  const stored = { spec, database, history: createStateHistory(database) };
+  const stored = { spec, database, history: new StateHistory(database) };
   return {
     simulator: {
       async run(job) {

@@ -7,7 +7,7 @@ import { asHash, type Hash, keccak256, ZERO_HASH } from "../../src/primitives/ha
 import { compareBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
-import { createStateHistory } from "../../src/state/stateHistory.ts";
+import { StateHistory } from "../../src/state/stateHistory.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -47,7 +47,7 @@ beforeAll(async () => {
     const imported = block.ok ? await chain.importBlock(block.value) : block;
     if (!imported.ok) throw new Error(imported.error.message);
   }
-  stored = { spec, database, history: createStateHistory(database) };
+  stored = { spec, database, history: new StateHistory(database) };
 });
 
 async function slotsAt(transactions: number, from: Hash = ZERO_HASH, limit = 10) {

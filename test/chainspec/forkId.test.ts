@@ -3,10 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deriveGenesisBlock } from "../../src/chain/genesisBlock.ts";
 import {
-  createForkIds,
   encodeForkId,
   type ForkId,
-  type ForkIds,
+  ForkIds,
   type ForkPoints,
   forkIdFromItems,
   forkPoints,
@@ -26,7 +25,7 @@ function forkIdsOf(genesisText: string, source: string): ForkIds {
   const spec = parseGenesis(genesisText, source);
   if (!spec.ok) throw new Error(spec.error.message);
   const { header, hash } = deriveGenesisBlock(spec.value);
-  return createForkIds(hash, forkPoints(spec.value.forks, header.timestamp));
+  return new ForkIds(hash, forkPoints(spec.value.forks, header.timestamp));
 }
 
 function checksumText({ checksum }: ForkId): string {
@@ -71,7 +70,7 @@ describe("fork points", () => {
 
 describe("a fork id", () => {
   it("changes as fork numbers and then fork times are reached", () => {
-    const forkIds = createForkIds(SOME_HASH, MIXED);
+    const forkIds = new ForkIds(SOME_HASH, MIXED);
     const nexts = [
       [0n, 0n],
       [9n, 5000n],
@@ -108,7 +107,7 @@ describe("a fork id", () => {
 });
 
 describe("the fork id of a remote node", () => {
-  const ids = createForkIds(SOME_HASH, MIXED);
+  const ids = new ForkIds(SOME_HASH, MIXED);
   const before = ids.at({ number: 0n, timestamp: 0n });
   const ended = ids.at({ number: 20n, timestamp: 2000n });
 
@@ -131,7 +130,7 @@ describe("the fork id of a remote node", () => {
   });
 
   it("that has a fork at a time already passed is refused also when our forks have numbers only", () => {
-    const berlinOnly = createForkIds(SOME_HASH, { blocks: [], times: [] });
+    const berlinOnly = new ForkIds(SOME_HASH, { blocks: [], times: [] });
     const upgraded = { ...berlinOnly.at({ number: 0n, timestamp: 0n }), next: 1_754_252_000n };
     expect(expectedOn(berlinOnly, [50_000_000n, 1_754_251_999n], upgraded)).toBe("accept");
     expect(expectedOn(berlinOnly, [50_000_000n, 1_754_252_000n], upgraded)).toBe("localForksIncompatible");
@@ -176,7 +175,7 @@ describeWithVectors("the public fork ids", () => {
   function forkIdsOfNetwork(name: string): ForkIds {
     const found = vectors.creation.find(({ network }) => network === name.replace("-block-forks-only", ""));
     if (found === undefined) throw new Error(`no network ${name}`);
-    return createForkIds(hashFromHex(found.genesisHash), {
+    return new ForkIds(hashFromHex(found.genesisHash), {
       blocks: found.blockForks.map(BigInt),
       times: name.endsWith("-block-forks-only") ? [] : found.timeForks.map(BigInt),
     });

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { deriveGenesisBlock } from "../../src/chain/genesisBlock.ts";
-import { createForkIds, forkPoints } from "../../src/chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../../src/chainspec/forkId.ts";
 import { type GenesisReading, readGenesis } from "../../src/chainspec/genesis.ts";
 import { type Json, parseJson } from "../../src/chainspec/json.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
@@ -70,7 +70,7 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   if (!equalBytes(encodeHeader(again.value), bytes))
     throw new Error("its genesis header differs when decoded again");
   if (!decodeExtraData(header.extraData).ok) throw new Error("unreadable extra data was accepted");
-  const forkIds = createForkIds(hash, forkPoints(spec.forks, header.timestamp));
+  const forkIds = new ForkIds(hash, forkPoints(spec.forks, header.timestamp));
   for (const { at } of spec.forks.activations) {
     const progress = { number: "block" in at ? at.block : 0n, timestamp: "time" in at ? at.time : 0n };
     const result = forkIds.check(progress, forkIds.at(progress));

@@ -8,7 +8,7 @@ import { createLogMatcher, type LogCriteria } from "../../src/logs/logMatcher.ts
 import { type BlockRange, queryLogs } from "../../src/logs/logQuery.ts";
 import { ChainMoved, scanLogs } from "../../src/logs/logScan.ts";
 import { CHUNK_BYTES, findSegment } from "../../src/storage/blooms/bloomFiles.ts";
-import { createBloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
+import { BloomFileWriter } from "../../src/storage/blooms/bloomFileWriter.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { createMemoryMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -102,7 +102,7 @@ describe("a log scan", () => {
     const { logs, invalid } = await scan(database, folder, FOR_OURS, EVERYTHING);
     expect(logs).toEqual(await everyLog(chain, FOR_OURS, EVERYTHING));
     expect(invalid).toEqual(isReported ? [0] : []);
-    await createBloomFileWriter(folder, database).rewrite(0, async () => undefined);
+    await new BloomFileWriter(folder, database).rewrite(0, async () => undefined);
     expect((await scan(database, folder, FOR_OURS, EVERYTHING)).invalid).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe("a log scan", () => {
     expect(invalid).toEqual([0]);
     // The first thousand blocks are the same on both chains.
     const written: bigint[] = [];
-    await createBloomFileWriter(folder, other).complete(0, async (block) => void written.push(block));
+    await new BloomFileWriter(folder, other).complete(0, async (block) => void written.push(block));
     expect(written).toEqual([1_999n]);
     expect(await scan(other, folder, FOR_OURS, EVERYTHING)).toEqual({ logs, invalid: [] });
   });
@@ -141,7 +141,7 @@ describe("a log scan", () => {
       const content = (number: number) => (number % 9_973 === 0 ? contentOf(3) : NOTHING);
       await aChainIn(long, 99_998, content);
       const folder = temporaryFolder();
-      const writer = createBloomFileWriter(folder, long);
+      const writer = new BloomFileWriter(folder, long);
       await writer.complete(0, async () => undefined);
       expect(readdirSync(folder).sort()).toEqual(["logBloom-current.cache", "logBloom-current.sums"]);
       const whole = await aChainIn(long, 101_500, content);
@@ -237,7 +237,7 @@ async function aChainIn(
 /** Bloom files of all full chunks. */
 async function anIndex(database: MemoryDatabase): Promise<string> {
   const folder = temporaryFolder();
-  expect(await createBloomFileWriter(folder, database).complete(0, async () => undefined)).toBe(true);
+  expect(await new BloomFileWriter(folder, database).complete(0, async () => undefined)).toBe(true);
   return folder;
 }
 

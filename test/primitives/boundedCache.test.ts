@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createBoundedCache, dropOldest } from "../../src/primitives/boundedCache.ts";
+import { BoundedCache, dropOldest } from "../../src/primitives/boundedCache.ts";
 
 describe("the bounded cache", () => {
   it("stays below its limit by dropping the oldest entries that were not read since", () => {
-    const cache = createBoundedCache<number, number>(100);
+    const cache = new BoundedCache<number, number>(100);
     for (let key = 0; key < 20; key++) cache.set(key, key, 10);
     const kept = Array.from({ length: 20 }, (_, key) => cache.get(key)).filter(
       (value) => value !== undefined,
@@ -14,7 +14,7 @@ describe("the bounded cache", () => {
   });
 
   it("keeps an entry that is read at least once in half of its limit", () => {
-    const cache = createBoundedCache<number, string>(100);
+    const cache = new BoundedCache<number, string>(100);
     cache.set(-1, "often read", 10);
     for (let key = 0; key < 1_000; key++) {
       if (key % 5 === 0) expect(cache.get(-1)).toBe("often read");
@@ -23,7 +23,7 @@ describe("the bounded cache", () => {
   });
 
   it("does not move an entry that is read while little was inserted after it", () => {
-    const cache = createBoundedCache<string, number>(40);
+    const cache = new BoundedCache<string, number>(40);
     cache.set("first", 1, 10);
     cache.set("second", 2, 10);
     expect(cache.get("first")).toBe(1);
@@ -32,7 +32,7 @@ describe("the bounded cache", () => {
   });
 
   it("counts a replaced entry once, and drops stale entries", () => {
-    const cache = createBoundedCache<string, number>(30);
+    const cache = new BoundedCache<string, number>(30);
     for (let time = 0; time < 10; time++) cache.set("again", time, 10);
     cache.set("other", 1, 10);
     cache.set("third", 1, 10);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createIngressBudget } from "../../src/primitives/ingressBudget.ts";
+import { IngressBudget } from "../../src/primitives/ingressBudget.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 /** An ingress budget on a clock that advances while a message is read. */
 function start() {
   const clock = createHandClock(0);
-  const budget = createIngressBudget(clock, { share: 0.25, burstMs: 50 });
+  const budget = new IngressBudget(clock, { share: 0.25, burstMs: 50 });
   const done: string[] = [];
   /** A message that takes `tookMs` to read. */
   const read = (name: string, tookMs: number): boolean =>

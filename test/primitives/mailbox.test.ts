@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMailbox } from "../../src/primitives/mailbox.ts";
+import { Mailbox } from "../../src/primitives/mailbox.ts";
 
 /** Lets everything that is ready run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -11,7 +11,7 @@ function failTest(error: unknown): never {
 describe("the mailbox", () => {
   it("reads one item after another, in order, even when reading is slow", async () => {
     const events: string[] = [];
-    const box = createMailbox<number>(
+    const box = new Mailbox<number>(
       10,
       async (item) => {
         events.push(`begin ${item}`);
@@ -28,7 +28,7 @@ describe("the mailbox", () => {
 
   it("refuses items when full, and accepts more once some are read", async () => {
     const read: number[] = [];
-    const box = createMailbox<number>(2, (item) => void read.push(item), failTest);
+    const box = new Mailbox<number>(2, (item) => void read.push(item), failTest);
     expect([1, 2, 3].map((item) => box.post(item))).toEqual([true, true, false]);
     expect(box.size).toBe(2);
     await settle();
@@ -41,7 +41,7 @@ describe("the mailbox", () => {
     const failures: unknown[] = [];
     const read: number[] = [];
     const broken = new Error("broken");
-    const box = createMailbox<number>(
+    const box = new Mailbox<number>(
       10,
       (item) => {
         read.push(item);
@@ -58,7 +58,7 @@ describe("the mailbox", () => {
 
   it("finishes the current item when closed, and reads no other", async () => {
     const finished: number[] = [];
-    const box = createMailbox<number>(
+    const box = new Mailbox<number>(
       10,
       async (item) => {
         await settle();

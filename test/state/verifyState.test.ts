@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { createStateHistory } from "../../src/state/stateHistory.ts";
+import { StateHistory } from "../../src/state/stateHistory.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { encodeStateHead, encodeStateRecord, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
@@ -156,7 +156,7 @@ function expectNoWrongAnswer(database: Database, states: readonly ModelState[]):
   const head = unlessDamaged(() => new WorldState({ database }).head);
   if (head !== undefined) expectState(head, states.at(-1) ?? {});
   for (const [number, state] of states.entries()) {
-    const reader = unlessDamaged(() => createStateHistory(database).at(BigInt(number)));
+    const reader = unlessDamaged(() => new StateHistory(database).at(BigInt(number)));
     if (reader !== undefined) expectState(reader, state);
   }
 }

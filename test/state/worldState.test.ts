@@ -8,7 +8,7 @@ import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { BranchTooLarge } from "../../src/state/branch.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
-import { createStateHistory, type StateHistory } from "../../src/state/stateHistory.ts";
+import { StateHistory } from "../../src/state/stateHistory.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { type StagedState, WorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
@@ -213,7 +213,7 @@ describe("world state", () => {
     const reads = [
       () => world.at(0n),
       () => world.prove(0n, addressOf(1), []),
-      () => createStateHistory(database).at(0n),
+      () => new StateHistory(database).at(0n),
     ];
     for (const read of reads) expect(read).toThrow(/record of the newest state is missing/);
   });
@@ -334,7 +334,7 @@ class Node {
     this.database = database;
     this.states = states;
     this.world = new WorldState({ database });
-    this.otherReader = createStateHistory(database);
+    this.otherReader = new StateHistory(database);
   }
 
   get state(): ModelState {

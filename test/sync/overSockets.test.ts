@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
-import { createForkIds, forkPoints } from "../../src/chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../../src/chainspec/forkId.ts";
 import type { EthPool } from "../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../src/network/eth/protocol.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -33,7 +33,7 @@ async function aNode(): Promise<Node> {
   const eth: Eth = createEth({
     identity: {
       networkId: 7772n,
-      forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+      forkIds: new ForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
     },
     chain,
     pool: NO_POOL,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { TxPoolLimits } from "../../src/txpool/limits.ts";
-import { createPeerPool } from "../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../src/txpool/peerTransactions.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool } from "../builders/aPool.ts";
@@ -17,7 +17,7 @@ function aPeerPool(limits: Partial<TxPoolLimits> = {}) {
     readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
   }) => void;
   onHead = () => undefined;
-  const peerPool = createPeerPool(
+  const peerPool = new PeerPool(
     {
       pool,
       chain: {

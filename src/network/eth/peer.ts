@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toDigits } from "../../primitives/hex.ts";
-import { createKnownHashes, type KnownHashes } from "../../primitives/knownHashes.ts";
+import { KnownHashes } from "../../primitives/knownHashes.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { Body } from "../../types/block.ts";
@@ -93,10 +93,10 @@ export class Peer implements EthPeer {
   height: bigint | undefined;
   readonly connections = createPeerConnections();
   readonly requests: Requests;
-  readonly knownBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
-  readonly knownTransactions = createKnownHashes(MAX_KNOWN_TRANSACTIONS);
+  readonly knownBlocks = new KnownHashes(MAX_KNOWN_BLOCKS);
+  readonly knownTransactions = new KnownHashes(MAX_KNOWN_TRANSACTIONS);
   /** Blocks sent to it, in full or by hash. */
-  readonly sentBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
+  readonly sentBlocks = new KnownHashes(MAX_KNOWN_BLOCKS);
   readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
   private readonly chain: PeerParts["chain"];

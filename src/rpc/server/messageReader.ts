@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../../primitives/clock.ts";
-import { createIngressBudget } from "../../primitives/ingressBudget.ts";
+import { IngressBudget } from "../../primitives/ingressBudget.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { HostShares } from "./hostShares.ts";
@@ -37,7 +37,7 @@ export function createMessageReader(
   metrics?: Pick<RpcMetrics, "rejected">,
   shared?: SharedHosts,
 ): MessageReader {
-  const ingressBudget = createIngressBudget(clock, {
+  const ingressBudget = new IngressBudget(clock, {
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
   });
@@ -74,6 +74,6 @@ export function createMessageReader(
         ingressBudget.charge(() => then(read.value));
       });
     },
-    close: ingressBudget.close,
+    close: () => ingressBudget.close(),
   };
 }

@@ -1,5 +1,5 @@
 import { assert } from "../../primitives/assert.ts";
-import { createBoundedCache } from "../../primitives/boundedCache.ts";
+import { BoundedCache } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { damaged, missing, openEntry } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
@@ -42,7 +42,7 @@ export class PageReader implements NodeReader {
 
   constructor(source: PageSource, cacheBytes: number) {
     this.source = source;
-    this.pages = createBoundedCache<string, Page>(cacheBytes);
+    this.pages = new BoundedCache<string, Page>(cacheBytes);
   }
 
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {

@@ -1,5 +1,5 @@
 import { assert } from "../../primitives/assert.ts";
-import { type BoundedCache, createBoundedCache } from "../../primitives/boundedCache.ts";
+import { BoundedCache } from "../../primitives/boundedCache.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { atOnce, type Steps } from "../../primitives/steps.ts";
@@ -80,9 +80,9 @@ export class BlockStore {
 
   constructor(limits: BlockStoreLimits, { database }: { readonly database: Database }) {
     this.database = database;
-    this.headers = createBoundedCache(limits.headers);
-    this.blocks = createBoundedCache(limits.blockBytes);
-    this.places = createBoundedCache(PLACES);
+    this.headers = new BoundedCache(limits.headers);
+    this.blocks = new BoundedCache(limits.blockBytes);
+    this.places = new BoundedCache(PLACES);
   }
 
   /** Adds everything that the database stores of a block to its one batch. */

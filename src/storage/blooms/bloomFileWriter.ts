@@ -38,79 +38,81 @@ type OnProgress = (block: bigint) => Promise<void>;
  * Writes bloom files (bloomFiles.ts) from the headers in the database. Blooms count once the file of sums lists them,
  * which is replaced atomically after the blooms are durable; leftovers of a crash are overwritten.
  */
-export interface BloomFileWriter {
+export class BloomFileWriter {
+  private readonly folder: string;
+  private readonly database: Database;
+  private readonly current: SegmentPaths;
+
+  constructor(folder: string, database: Database) {
+    this.folder = folder;
+    this.database = database;
+    mkdirSync(folder, { recursive: true });
+    this.current = segmentPaths(folder, CURRENT);
+  }
+
   /** Writes the blooms that a segment's file lacks. False when it is complete, judging by its sums and its length. */
-  complete(segment: number, onProgress: OnProgress): Promise<boolean>;
+  async complete(segment: number, onProgress: OnProgress): Promise<boolean> {
+    if (this.isCut(segment) || this.isFull(segment)) return false;
+    const isBegun = readSums(this.current)?.segment === segment;
+    if (this.isPast(segment) && !isBegun) await this.writeWhole(segment, onProgress);
+    else await this.extend(segment, onProgress);
+    return true;
+  }
+
   /** Writes a segment's file again from its first block. */
-  rewrite(segment: number, onProgress: OnProgress): Promise<void>;
-}
+  async rewrite(segment: number, onProgress: OnProgress): Promise<void> {
+    if (this.isCut(segment)) {
+      removeNamed(this.folder, String(segment));
+      return;
+    }
+    if (readSums(this.current)?.segment === segment) removeNamed(this.folder, CURRENT);
+    if (this.isPast(segment)) await this.writeWhole(segment, onProgress);
+    else await this.extend(segment, onProgress);
+  }
 
-export function createBloomFileWriter(folder: string, database: Database): BloomFileWriter {
-  mkdirSync(folder, { recursive: true });
-  const current = segmentPaths(folder, CURRENT);
-
-  function isFull(segment: number): boolean {
-    const last = findSegment(folder, segment)?.sums.chunks[CHUNKS_PER_SEGMENT - 1];
-    return isOnChain(database, { segment, chunk: CHUNKS_PER_SEGMENT - 1 }, last?.lastHash);
+  private isFull(segment: number): boolean {
+    const last = findSegment(this.folder, segment)?.sums.chunks[CHUNKS_PER_SEGMENT - 1];
+    return isOnChain(this.database, { segment, chunk: CHUNKS_PER_SEGMENT - 1 }, last?.lastHash);
   }
 
   /** Whether the chain has all blocks of a segment. */
-  function isPast(segment: number): boolean {
-    return readHeader(database, BigInt((segment + 1) * SEGMENT_BLOCKS - 1)) !== undefined;
+  private isPast(segment: number): boolean {
+    return readHeader(this.database, BigInt((segment + 1) * SEGMENT_BLOCKS - 1)) !== undefined;
   }
 
   /** Writes a draft beside the segment's file, which it replaces when complete. */
-  async function writeWhole(segment: number, onProgress: OnProgress): Promise<void> {
-    const { blooms, sums } = segmentPaths(folder, String(segment));
+  private async writeWhole(segment: number, onProgress: OnProgress): Promise<void> {
+    const { blooms, sums } = segmentPaths(this.folder, String(segment));
     const draft = { blooms: `${blooms}.new`, sums: `${sums}.new` };
-    await append(draft, { segment, chunks: [] }, onProgress);
+    await this.append(draft, { segment, chunks: [] }, onProgress);
   }
 
-  async function extend(segment: number, onProgress: OnProgress): Promise<void> {
-    removeNamed(folder, String(segment));
-    const known = findSegment(folder, segment)?.sums.chunks ?? [];
+  private async extend(segment: number, onProgress: OnProgress): Promise<void> {
+    removeNamed(this.folder, String(segment));
+    const known = findSegment(this.folder, segment)?.sums.chunks ?? [];
     let sound = known.length;
-    while (sound > 0 && !isOnChain(database, { segment, chunk: sound - 1 }, known[sound - 1]?.lastHash))
+    while (sound > 0 && !isOnChain(this.database, { segment, chunk: sound - 1 }, known[sound - 1]?.lastHash))
       sound--;
-    await append(current, { segment, chunks: known.slice(0, sound) }, onProgress);
+    await this.append(this.current, { segment, chunks: known.slice(0, sound) }, onProgress);
   }
 
-  async function append(paths: SegmentPaths, begun: BegunSegment, onProgress: OnProgress): Promise<void> {
-    const count = await appendChunks(database, paths, begun, onProgress);
-    if (count === CHUNKS_PER_SEGMENT) adopt(paths, begun.segment);
+  private async append(paths: SegmentPaths, begun: BegunSegment, onProgress: OnProgress): Promise<void> {
+    const count = await appendChunks(this.database, paths, begun, onProgress);
+    if (count === CHUNKS_PER_SEGMENT) this.adopt(paths, begun.segment);
   }
 
   /** Renames the blooms first, then the sums: in between no sums match the blooms. */
-  function adopt(from: SegmentPaths, segment: number): void {
-    const to = segmentPaths(folder, String(segment));
+  private adopt(from: SegmentPaths, segment: number): void {
+    const to = segmentPaths(this.folder, String(segment));
     renameSync(from.blooms, to.blooms);
     renameSync(from.sums, to.sums);
-    syncFolder(folder);
+    syncFolder(this.folder);
   }
 
   /** Whether headers of a segment lie before the start of the history: it gets no file, its headers are searched. */
-  function isCut(segment: number): boolean {
-    return BigInt(segment * SEGMENT_BLOCKS) < readHistoryStart(database).headers;
+  private isCut(segment: number): boolean {
+    return BigInt(segment * SEGMENT_BLOCKS) < readHistoryStart(this.database).headers;
   }
-
-  return {
-    async complete(segment, onProgress) {
-      if (isCut(segment) || isFull(segment)) return false;
-      const isBegun = readSums(current)?.segment === segment;
-      if (isPast(segment) && !isBegun) await writeWhole(segment, onProgress);
-      else await extend(segment, onProgress);
-      return true;
-    },
-    async rewrite(segment, onProgress) {
-      if (isCut(segment)) {
-        removeNamed(folder, String(segment));
-        return;
-      }
-      if (readSums(current)?.segment === segment) removeNamed(folder, CURRENT);
-      if (isPast(segment)) await writeWhole(segment, onProgress);
-      else await extend(segment, onProgress);
-    },
-  };
 }
 
 /** Whether the chain's block at the end of a chunk is still the one whose hash was stored with the chunk. */

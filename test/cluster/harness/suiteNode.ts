@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { createNextBlockView } from "../../../src/chain/nextBlockView.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
-import { createForkIds, type ForkIds, forkPoints } from "../../../src/chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../../../src/chainspec/forkId.ts";
 import type { EthChain } from "../../../src/network/eth/ports.ts";
 import { createEth } from "../../../src/network/eth/protocol.ts";
 import { createNetwork } from "../../../src/network/network.ts";
@@ -13,7 +13,7 @@ import { systemClock } from "../../../src/primitives/clock.ts";
 import { equalBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
-import { createPeerPool } from "../../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../../src/txpool/peerTransactions.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { blocksIn } from "../../conformance/chains/blockFile.ts";
@@ -64,7 +64,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
       forkIds: forkIdsOf(chain, spec, genesis),
     },
     chain,
-    pool: createPeerPool(
+    pool: new PeerPool(
       {
         pool,
         chain: { onHeadChanged: () => () => undefined },
@@ -113,7 +113,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
 function forkIdsOf({ genesis: { hash, header } }: EthChain, { forks }: ChainSpec, text: string): ForkIds {
   const { blocks, times } = forkPoints(forks, header.timestamp);
   const { config } = JSON.parse(text) as { readonly config: { readonly mergeNetsplitBlock: number } };
-  return createForkIds(hash, { blocks: [...blocks, BigInt(config.mergeNetsplitBlock)], times });
+  return new ForkIds(hash, { blocks: [...blocks, BigInt(config.mergeNetsplitBlock)], times });
 }
 
 const HOST = "127.0.0.1";

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { createForkIds, forkPoints } from "../../../src/chainspec/forkId.ts";
+import { ForkIds, forkPoints } from "../../../src/chainspec/forkId.ts";
 import type { EthChain } from "../../../src/network/eth/ports.ts";
 import { createEth } from "../../../src/network/eth/protocol.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
@@ -155,7 +155,7 @@ async function startLyingPeer(made: MadeChain, folder: string, random: Random): 
   const eth = createEth({
     identity: {
       networkId: CHAIN_ID,
-      forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+      forkIds: new ForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
     },
     chain: lying,
     pool: {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
-import { createStateHistory } from "../../../src/state/stateHistory.ts";
+import { StateHistory } from "../../../src/state/stateHistory.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { vectorPath } from "../../vectors.ts";
@@ -32,7 +32,7 @@ export async function readForeignChain(name: string): Promise<ForeignReader> {
     if (!imported.ok && block.header.number > 0n) throw new Error(imported.error.message);
   }
   const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database: foreign.database });
-  const history = createStateHistory(foreign.database);
+  const history = new StateHistory(foreign.database);
   const head = (): ChainReader["head"] => expectDefined(blocks.head(), "the head");
   const chain: ChainReader = {
     genesis: foreign.genesis,

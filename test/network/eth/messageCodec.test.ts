@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import { ForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage, readNewBlock } from "../../../src/network/eth/messageCodec.ts";
 import {
   CODES,
@@ -115,7 +115,7 @@ describe("eth messages of the specification", () => {
   const genesisHash = hashFromHex("0x4a45de88da1d8e5dd7ef0e8503f03238bdf1a5a383cf4ab08315d8a6f59a615b");
 
   it("Status of the worked genesis", () => {
-    const forkId = createForkIds(genesisHash, { blocks: [], times: [] }).at({ number: 0n, timestamp: 0n });
+    const forkId = new ForkIds(genesisHash, { blocks: [], times: [] }).at({ number: 0n, timestamp: 0n });
     const status = {
       protocolVersion: 68,
       networkId: 1337n,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import { ForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
 import type { AnnouncedBlock } from "../../../src/network/eth/ports.ts";
@@ -90,7 +90,7 @@ function anEth(networkId = 7772n): {
   const pool = createToyPool();
   const blocks: AnnouncedBlock[] = [];
   const eth = createEth({
-    identity: { networkId, forkIds: createForkIds(chain.genesis.hash, { blocks: [], times: [] }) },
+    identity: { networkId, forkIds: new ForkIds(chain.genesis.hash, { blocks: [], times: [] }) },
     chain,
     pool,
     clock: systemClock,

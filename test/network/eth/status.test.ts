@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import { ForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { Status } from "../../../src/network/eth/messages.ts";
 import { checkStatus, ownStatus } from "../../../src/network/eth/status.ts";
@@ -14,7 +14,7 @@ describeWithVectors("Status messages", () => {
   const chain = recordedChain("net2");
   const identity = {
     networkId: 7772n,
-    forkIds: createForkIds(chain.genesis.hash, { blocks: [], times: [] }),
+    forkIds: new ForkIds(chain.genesis.hash, { blocks: [], times: [] }),
   };
   const recorded = recordedEthMessages("net2").filter(({ name }) => name === "Status");
 

@@ -1,4 +1,4 @@
-import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import { ForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { EthMessage, EthVersion, MessageKind } from "../../../src/network/eth/messages.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
@@ -90,7 +90,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
   const eth = createEth({
     identity: {
       networkId: network === "net1" ? 7171n : 7772n,
-      forkIds: createForkIds(chain.genesis.hash, { blocks: [], times: [] }),
+      forkIds: new ForkIds(chain.genesis.hash, { blocks: [], times: [] }),
     },
     chain,
     pool,

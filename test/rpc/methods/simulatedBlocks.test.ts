@@ -12,7 +12,7 @@ import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, toQuantity } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
-import { createStateHistory } from "../../../src/state/stateHistory.ts";
+import { StateHistory } from "../../../src/state/stateHistory.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -70,7 +70,7 @@ beforeAll(async () => {
 
 function queryWith(gasCap: bigint): StateQueryRunner["query"] {
   const { spec, database } = node;
-  const stored = { spec, database, history: createStateHistory(database), gasCap };
+  const stored = { spec, database, history: new StateHistory(database), gasCap };
   return async <Job extends StateQuery>(job: Job) => (await queryState(stored, job)) as StateQueryResult<Job>;
 }
 
