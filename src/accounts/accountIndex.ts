@@ -104,7 +104,7 @@ export class AccountIndex {
   }
 
   start(): void {
-    this.stopListening = this.parts.chain.onHeadChanged(() => this.send("head"));
+    this.stopListening = this.parts.chain.onHeadChanged("accountIndex", () => this.send("head"));
     this.startThread();
   }
 

@@ -24,7 +24,7 @@ export class BlockArrivals {
     chain: Pick<ChainReader, "onHeadChanged">,
     parts: { readonly isInSync: () => boolean; readonly nowMs: () => number },
   ) {
-    chain.onHeadChanged(({ head, added, removed }) => {
+    chain.onHeadChanged("arrivals", ({ head, added, removed }) => {
       for (const { header } of removed) this.slots[slotOf(header.number)] = undefined;
       const [block, ...others] = added;
       if (block === undefined || others.length > 0 || !parts.isInSync()) return;

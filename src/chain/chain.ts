@@ -6,6 +6,7 @@ import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Log } from "../types/log.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { SentTransaction } from "../types/transaction.ts";
+import type { HeadChange, HeadListener } from "./onNewHead.ts";
 
 /** The chain as others read it. All reads are synchronous and return undefined for what is not stored. */
 export interface ChainReader {
@@ -25,8 +26,8 @@ export interface ChainReader {
   validatorsFor(number: bigint): readonly Address[] | undefined;
   /** State after block `number`: the head's from the flat column, older ones from the trie. */
   stateAt(number: bigint): StateReader | undefined;
-  /** Calls `listener` after each durable move of the head, in order. Returns a function that unsubscribes. */
-  onHeadChanged(listener: (change: HeadChange) => void): () => void;
+  /** Calls `listener` after each durable move of the head, in its place of onNewHead.ts. Returns a function that unsubscribes. */
+  onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void;
 }
 
 export interface LocatedTransaction {
@@ -36,13 +37,6 @@ export interface LocatedTransaction {
   readonly receipt: Receipt;
   /** Number of logs of earlier transactions of the block. */
   readonly firstLogIndex: number;
-}
-
-/** The head moved: `added` are the new blocks, oldest first; `removed` are those that a rewind removed, newest first. */
-export interface HeadChange {
-  readonly head: NamedHeader;
-  readonly added: readonly StoredBlock[];
-  readonly removed: readonly StoredBlock[];
 }
 
 /** A log with its position on the chain; `logIndex` counts within the block. */

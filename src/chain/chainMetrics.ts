@@ -17,7 +17,7 @@ export function declareChainMetrics(
   const head = () => chain.head.header;
   const height = (): number => Number(head().number);
   let transactionCount = chain.blockByHash(chain.head.hash)?.transactions.length ?? 0;
-  chain.onHeadChanged(({ added }) => {
+  chain.onHeadChanged("metrics", ({ added }) => {
     const newest = added.at(-1) ?? chain.blockByHash(chain.head.hash);
     transactionCount = newest?.transactions.length ?? 0;
   });
@@ -70,7 +70,7 @@ function countBlocks(metrics: Metrics, chain: ChainReader): void {
     name: "chain_head_transaction_count_counter",
     help: "Transactions of all blocks since the start",
   });
-  chain.onHeadChanged(({ added }) => {
+  chain.onHeadChanged("metrics", ({ added }) => {
     for (const block of added) {
       gasUsed.with().increment(Number(block.header.gasUsed));
       transactions.with().increment(block.transactions.length);

@@ -7,9 +7,8 @@ import type { StagedState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { Batch } from "../storage/database.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
-import type { HeadChange } from "./chain.ts";
 import type { ChainStores } from "./chainStores.ts";
-import { createHeadListeners } from "./headListeners.ts";
+import { type HeadChange, type HeadListener, HeadListeners } from "./onNewHead.ts";
 import { rewindStep } from "./rewindStep.ts";
 
 /** Moves the head: one atomic, durable batch for each move, then the announcement. Callers must serialise their calls. */
@@ -22,7 +21,7 @@ export interface ChainWriter {
   follow(blocks: readonly StoredBlock[]): void;
   /** Removes every block above `number`; a long rewind takes several durable steps. */
   rewind(number: bigint): Promise<void>;
-  onHeadChanged(listener: (change: HeadChange) => void): () => void;
+  onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void;
 }
 
 export interface ChainWriterParts {
@@ -37,7 +36,7 @@ export function createChainWriter(
   { alsoWrite, logger }: ChainWriterParts,
 ): ChainWriter {
   const { database, blocks, world, headMarker } = stores;
-  const listeners = createHeadListeners(logger);
+  const listeners = new HeadListeners(logger);
   let head = blocks.head() ?? genesis;
 
   function move(change: HeadChange): void {
@@ -82,6 +81,6 @@ export function createChainWriter(
       assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");
       while (head.header.number > number) await rewindStep(stores, { head, number, move }, logger);
     },
-    onHeadChanged: listeners.add,
+    onHeadChanged: (row, listener) => listeners.add(row, listener),
   };
 }

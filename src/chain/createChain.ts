@@ -146,7 +146,7 @@ export async function createChain(
     faults,
     logger,
   });
-  writer.onHeadChanged(({ added }) => {
+  writer.onHeadChanged("executedBlocks", ({ added }) => {
     executedBlocks.clear();
     for (const block of added) execution.onCommitted(block);
   });

@@ -6,8 +6,8 @@ import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { DamagedData } from "../storage/database.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";
-import type { HeadChange } from "./chain.ts";
 import type { ChainStores } from "./chainStores.ts";
+import type { HeadChange } from "./onNewHead.ts";
 
 /** Bounds of one rewind step: blocks, and approximately transactions and gas. */
 const REWIND_BLOCKS = 64;

@@ -65,7 +65,7 @@ export class LogIndex {
     this.settings = settings;
     this.parts = parts;
     this.backlog = new LogIndexBacklog(settings.isAutomatic);
-    this.stopListening = chain.onHeadChanged(({ head, added, removed }) => {
+    this.stopListening = chain.onHeadChanged("logIndex", ({ head, added, removed }) => {
       const change = { wasExtended: added.length > 0, wasRewound: removed.length > 0 };
       if (this.backlog.headChanged(head.header.number, change)) this.resume();
     });

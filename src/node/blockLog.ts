@@ -1,4 +1,4 @@
-import type { HeadChange } from "../chain/chain.ts";
+import type { HeadChange } from "../chain/onNewHead.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";

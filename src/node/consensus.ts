@@ -78,7 +78,7 @@ export function connectConsensus(parts: ConsensusParts): Engine {
   );
   if (metrics !== undefined)
     showConsensus(metrics, { self: validator.address, nowMs: clock.nowMs }, engine.status);
-  chain.onHeadChanged(({ head }) => {
+  chain.onHeadChanged("consensus", ({ head }) => {
     try {
       engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
     } catch (error) {

@@ -80,8 +80,7 @@ export async function openChainAndPool(
   const chain = opened.value;
   const shownHead = openShownHead();
   shownHead.show(chain.head.hash);
-  // Added before all other listeners: a caller that is told of a head finds it on every thread.
-  chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
+  chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
   const timing = keepBlockTiming(settings.dataPath, {
     chain,

@@ -94,7 +94,7 @@ export async function openNetwork(
     onBlockStarted: blockLog.started,
   });
   onStop(() => engine.stop());
-  chain.onHeadChanged(blockLog.headChanged);
+  chain.onHeadChanged("blockLog", blockLog.headChanged);
   const onSharedKey = engine.keyWatch.seen;
   const peers = await openPort(context, stores, chainAndPool, { ...peering, counters, onSharedKey });
   if (!peers.ok) return peers;
@@ -126,7 +126,7 @@ async function openPort(
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, close } = peers.value;
   onStop(close);
-  chain.onHeadChanged(() => network.review());
+  chain.onHeadChanged("network", () => network.review());
   return peers;
 }
 

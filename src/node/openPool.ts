@@ -53,7 +53,7 @@ export function openPool(
     clock,
     ...(isSenderPermitted !== undefined && { isSenderPermitted }),
   });
-  chain.onHeadChanged((change) => pool.headChanged(change));
+  chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
   const unmined = watchUnmined({ pool, chain, clock, logger, metrics: parts.metrics });

@@ -152,7 +152,7 @@ function threadOpener(
         pool,
         recoverSenders,
         reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
-        onHeadChanged: (listener) => chain.onHeadChanged(listener),
+        onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
         shownHead: shownHead.memory,
         logger,
       },

@@ -50,7 +50,7 @@ export function openWarmUp(
   const stopListening = [
     pool.onAdded(() => warmUp.stop()),
     // Of a sync, or of other validators with transactions: the node compiles its code by working.
-    chain.onHeadChanged(({ added }) => {
+    chain.onHeadChanged("warmUp", ({ added }) => {
       if (added.length > 1 || added.some(({ transactions }) => transactions.length > 0)) warmUp.stop();
     }),
   ];

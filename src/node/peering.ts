@@ -91,7 +91,7 @@ export function createPeering(parts: PeeringParts): Peering {
         clock,
       );
       messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
-      chain.onHeadChanged(({ head, added }) => {
+      chain.onHeadChanged("peers", ({ head, added }) => {
         // Resumes consensus before the router delivers the messages buffered for the next height.
         review();
         if (lostEnd?.isRestored === true) reasons.resume("lostEnd");

@@ -50,7 +50,7 @@ export class InclusionWaits {
         timer.cancel();
         resolve(found);
       };
-      const stopListening = this.chain.onHeadChanged(() => {
+      const stopListening = this.chain.onHeadChanged("inclusionWaits", () => {
         const found = this.chain.transactionByHash(hash);
         if (found !== undefined || isAbandoned()) end(found);
       });

@@ -22,7 +22,12 @@ export type ValidatePeerTransactions = (
 
 export interface PeerValidationParts {
   readonly pool: Pick<TxPool, "add" | "screen" | "nextNonce">;
-  readonly chain: { onHeadChanged(listener: (change: Pick<PoolHeadChange, "added">) => void): () => void };
+  readonly chain: {
+    onHeadChanged(
+      row: "minedTransactions",
+      listener: (change: Pick<PoolHeadChange, "added">) => void,
+    ): () => void;
+  };
   readonly recoverSenders: RecoverSenders;
 }
 
@@ -41,7 +46,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
   const { pool, recoverSenders } = parts;
   const mined = new KnownHashes(MAX_MINED_HASHES);
   const isMined = ({ hash }: Transaction): boolean => mined.has(toKey(hash));
-  parts.chain.onHeadChanged(({ added }) => {
+  parts.chain.onHeadChanged("minedTransactions", ({ added }) => {
     for (const { transactions } of added) for (const { hash } of transactions) mined.add(toKey(hash));
   });
 

@@ -25,7 +25,10 @@ interface UnminedWatchParts {
     "entries" | "nextNonce" | "onAdded" | "onRemoved" | "blockFloors" | "statistics"
   >;
   readonly chain: {
-    onHeadChanged(listener: (change: { readonly added: readonly UsedBlock[] }) => void): () => void;
+    onHeadChanged(
+      row: "unminedWatch",
+      listener: (change: { readonly added: readonly UsedBlock[] }) => void,
+    ): () => void;
   };
   readonly clock: Clock;
   readonly logger: Logger;
@@ -110,7 +113,7 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
   pool.onRemoved(({ entry }) => {
     if (passedOver.size > 0) passedOver.delete(toKey(entry.transaction.hash));
   });
-  chain.onHeadChanged(({ added }) => {
+  chain.onHeadChanged("unminedWatch", ({ added }) => {
     for (const { header } of added) {
       baseFeePerGas = header.baseFeePerGas;
       const gas = header.gasLimit - header.gasUsed;

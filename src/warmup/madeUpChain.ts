@@ -73,7 +73,7 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   const chain = expectDefined(opened.ok ? opened.value : undefined, "a chain in an empty database");
   const view = createNextBlockView(spec, chain, world.head, clock);
   const pool = new TxPool(parts.poolLimits, { chain: view, clock });
-  chain.onHeadChanged((change) => pool.headChanged(change));
+  chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   return new MadeUpChain({ fork, validatorKey, senderKeys }, { chain, pool, recoverSenders });
 }
 

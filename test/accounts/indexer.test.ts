@@ -70,7 +70,7 @@ beforeEach(async () => {
   ({ chain, spec } = made);
   const shownHead = openShownHead();
   shownHead.show(chain.head.hash);
-  chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
+  chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   view = new ChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
   reader = createIndexReader(async () => index, { path: join(folder, "index"), maxBytes: 0 }, unreported);
   fill = 0;

@@ -1,5 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
-import type { ChainReader, HeadChange } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chain.ts";
+import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
@@ -90,7 +91,7 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
     },
     validatorsFor: () => undefined,
     stateAt: () => undefined,
-    onHeadChanged(listener) {
+    onHeadChanged(_row, listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

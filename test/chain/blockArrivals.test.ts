@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BlockArrivals, KEPT_ARRIVALS } from "../../src/chain/blockArrivals.ts";
-import type { HeadChange } from "../../src/chain/chain.ts";
+import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 
 /** Arrivals of a chain that a test moves. */
@@ -8,7 +8,7 @@ function arrivals() {
   const node = { nowMs: 1_700_000_000_000, isInSync: true };
   let tell: (change: HeadChange) => void = () => undefined;
   const chain = {
-    onHeadChanged(listener: (change: HeadChange) => void) {
+    onHeadChanged(_row: string, listener: (change: HeadChange) => void) {
       tell = listener;
       return () => undefined;
     },

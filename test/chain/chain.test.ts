@@ -95,7 +95,7 @@ describe("a chain of one validator", () => {
 
   it("announces a head only after it can be read from a reopened database", async () => {
     const seen: (string | undefined)[] = [];
-    chain.onHeadChanged(({ added }) => {
+    chain.onHeadChanged("metrics", ({ added }) => {
       const [block] = added;
       if (block !== undefined) seen.push(toHex(block.hash));
     });
@@ -120,7 +120,9 @@ describe("a chain of one validator", () => {
     await extend([lost]);
     await extend();
     const removed: bigint[] = [];
-    chain.onHeadChanged((change) => removed.push(...change.removed.map(({ header }) => header.number)));
+    chain.onHeadChanged("metrics", (change) =>
+      removed.push(...change.removed.map(({ header }) => header.number)),
+    );
     await chain.rewind(1n);
     expect(removed).toEqual([3n, 2n]);
     for (const reader of [chain, (await open()).chain]) {

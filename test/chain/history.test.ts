@@ -54,7 +54,7 @@ async function damageReceipts(...numbers: readonly bigint[]): Promise<void> {
 describe("a rewind", () => {
   it("takes several steps over many blocks, announces each, and leaves a consistent state", async () => {
     const stops: bigint[] = [];
-    chain.onHeadChanged(({ head }) => stops.push(head.header.number));
+    chain.onHeadChanged("metrics", ({ head }) => stops.push(head.header.number));
     await chain.rewind(2n);
     expect(stops).toEqual([BigInt(LENGTH - 64), 2n]);
     expect(chain.stateAt(2n)?.account(RICH)?.nonce).toBe(2n);
@@ -64,7 +64,7 @@ describe("a rewind", () => {
   it("announces removed blocks completely, even if nothing had read them before", async () => {
     ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database }));
     const removedBlocks: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
-    chain.onHeadChanged(({ removed }) => {
+    chain.onHeadChanged("metrics", ({ removed }) => {
       for (const { header, transactions, receipts } of removed)
         removedBlocks.push([header.number, transactions.length, receipts.length]);
     });
@@ -86,7 +86,7 @@ describe("a rewind", () => {
       genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     });
     const seen: (bigint | "a yield")[] = [];
-    long.onHeadChanged(({ head }) => seen.push(head.header.number));
+    long.onHeadChanged("metrics", ({ head }) => seen.push(head.header.number));
     setImmediate(() => seen.push("a yield"));
     await long.rewind(0n);
     expect(seen).toEqual(["a yield", 1n, 0n]);
@@ -99,7 +99,7 @@ describe("a rewind", () => {
     ({ chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database, logger }));
     await damageReceipts(BigInt(LENGTH), replayed);
     const removedBlocks: (readonly [number: bigint, transactions: number, receipts: number])[] = [];
-    chain.onHeadChanged(({ removed }) => {
+    chain.onHeadChanged("metrics", ({ removed }) => {
       for (const { header, transactions, receipts } of removed)
         removedBlocks.push([header.number, transactions.length, receipts.length]);
     });

@@ -33,7 +33,7 @@ it("logs of each block who built it, its round, how full it is and how long it t
       warn: (facts, message) => void lines.push({ ...facts, message }),
     },
   });
-  chain.onHeadChanged(log.headChanged);
+  chain.onHeadChanged("blockLog", log.headChanged);
 
   async function extend(round: number): Promise<Uint8Array> {
     const parent = chain.head;

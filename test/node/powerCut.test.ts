@@ -51,7 +51,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced)
     chain: createNextBlockView(spec, chain, world.head, clock),
     clock,
   });
-  chain.onHeadChanged((change) => {
+  chain.onHeadChanged("metrics", (change) => {
     pool.headChanged(change);
     for (const { header, hash, transactions } of change.added) {
       announced.heads.set(header.number, hash);

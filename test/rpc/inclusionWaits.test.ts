@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { HeadChange, LocatedTransaction } from "../../src/chain/chain.ts";
+import type { LocatedTransaction } from "../../src/chain/chain.ts";
+import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { InclusionWaits } from "../../src/rpc/inclusionWaits.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -16,7 +17,7 @@ function aWait() {
   const waits = new InclusionWaits({
     chain: {
       transactionByHash: (_hash: Hash) => found,
-      onHeadChanged(listener) {
+      onHeadChanged(_row, listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },

@@ -1,6 +1,6 @@
-import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
+import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
@@ -149,7 +149,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       chain: createNextBlockView(spec, chain, world.head, clock),
       clock,
     });
-    chain.onHeadChanged((change) => pool.headChanged(change));
+    chain.onHeadChanged("pool", (change) => pool.headChanged(change));
     const signedTimes = new SignedTimes(clock.nowMs);
     const peering = createPeering({
       spec,
@@ -190,7 +190,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       },
       onBlockStarted: () => undefined,
     });
-    chain.onHeadChanged((change) => {
+    chain.onHeadChanged("blockLog", (change) => {
       if (ends === startedAfter) parts.onHeadChanged(node, change);
     });
     const holds = createPauseReasons({

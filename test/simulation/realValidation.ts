@@ -1,4 +1,4 @@
-import type { HeadChange } from "../../src/chain/chain.ts";
+import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";

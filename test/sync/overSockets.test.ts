@@ -49,7 +49,7 @@ async function aNode(): Promise<Node> {
     clock: systemClock,
     logger: silentLogger,
   });
-  chain.onHeadChanged(({ added }) => {
+  chain.onHeadChanged("metrics", ({ added }) => {
     const newest = added.at(-1);
     if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
   });

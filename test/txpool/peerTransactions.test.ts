@@ -21,7 +21,7 @@ function aPeerPool(limits: Partial<TxPoolLimits> = {}) {
     {
       pool,
       chain: {
-        onHeadChanged(listener) {
+        onHeadChanged(_row, listener) {
           onHead = listener as typeof onHead;
           return () => undefined;
         },

@@ -19,9 +19,9 @@ function watched() {
   const inHand = aPool();
   const clock = createHandClock(1_700_000_000_000);
   const { logger, lines } = loggedLines();
-  let onHead: Parameters<Parameters<typeof watchUnmined>[0]["chain"]["onHeadChanged"]>[0] = () => undefined;
+  let onHead: Parameters<Parameters<typeof watchUnmined>[0]["chain"]["onHeadChanged"]>[1] = () => undefined;
   const chain = {
-    onHeadChanged(listener: typeof onHead) {
+    onHeadChanged(_row: string, listener: typeof onHead) {
       onHead = listener;
       return () => undefined;
     },

@@ -116,7 +116,7 @@ export class BulkImport {
       },
     });
     const executedBlocks = new ExecutedBlocks();
-    this.writer.onHeadChanged(() => executedBlocks.clear());
+    this.writer.onHeadChanged("executedBlocks", () => executedBlocks.clear());
     this.bodies = new BodyValidator({
       clock,
       writer: this.writer,

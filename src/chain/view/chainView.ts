@@ -13,9 +13,9 @@ import { type HeadPointer, readHead } from "../../storage/commitRecord.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../../storage/database.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
-import type { ChainReader, HeadChange, LocatedTransaction } from "../chain.ts";
+import type { ChainReader, LocatedTransaction } from "../chain.ts";
 import { type ChainReads, createChainReads } from "../chainReads.ts";
-import { createHeadListeners, type HeadListeners } from "../headListeners.ts";
+import { type HeadChange, type HeadListener, HeadListeners } from "../onNewHead.ts";
 import { ValidatorSets } from "../validators.ts";
 import { VIEW_LIMITS, type ViewLimits } from "./limits.ts";
 import { MovingReads } from "./movingReads.ts";
@@ -53,7 +53,7 @@ export class ChainView implements ChainReader {
   /** Opens a view, not of any head before the first refresh. */
   constructor(parts: ChainViewParts) {
     this.parts = parts;
-    this.listeners = createHeadListeners(parts.logger);
+    this.listeners = new HeadListeners(parts.logger);
   }
 
   /** Whether the view is of the head that the process shows now. */
@@ -137,8 +137,8 @@ export class ChainView implements ChainReader {
     return this.open.blocks.hasReceiptsInMemory(number);
   }
 
-  onHeadChanged(listener: (change: HeadChange) => void): () => void {
-    return this.listeners.add(listener);
+  onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void {
+    return this.listeners.add(row, listener);
   }
 
   close(): void {

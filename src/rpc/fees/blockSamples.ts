@@ -29,7 +29,7 @@ export class BlockSamples {
 
   /** Samples each new head from now on. */
   follow(): void {
-    this.chain.onHeadChanged(({ head: { header } }) => {
+    this.chain.onHeadChanged("feeSamples", ({ head: { header } }) => {
       const block = header.gasUsed > 0n ? this.chain.blockByNumber(header.number) : undefined;
       if (block !== undefined) this.remember(block);
     });

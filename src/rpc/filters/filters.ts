@@ -1,4 +1,5 @@
-import type { ChainReader, HeadChange } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chain.ts";
+import type { HeadChange } from "../../chain/onNewHead.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
 import { createLogMatcher, type LogMatcher } from "../../logs/logMatcher.ts";
 import { type BlockRange, locateLogs } from "../../logs/logQuery.ts";
@@ -67,7 +68,7 @@ export class Filters {
     this.findLogs = findLogs;
     this.table = createFilterTable<Filter>(clock);
     this.pooled = new PooledHashes(pool);
-    chain.onHeadChanged((change) => this.onHeadChanged(change));
+    chain.onHeadChanged("filters", (change) => this.onHeadChanged(change));
   }
 
   /** Returns the new filter's id, as the next two do, or undefined when the remote host has as many as its share. */

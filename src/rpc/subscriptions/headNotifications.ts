@@ -1,4 +1,5 @@
-import type { HeadChange, LocatedLog } from "../../chain/chain.ts";
+import type { LocatedLog } from "../../chain/chain.ts";
+import type { HeadChange } from "../../chain/onNewHead.ts";
 import { locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";

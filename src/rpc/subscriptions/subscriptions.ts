@@ -171,7 +171,7 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
     {
       kinds: ["newHeads", "logs"],
       listen: () =>
-        chain.onHeadChanged((change) => {
+        chain.onHeadChanged("subscriptions", (change) => {
           if (change.added.length <= BLOCKS_AT_ONCE) fanOut.publish(ofHeadChange(table, change));
           else closeFollowers(["newHeads", "logs"], "the node was held up, and blocks were missed");
         }),

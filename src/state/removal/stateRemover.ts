@@ -72,7 +72,7 @@ export class StateRemover {
     // An earlier run may have been stopped amid a removal.
     if (isUsed) this.remove();
     if (kept === undefined) return;
-    this.stopListening = chain.onHeadChanged(() => this.follow());
+    this.stopListening = chain.onHeadChanged("removal", () => this.follow());
     this.follow();
   }
 

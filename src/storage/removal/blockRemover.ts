@@ -56,7 +56,7 @@ export class BlockRemover {
     const { kept } = this.settings;
     const { blocks } = chain.historyStart;
     if (kept !== undefined) {
-      this.stopListening = chain.onHeadChanged(() => this.follow());
+      this.stopListening = chain.onHeadChanged("removal", () => this.follow());
       logger.info(
         { kept: Number(kept), start: Number(blocks) },
         "blocks older than --block-history are removed while the node runs, save their headers",

@@ -17,7 +17,7 @@ export interface RemoverParts<Keep> {
   readonly chain: Keep & {
     readonly head: { readonly header: { readonly number: bigint } };
     readonly historyStart: HistoryStart;
-    onHeadChanged(listener: () => void): () => void;
+    onHeadChanged(row: "removal", listener: () => void): () => void;
   };
   readonly clock: Clock;
   readonly logger: Logger;

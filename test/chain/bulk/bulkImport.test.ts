@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { BulkImport } from "../../../src/chain/bulk/bulkImport.ts";
 import type { GroupLimits } from "../../../src/chain/bulk/limits.ts";
-import type { HeadChange } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
+import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -151,7 +151,7 @@ describe(`a bulk import (IBEX_SEED=${SEED})`, () => {
     const gated = new GatedDatabase();
     const chain = await chainIn(gated.database);
     const changes: HeadChange[] = [];
-    chain.onHeadChanged((change) => void changes.push(change));
+    chain.onHeadChanged("metrics", (change) => void changes.push(change));
     const genesis = chain.head;
     gated.close();
     const bulk = await chain.bulkImport({ ...ONE_GROUP, blocks: 5 });
@@ -259,7 +259,7 @@ describe(`a bulk import (IBEX_SEED=${SEED})`, () => {
     for (const limit of limits) {
       const chain = await chainIn(createMemoryDatabase());
       let changes = 0;
-      chain.onHeadChanged(() => void changes++);
+      chain.onHeadChanged("metrics", () => void changes++);
       const bulk = await chain.bulkImport({ ...ONE_GROUP, ...limit });
       // All but one of the first four have transactions.
       await importAll(chain, bulk, blocks.slice(0, 4));

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChainReader, HeadChange } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
+import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { ChainView } from "../../../src/chain/view/chainView.ts";
 import { openShownHead, type ShownHead } from "../../../src/chain/view/shownHead.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
@@ -143,7 +144,7 @@ describe("a view of the chain", () => {
         all.map((block) => `${block.header.number}(${block.receipts.length})`);
       told.push(`${head.header.number}: +${numbers(added)} -${numbers(removed)}`);
     };
-    view.onHeadChanged(tell);
+    view.onHeadChanged("subscriptions", tell);
     await importBlocks(0, 3);
     shownHead.show(chain.head.hash);
     view.refresh();
@@ -159,7 +160,7 @@ describe("a view of the chain", () => {
 
   it("reads no more for many new blocks than for one, unless a listener asks for them", async () => {
     const readAfter = async (until: number, listener?: (change: HeadChange) => void): Promise<number> => {
-      const stop = listener && view.onHeadChanged(listener);
+      const stop = listener && view.onHeadChanged("subscriptions", listener);
       await importBlocks(Number(chain.head.header.number), until);
       shownHead.show(chain.head.hash);
       headersRead = 0;

@@ -70,7 +70,7 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
       ...(permissions !== undefined && { isSenderPermitted: permissions.isSenderPermitted }),
     },
   );
-  chain.onHeadChanged((change) => pool.headChanged(change));
+  chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   const recoverSenders: Parameters<typeof createSubmission>[0] = (transactions) =>
     Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each))));
   const backend = anRpcBackend({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HeadChange } from "../../../src/chain/chain.ts";
+import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { BACKLOG_LIMIT_BYTES } from "../../../src/rpc/server/limits.ts";
@@ -28,7 +28,7 @@ async function aLoggingServer(maxActiveConnections: number) {
   const listeners = new Set<(change: HeadChange) => void>();
   const methods = createSubscriptionMethods({
     chain: {
-      onHeadChanged(listener) {
+      onHeadChanged(_row, listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },

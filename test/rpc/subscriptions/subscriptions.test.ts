@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { HeadChange } from "../../../src/chain/chain.ts";
+import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
@@ -50,7 +50,7 @@ function aSubscribedNode() {
   const dropped = anEvent<[PoolEntry, string]>();
   const sync = anEvent<[SyncStatus | undefined]>();
   const methods = createSubscriptionMethods({
-    chain: { onHeadChanged: head.listen },
+    chain: { onHeadChanged: (_row, listener) => head.listen(listener) },
     pool: { onAdded: added.listen, onDropped: dropped.listen },
     onSyncChanged: sync.listen,
     logger: silentLogger,

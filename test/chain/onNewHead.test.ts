@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { HEAD_LISTENERS, type HeadChange, HeadListeners } from "../../src/chain/onNewHead.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
@@ -17,10 +18,10 @@ it("notifies all listeners of a committed head although one of them throws", asy
   });
   const heads: bigint[] = [];
   const failure = new Error("a listener's failure");
-  chain.onHeadChanged(() => {
+  chain.onHeadChanged("pool", () => {
     throw failure;
   });
-  chain.onHeadChanged(({ head }) => void heads.push(head.header.number));
+  chain.onHeadChanged("metrics", ({ head }) => void heads.push(head.header.number));
   const empty = {
     select: () => ({ next: () => undefined, skipSender: () => undefined }),
     drop: () => undefined,
@@ -33,4 +34,18 @@ it("notifies all listeners of a committed head although one of them throws", asy
   await chain.rewind(0n);
   expect(heads).toEqual([1n, 0n]);
   expect(errors).toEqual([failure, failure]);
+});
+
+it("tells the listeners in the order of the table, whenever they were added", () => {
+  const listeners = new HeadListeners(silentLogger);
+  const told: string[] = [];
+  for (const row of HEAD_LISTENERS.toReversed()) listeners.add(row, () => void told.push(row));
+  const remove = listeners.add("pool", () => void told.push("a second one of the pool"));
+  listeners.announce({} as HeadChange);
+  expect(told.filter((row) => !row.startsWith("a second"))).toEqual(HEAD_LISTENERS);
+  expect(told.indexOf("a second one of the pool")).toBe(told.indexOf("pool") + 1);
+  told.length = 0;
+  remove();
+  listeners.announce({} as HeadChange);
+  expect(told).toEqual(HEAD_LISTENERS);
 });
