@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from "vitest";
-import { toHex } from "../../../src/primitives/hex.ts";
-import { aChain } from "../../builders/aChain.ts";
-import { genesisWith } from "../../builders/genesisWith.ts";
-import { account } from "../../builders/testAccounts.ts";
-import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../requester.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { aChain } from "../builders/aChain.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
+import { account } from "../builders/testAccounts.ts";
+import { tracerOf } from "../builders/tracerOf.ts";
+import { type Ask, requesterOf } from "../rpc/requester.ts";
 
 /** How Besu's vmTrace shows the results of calls, from Besu's code where no recording has the case. */
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { aChain } from "../../builders/aChain.ts";
-import { genesisWith } from "../../builders/genesisWith.ts";
-import { tracerOf } from "../../builders/tracerOf.ts";
-import { type Ask, requesterOf } from "../requester.ts";
+import { aChain } from "../builders/aChain.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
+import { tracerOf } from "../builders/tracerOf.ts";
+import { type Ask, requesterOf } from "../rpc/requester.ts";
 
 /** The cost that struct logs show for an instruction that halted, from Besu's code where no recording has the case. */
 
