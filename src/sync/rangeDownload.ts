@@ -9,7 +9,7 @@ import { RANGE_HEADERS, REQUEST_BUDGET_PER_BLOCK_MS } from "./limits.ts";
 import { backOff, failPeer, TOO_SLOW } from "./peerFailure.ts";
 import { isProvenFault } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
-import { createRequestBudget, type RequestBudget } from "./requestBudget.ts";
+import { RequestBudget } from "./requestBudget.ts";
 import type { Link } from "./segment.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function fetchRange(context: SyncContext, peer: SyncPeer): Promise<
   const { chain, clock, choice, peers, isClosed } = context;
   const before = chain.head.header.number;
   const claimed = peer.height ?? before;
-  const budget = createRequestBudget(clock, {
+  const budget = new RequestBudget(clock, {
     firstMs: choice.requestBudgetMs(peer),
     isReplaceable: () => isClosed() || choice.isReplaceable(peer, peers(), chain.head.header.number),
   });

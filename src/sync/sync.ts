@@ -2,7 +2,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Block } from "../types/block.ts";
-import { createAnnouncedBlocks } from "./announcedBlocks.ts";
+import { AnnouncedBlocks } from "./announcedBlocks.ts";
 import { createCatchUp } from "./catchUp.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
 import { type Comparison, createComparison } from "./comparison.ts";
@@ -91,11 +91,11 @@ export function createSync(parts: SyncParts): Sync {
     canImport,
   };
   const comparison = createComparison(peers);
-  const announced = createAnnouncedBlocks(context, (block) => {
+  const announced = new AnnouncedBlocks(context, (block) => {
     if (progress.isInSync) parts.relay?.(block);
   });
   const announcedTask = createCoalescedTask({
-    run: announced.importNext,
+    run: () => announced.importNext(),
     isClosed,
     onFailure: reports.failed,
     onEnd: scheduleRetry,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "../../src/primitives/result.ts";
-import { createWaitingBlocks } from "../../src/sync/waitingBlocks.ts";
+import { WaitingBlocks } from "../../src/sync/waitingBlocks.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 
 const MIB = 1024 * 1024;
@@ -14,7 +14,7 @@ function announced(number: number, peer: string, extraBytes = 0) {
 
 describe("announced blocks that wait", () => {
   it("stay within their memory bound, however large each of them is", () => {
-    const waiting = createWaitingBlocks();
+    const waiting = new WaitingBlocks();
     const kept = Array.from({ length: 20 }, (_, index) =>
       waiting.add(announced(index + 2, "untrusted", 16 * MIB)),
     );
@@ -22,7 +22,7 @@ describe("announced blocks that wait", () => {
   });
 
   it("of one peer are not displaced by those of others", () => {
-    const waiting = createWaitingBlocks();
+    const waiting = new WaitingBlocks();
     for (let number = 2; number < 32; number++)
       for (let peer = 0; peer < 10; peer++) waiting.add(announced(number, `untrusted ${peer}`, MIB / 2));
     const honest = announced(1, "honest");

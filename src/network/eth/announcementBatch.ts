@@ -14,31 +14,32 @@ export interface PendingAnnouncement {
  * An announcement batch for several peers, each of which gets the transactions that it is not known to have; equal
  * messages are encoded once.
  */
-export interface AnnouncementBatch {
-  sendFull(peer: EthPeer): void;
-  sendHashes(peer: EthPeer): void;
-}
+export class AnnouncementBatch {
+  private readonly pending: readonly PendingAnnouncement[];
+  private readonly encodedBatches = new Map<BatchEncoder, readonly Uint8Array[]>();
 
-export function createAnnouncementBatch(pending: readonly PendingAnnouncement[]): AnnouncementBatch {
-  const encodedBatches = new Map<BatchEncoder, readonly Uint8Array[]>();
+  constructor(pending: readonly PendingAnnouncement[]) {
+    this.pending = pending;
+  }
 
-  function send(peer: EthPeer, code: number, encode: BatchEncoder): void {
-    const unknown = pending.filter(({ key }) => !peer.knownTransactions.has(key));
+  sendFull(peer: EthPeer): void {
+    this.send(peer, CODES.transactions, encodeFull);
+  }
+
+  sendHashes(peer: EthPeer): void {
+    const isDetailed = peer.version >= DETAILED_ANNOUNCEMENTS_VERSION;
+    this.send(peer, CODES.newPooledTransactionHashes, isDetailed ? encodeDetailed : encodeBare);
+  }
+
+  private send(peer: EthPeer, code: number, encode: BatchEncoder): void {
+    const unknown = this.pending.filter(({ key }) => !peer.knownTransactions.has(key));
     if (unknown.length === 0) return;
-    const isWhole = unknown.length === pending.length;
-    const messages = (isWhole ? encodedBatches.get(encode) : undefined) ?? encode(unknown);
-    if (isWhole) encodedBatches.set(encode, messages);
+    const isWhole = unknown.length === this.pending.length;
+    const messages = (isWhole ? this.encodedBatches.get(encode) : undefined) ?? encode(unknown);
+    if (isWhole) this.encodedBatches.set(encode, messages);
     for (const { key } of unknown) peer.knownTransactions.add(key);
     for (const message of messages) peer.send(code, message);
   }
-
-  return {
-    sendFull: (peer) => send(peer, CODES.transactions, encodeFull),
-    sendHashes(peer) {
-      const isDetailed = peer.version >= DETAILED_ANNOUNCEMENTS_VERSION;
-      send(peer, CODES.newPooledTransactionHashes, isDetailed ? encodeDetailed : encodeBare);
-    },
-  };
 }
 
 type BatchEncoder = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];

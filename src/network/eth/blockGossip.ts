@@ -8,23 +8,6 @@ import { type BlockAnnouncement, CODES } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
 
-/**
- * Block gossip (p2p.md#block-propagation).
- *
- *     peers ── NewBlock ──> header decoded ── near the head, and not in the chain ──> onBlock
- *     peers ── NewBlock, NewBlockHashes ──> heights and best blocks of the peers
- *     broadcast ── NewBlock, or NewBlockHashes to peers that have the block ──> peers
- *
- * Not done here: validating blocks (sync and chain).
- */
-export interface BlockGossip {
-  /** A NewBlock message arrived. */
-  receive(peer: Peer, session: Session, payload: Uint8Array): void;
-  receiveHashes(peer: Peer, blocks: readonly BlockAnnouncement[]): void;
-  /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
-  broadcast(block: Block, totalDifficulty: bigint): void;
-}
-
 export interface BlockGossipParts {
   readonly chain: EthChain;
   readonly pool: Pick<EthPool, "get">;
@@ -36,59 +19,81 @@ export interface BlockGossipParts {
   readonly onPeersChanged: () => void;
 }
 
-export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
-  const { chain, pool } = parts;
-  const headNumber = (): bigint => chain.head.header.number;
+/**
+ * Block gossip (p2p.md#block-propagation).
+ *
+ *     peers ── NewBlock ──> header decoded ── near the head, and not in the chain ──> onBlock
+ *     peers ── NewBlock, NewBlockHashes ──> heights and best blocks of the peers
+ *     broadcast ── NewBlock, or NewBlockHashes to peers that have the block ──> peers
+ *
+ * Not done here: validating blocks (sync and chain).
+ */
+export class BlockGossip {
+  private readonly parts: BlockGossipParts;
 
-  function isNear(number: bigint): boolean {
-    const above = number - headNumber();
-    return above >= -OLDEST_ANNOUNCED_BLOCK && above <= NEWEST_ANNOUNCED_BLOCK;
+  constructor(parts: BlockGossipParts) {
+    this.parts = parts;
   }
 
-  return {
-    // The body stays undecoded: each validator sends each block to all peers, and a body may contain anything.
-    receive(peer, session, payload) {
-      const opened = openNewBlock(payload);
-      if (!opened.ok) {
-        peer.noteRefused("malformed");
-        session.disconnect("breachOfProtocol", opened.error.message);
-        return;
-      }
-      const { header, totalDifficulty } = opened.value;
-      const hash = hashOfHeader(header);
-      // The block cannot belong to this chain, but that is no breach of the protocol (p2p.md#block-propagation).
-      if (!hash.ok) {
-        peer.noteRefused("strayBlock");
-        peer.penalise();
-        return;
-      }
-      const { number, parentHash, difficulty } = header;
-      peer.knownBlocks.add(toKey(hash.value));
-      peer.raiseBest({ hash: parentHash, totalDifficulty: totalDifficulty - difficulty });
-      if (number > 0n) peer.raiseHeight(number - 1n, headNumber());
-      parts.onPeersChanged();
-      if (!isNear(number)) peer.noteRefused("strayBlock");
-      if (!isNear(number) || chain.headerByHash(hash.value) !== undefined) return;
-      parts.onBlock({
-        header,
-        hash: hash.value,
-        bytes: payload.length,
-        open: () => readNewBlock(payload, header, (wanted) => pool.get(wanted)),
-        peer: peer.key,
-      });
-    },
-    receiveHashes(peer, blocks) {
-      for (const { hash, number } of blocks) {
-        peer.knownBlocks.add(toKey(hash));
-        peer.raiseHeight(number, headNumber());
-      }
-      const last = blocks.at(-1);
-      const ours = last === undefined ? undefined : chain.headerByHash(last.hash);
-      if (ours !== undefined) peer.raiseBest(ours);
-      parts.onPeersChanged();
-    },
-    broadcast: (block, totalDifficulty) => broadcast(parts.peers(), block, totalDifficulty),
-  };
+  /**
+   * A NewBlock message arrived. Its body stays undecoded: each validator sends each block to all peers, and a body may contain
+   * anything.
+   */
+  receive(peer: Peer, session: Session, payload: Uint8Array): void {
+    const opened = openNewBlock(payload);
+    if (!opened.ok) {
+      peer.noteRefused("malformed");
+      session.disconnect("breachOfProtocol", opened.error.message);
+      return;
+    }
+    const { header, totalDifficulty } = opened.value;
+    const hash = hashOfHeader(header);
+    // The block cannot belong to this chain, but that is no breach of the protocol (p2p.md#block-propagation).
+    if (!hash.ok) {
+      peer.noteRefused("strayBlock");
+      peer.penalise();
+      return;
+    }
+    const { number, parentHash, difficulty } = header;
+    peer.knownBlocks.add(toKey(hash.value));
+    peer.raiseBest({ hash: parentHash, totalDifficulty: totalDifficulty - difficulty });
+    if (number > 0n) peer.raiseHeight(number - 1n, this.headNumber());
+    this.parts.onPeersChanged();
+    if (!this.isNear(number)) peer.noteRefused("strayBlock");
+    if (!this.isNear(number) || this.parts.chain.headerByHash(hash.value) !== undefined) return;
+    this.parts.onBlock({
+      header,
+      hash: hash.value,
+      bytes: payload.length,
+      open: () => readNewBlock(payload, header, (wanted) => this.parts.pool.get(wanted)),
+      peer: peer.key,
+    });
+  }
+
+  receiveHashes(peer: Peer, blocks: readonly BlockAnnouncement[]): void {
+    for (const { hash, number } of blocks) {
+      peer.knownBlocks.add(toKey(hash));
+      peer.raiseHeight(number, this.headNumber());
+    }
+    const last = blocks.at(-1);
+    const ours = last === undefined ? undefined : this.parts.chain.headerByHash(last.hash);
+    if (ours !== undefined) peer.raiseBest(ours);
+    this.parts.onPeersChanged();
+  }
+
+  /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
+  broadcast(block: Block, totalDifficulty: bigint): void {
+    broadcast(this.parts.peers(), block, totalDifficulty);
+  }
+
+  private headNumber(): bigint {
+    return this.parts.chain.head.header.number;
+  }
+
+  private isNear(number: bigint): boolean {
+    const above = number - this.headNumber();
+    return above >= -OLDEST_ANNOUNCED_BLOCK && above <= NEWEST_ANNOUNCED_BLOCK;
+  }
 }
 
 function broadcast(peers: readonly Peer[], block: Block, totalDifficulty: bigint): void {

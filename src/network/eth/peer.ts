@@ -22,7 +22,7 @@ import {
 } from "./payloadReaders.ts";
 import { createPeerConnections } from "./peerConnections.ts";
 import type { EthChain } from "./ports.ts";
-import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
+import { type RequestErrorCode, Requests, type ResponseKind } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 import { encodeHashes } from "./wireWriter.ts";
 
@@ -109,7 +109,7 @@ export class Peer implements EthPeer {
     this.chain = parts.chain;
     this.onRefused = parts.onRefused;
     this.transactionScore = createTransactionScore(parts.clock);
-    this.requests = createRequests({
+    this.requests = new Requests({
       clock: parts.clock,
       send: (code, payload) => this.send(code, payload),
       receivedBytes: () => this.connections.receivedBytes,

@@ -5,14 +5,14 @@ import type { Block } from "../../types/block.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { SubProtocol } from "../subProtocol.ts";
 import type { InputRefusal } from "../traffic.ts";
-import { createBlockGossip } from "./blockGossip.ts";
+import { BlockGossip } from "./blockGossip.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
 import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
 import type { EthPeer, Peer } from "./peer.ts";
 import { createPeers, type Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
-import { createRequestServer } from "./serve.ts";
+import { RequestServer } from "./serve.ts";
 import { createStatusExchange, type StatusExchange } from "./statusExchange.ts";
 import { createTransactionGossip } from "./transactionGossip.ts";
 
@@ -64,14 +64,14 @@ export interface EthParts {
 export function createEth(parts: EthParts): Eth {
   const { chain, pool, onPeersChanged } = parts;
   const peers = createPeers(parts);
-  const blocks = createBlockGossip({ ...parts, peers: peers.greeted });
+  const blocks = new BlockGossip({ ...parts, peers: peers.greeted });
   const transactions = createTransactionGossip({
     ...parts,
     peers: peers.greeted,
     isAhead: ({ height }) => height !== undefined && height > chain.head.header.number,
     defer: parts.defer ?? setImmediate,
   });
-  const requestServer = createRequestServer({ chain, pool });
+  const requestServer = new RequestServer({ chain, pool });
   const impliedHeights = createImpliedHeights({ ...parts, peers: peers.greeted });
   const statusExchange = createStatusExchange({
     ...parts,

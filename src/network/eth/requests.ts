@@ -21,18 +21,6 @@ export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
  */
 export type ResponseStatus = "accepted" | "late" | "unmatched" | "unsolicited";
 
-/**
- * Open requests to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at a time,
- * each for 5 s, or longer while the peer is sending. A response may arrive over any connection of the peer.
- */
-export interface Requests {
-  /** Resolves to the undecoded body of the response. */
-  send(kind: ResponseKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>>;
-  receive(kind: ResponseKind, requestId: bigint, body: Uint8Array): ResponseStatus;
-  /** The peer is gone: open requests fail, and so do later ones. */
-  close(): void;
-}
-
 const REQUEST_CODES: Readonly<Record<ResponseKind, number>> = {
   blockHeaders: CODES.getBlockHeaders,
   blockBodies: CODES.getBlockBodies,
@@ -54,60 +42,73 @@ export interface RequestsParts {
   readonly receivedBytes: () => number;
 }
 
-export function createRequests(parts: RequestsParts): Requests {
-  const open = new Map<string, Open>();
-  const lastIds = new Map<ResponseKind, bigint>();
-  const timeouts = createTimeouts();
-  let isClosed = false;
+/**
+ * Open requests to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at a time,
+ * each for 5 s, or longer while the peer is sending. A response may arrive over any connection of the peer.
+ */
+export class Requests {
+  private readonly parts: RequestsParts;
+  private readonly open = new Map<string, Open>();
+  private readonly lastIds = new Map<ResponseKind, bigint>();
+  private readonly timeouts = createTimeouts();
+  private isClosed = false;
 
-  const isKindOpen = (kind: ResponseKind): boolean => [...open.values()].some((other) => other.kind === kind);
-
-  function timeOut(key: string, kind: ResponseKind): void {
-    const request = open.get(key);
-    open.delete(key);
-    const isRepeated = timeouts.note(key, kind);
-    request?.settle(failed("timedOut", `no ${kind} within ${REQUEST_TIMEOUT_MS} ms`));
-    parts.onTimeout(isRepeated);
+  constructor(parts: RequestsParts) {
+    this.parts = parts;
   }
 
-  return {
-    async send(kind, body) {
-      if (isClosed) return failed("peerGone", "the peer is gone");
-      if (open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many open requests");
-      const requestId = (lastIds.get(kind) ?? 0n) + 1n;
-      lastIds.set(kind, requestId);
-      const key = `${kind} ${requestId}`;
-      return new Promise((resolve) => {
-        const timer = startResponseTimer(parts, () => timeOut(key, kind));
-        open.set(key, { kind, timer, settle: resolve });
-        if (parts.send(REQUEST_CODES[kind], withRequestId(requestId, body))) return;
-        timer.cancel();
-        open.delete(key);
-        resolve(failed("peerGone", "the peer is unreachable"));
-      });
-    },
-    receive(kind, requestId, body) {
-      const key = `${kind} ${requestId}`;
-      const request = open.get(key);
-      if (request === undefined) {
-        if (timeouts.takeLate(key)) return "late";
-        return isKindOpen(kind) ? "unmatched" : "unsolicited";
-      }
-      request.timer.cancel();
-      open.delete(key);
-      timeouts.reset(kind);
-      request.settle(ok(body));
-      return "accepted";
-    },
-    close() {
-      isClosed = true;
-      for (const { timer, settle } of open.values()) {
-        timer.cancel();
-        settle(failed("peerGone", "the peer is gone"));
-      }
-      open.clear();
-    },
-  };
+  /** Resolves to the undecoded body of the response. */
+  async send(kind: ResponseKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>> {
+    if (this.isClosed) return failed("peerGone", "the peer is gone");
+    if (this.open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many open requests");
+    const requestId = (this.lastIds.get(kind) ?? 0n) + 1n;
+    this.lastIds.set(kind, requestId);
+    const key = `${kind} ${requestId}`;
+    return new Promise((resolve) => {
+      const timer = startResponseTimer(this.parts, () => this.timeOut(key, kind));
+      this.open.set(key, { kind, timer, settle: resolve });
+      if (this.parts.send(REQUEST_CODES[kind], withRequestId(requestId, body))) return;
+      timer.cancel();
+      this.open.delete(key);
+      resolve(failed("peerGone", "the peer is unreachable"));
+    });
+  }
+
+  receive(kind: ResponseKind, requestId: bigint, body: Uint8Array): ResponseStatus {
+    const key = `${kind} ${requestId}`;
+    const request = this.open.get(key);
+    if (request === undefined) {
+      if (this.timeouts.takeLate(key)) return "late";
+      return this.isKindOpen(kind) ? "unmatched" : "unsolicited";
+    }
+    request.timer.cancel();
+    this.open.delete(key);
+    this.timeouts.reset(kind);
+    request.settle(ok(body));
+    return "accepted";
+  }
+
+  /** The peer is gone: open requests fail, and so do later ones. */
+  close(): void {
+    this.isClosed = true;
+    for (const { timer, settle } of this.open.values()) {
+      timer.cancel();
+      settle(failed("peerGone", "the peer is gone"));
+    }
+    this.open.clear();
+  }
+
+  private isKindOpen(kind: ResponseKind): boolean {
+    return [...this.open.values()].some((other) => other.kind === kind);
+  }
+
+  private timeOut(key: string, kind: ResponseKind): void {
+    const request = this.open.get(key);
+    this.open.delete(key);
+    const isRepeated = this.timeouts.note(key, kind);
+    request?.settle(failed("timedOut", `no ${kind} within ${REQUEST_TIMEOUT_MS} ms`));
+    this.parts.onTimeout(isRepeated);
+  }
 }
 
 /** Requests that timed out: their late responses are no offence, several in a row are. */

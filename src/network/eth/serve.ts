@@ -37,30 +37,31 @@ export interface ServedParts {
 }
 
 /** Serves peers' requests in turn (requestQueue.ts). */
-export interface RequestServer {
-  receive(peer: Peer, session: Session, request: EthRequest): void;
+export class RequestServer {
+  private readonly parts: ServedParts;
+  private readonly queue = createRequestQueue<Peer>((peer, work) => peer.inShare(work));
+
+  constructor(parts: ServedParts) {
+    this.parts = parts;
+  }
+
+  receive(peer: Peer, session: Session, request: EthRequest): void {
+    if (this.queue.enqueue(peer, this.serve(peer, session, request))) return;
+    peer.noteRefused("tooManyRequests");
+    session.disconnect("uselessPeer", "too many queued requests");
+  }
+
   /** The peer is gone. */
-  forget(peer: Peer): void;
-}
+  forget(peer: Peer): void {
+    this.queue.forget(peer);
+  }
 
-export function createRequestServer(parts: ServedParts): RequestServer {
-  const queue = createRequestQueue<Peer>((peer, work) => peer.inShare(work));
-
-  function* serve(peer: Peer, session: Session, request: EthRequest): Steps<void> {
-    const { code, payload } = yield* respondTo(request, parts);
+  private *serve(peer: Peer, session: Session, request: EthRequest): Steps<void> {
+    const { code, payload } = yield* respondTo(request, this.parts);
     yield* compressSnappyInSteps(payload);
     // The requesting connection may be the one of two that ended.
     if (!session.send(code, payload)) peer.send(code, payload);
   }
-
-  return {
-    receive(peer, session, request) {
-      if (queue.enqueue(peer, serve(peer, session, request))) return;
-      peer.noteRefused("tooManyRequests");
-      session.disconnect("uselessPeer", "too many queued requests");
-    },
-    forget: (peer) => queue.forget(peer),
-  };
 }
 
 interface Response {

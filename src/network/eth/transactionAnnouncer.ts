@@ -1,7 +1,7 @@
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { Transaction } from "../../types/transaction.ts";
-import { createAnnouncementBatch, type PendingAnnouncement } from "./announcementBatch.ts";
+import { AnnouncementBatch, type PendingAnnouncement } from "./announcementBatch.ts";
 import {
   ANNOUNCE_DELAY_MS,
   MAX_COLLECTED_TRANSACTIONS,
@@ -65,7 +65,7 @@ export function createTransactionAnnouncer(parts: {
         if (slice.length === 0) return;
         const pending: PendingAnnouncement[] = [];
         addPending(pending, slice);
-        createAnnouncementBatch(pending).sendHashes(peer);
+        new AnnouncementBatch(pending).sendHashes(peer);
         parts.defer(() => peer.inShare(sendSlice));
       }
       sendSlice();
@@ -92,7 +92,7 @@ function take<T>(items: Iterator<T>, most: number): readonly T[] {
 
 /** Sends full copies to the first of all peers, whether they have the transactions or not, and hashes to the rest. */
 function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
-  const batch = createAnnouncementBatch(pending);
+  const batch = new AnnouncementBatch(pending);
   const fullCount = Math.round(Math.sqrt(peers.length));
   for (const [index, peer] of peers.entries()) {
     if (index < fullCount) batch.sendFull(peer);
@@ -104,8 +104,8 @@ function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnounce
 function sendToFew(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
   const isOfPeer = ({ key }: PendingAnnouncement): boolean =>
     peers.some(({ knownTransactions }) => knownTransactions.has(key));
-  const ofPeers = createAnnouncementBatch(pending.filter(isOfPeer));
-  const ours = createAnnouncementBatch(pending.filter((one) => !isOfPeer(one)));
+  const ofPeers = new AnnouncementBatch(pending.filter(isOfPeer));
+  const ours = new AnnouncementBatch(pending.filter((one) => !isOfPeer(one)));
   for (const peer of peers) {
     ours.sendFull(peer);
     ofPeers.sendHashes(peer);

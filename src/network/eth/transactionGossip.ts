@@ -7,7 +7,7 @@ import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";
 import { TransactionFetcher } from "./transactionFetcher.ts";
-import { createTransactionIntake } from "./transactionIntake.ts";
+import { TransactionIntake } from "./transactionIntake.ts";
 import { NO_COUNTS } from "./transactionScore.ts";
 
 /**
@@ -47,7 +47,7 @@ export function createTransactionGossip(parts: {
 }): TransactionGossip {
   const { pool } = parts;
   const announcer = createTransactionAnnouncer(parts);
-  const intake = createTransactionIntake({
+  const intake = new TransactionIntake({
     ...parts,
     onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
   });

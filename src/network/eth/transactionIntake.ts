@@ -13,75 +13,78 @@ import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
  * Offers peers' transactions to the pool, each at most once per minute, and scores the peers by the results
  * (transactionScore.ts). Not done here: validating transactions (the pool).
  */
-export interface TransactionIntake {
-  /** True for a transaction of the pool, and for one that was offered lately. */
-  isKnown(key: string, hash: Hash): boolean;
-  take(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts>;
-  /** The peer answered without so many transactions that it had announced. */
-  noteUndelivered(peer: EthPeer, count: number): void;
-  /** Transactions arrived from an ignored peer. */
-  noteIgnored(peer: EthPeer): void;
-}
-
-export function createTransactionIntake(parts: {
-  readonly pool: EthPool;
-  readonly clock: Clock;
-  /** The peer has blocks that this node lacks. */
-  readonly isAhead: (peer: EthPeer) => boolean;
-  /** The peer has these transactions, and the full pool has no place for them now. */
-  readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
-}): TransactionIntake {
-  const { pool, clock } = parts;
+export class TransactionIntake {
+  private readonly parts: {
+    readonly pool: EthPool;
+    readonly clock: Clock;
+    /** The peer has blocks that this node lacks. */
+    readonly isAhead: (peer: EthPeer) => boolean;
+    /** The peer has these transactions, and the full pool has no place for them now. */
+    readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
+  };
   /** Offered to the pool, oldest first, with the time. */
-  const offered = new Map<string, number>();
+  private readonly offered = new Map<string, number>();
 
-  function isKnown(key: string, hash: Hash): boolean {
-    const offeredMs = offered.get(key);
-    if (offeredMs !== undefined && clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
-    return pool.get(hash) !== undefined;
+  constructor(parts: {
+    readonly pool: EthPool;
+    readonly clock: Clock;
+    /** The peer has blocks that this node lacks. */
+    readonly isAhead: (peer: EthPeer) => boolean;
+    /** The peer has these transactions, and the full pool has no place for them now. */
+    readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
+  }) {
+    this.parts = parts;
   }
 
-  function settle(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+  /** True for a transaction of the pool, and for one that was offered lately. */
+  isKnown(key: string, hash: Hash): boolean {
+    const offeredMs = this.offered.get(key);
+    if (offeredMs !== undefined && this.parts.clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
+    return this.parts.pool.get(hash) !== undefined;
+  }
+
+  take(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts> {
+    const fresh: Transaction[] = [];
+    for (const transaction of transactions) {
+      const key = toKey(transaction.hash);
+      peer.knownTransactions.add(key);
+      if (this.isKnown(key, transaction.hash)) continue;
+      this.offered.delete(key);
+      this.offered.set(key, this.parts.clock.nowMs());
+      fresh.push(transaction);
+    }
+    dropOldest(this.offered, MAX_OFFERED_TRANSACTIONS);
+    if (fresh.length === 0) return NO_COUNTS;
+    peer.spend(fresh.length * RECOVERY_MS);
+    const validating = this.parts.pool.offer(fresh, { isAhead: this.parts.isAhead(peer) });
+    if (validating instanceof Promise) return validating.then((counts) => this.settle(peer, counts));
+    return this.settle(peer, validating);
+  }
+
+  /** The peer answered without so many transactions that it had announced. */
+  noteUndelivered(peer: EthPeer, count: number): void {
+    peer.noteRefused("undelivered", count);
+    record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
+  }
+
+  /** Transactions arrived from an ignored peer. */
+  noteIgnored(peer: EthPeer): void {
+    peer.noteRefused("ignored");
+    peer.transactionScore.noteIgnored();
+    disconnectIfUseless(peer);
+  }
+
+  private settle(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
     const { withoutPlace } = counts;
     if (withoutPlace !== undefined) {
-      for (const { hash } of withoutPlace) offered.delete(toKey(hash));
-      parts.onWithoutPlace(
+      for (const { hash } of withoutPlace) this.offered.delete(toKey(hash));
+      this.parts.onWithoutPlace(
         peer,
         withoutPlace.map(({ hash }) => ({ hash })),
       );
     }
     return record(peer, counts);
   }
-
-  return {
-    isKnown,
-    take(peer, transactions) {
-      const fresh: Transaction[] = [];
-      for (const transaction of transactions) {
-        const key = toKey(transaction.hash);
-        peer.knownTransactions.add(key);
-        if (isKnown(key, transaction.hash)) continue;
-        offered.delete(key);
-        offered.set(key, clock.nowMs());
-        fresh.push(transaction);
-      }
-      dropOldest(offered, MAX_OFFERED_TRANSACTIONS);
-      if (fresh.length === 0) return NO_COUNTS;
-      peer.spend(fresh.length * RECOVERY_MS);
-      const validating = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
-      if (validating instanceof Promise) return validating.then((counts) => settle(peer, counts));
-      return settle(peer, validating);
-    },
-    noteUndelivered(peer, count) {
-      peer.noteRefused("undelivered", count);
-      record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
-    },
-    noteIgnored(peer) {
-      peer.noteRefused("ignored");
-      peer.transactionScore.noteIgnored();
-      disconnectIfUseless(peer);
-    },
-  };
 }
 
 /** A trusted peer is only ignored for a while; any other that continues is disconnected. */

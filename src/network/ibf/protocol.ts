@@ -3,7 +3,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { includesBytes } from "../../primitives/hex.ts";
 import { PIECE_BYTES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
-import { createSenderQueues, type ReceivedMessage } from "./senderQueues.ts";
+import { type ReceivedMessage, SenderQueues } from "./senderQueues.ts";
 
 /** The codes of IBF/1 are 0 to 3 (ibft2.md#messages). */
 const MESSAGE_CODES = 4;
@@ -50,7 +50,7 @@ export function createIbfTransport(parts: {
 }): IbfTransport {
   const { later = (say) => say() } = parts;
   const sessions = new Map<string, Set<Session>>();
-  const received = createSenderQueues(parts.receive);
+  const received = new SenderQueues(parts.receive);
 
   const protocol: SubProtocol = {
     name: "IBF",

@@ -9,6 +9,11 @@ export interface ReceivedMessage {
   readonly payload: Uint8Array;
 }
 
+interface SenderQueue {
+  readonly messages: ReceivedMessage[];
+  bytes: number;
+}
+
 /**
  * Received messages, in one bounded queue per sender:
  *
@@ -17,63 +22,57 @@ export interface ReceivedMessage {
  * Invariants: one sender can neither fill the memory nor delay another's messages by more than one round of the queues;
  * messages beyond a sender's bounds are dropped and counted, its oldest are kept.
  */
-export interface SenderQueues {
-  enqueue(sender: Address, code: number, payload: Uint8Array): void;
-  /** Messages dropped because their sender's queue was full. */
-  readonly droppedCount: number;
-}
-
-interface SenderQueue {
-  readonly messages: ReceivedMessage[];
-  bytes: number;
-}
-
-export function createSenderQueues(deliver: (message: ReceivedMessage) => void): SenderQueues {
+export class SenderQueues {
+  readonly #deliver: (message: ReceivedMessage) => void;
   /** Queues with waiting messages, in round-robin order. */
-  const queues = new Map<string, SenderQueue>();
-  let isScheduled = false;
-  let droppedCount = 0;
+  readonly #queues = new Map<string, SenderQueue>();
+  #isScheduled = false;
+  #droppedCount = 0;
 
-  function deliverBurst(): void {
-    isScheduled = false;
+  constructor(deliver: (message: ReceivedMessage) => void) {
+    this.#deliver = deliver;
+  }
+
+  enqueue(sender: Address, code: number, payload: Uint8Array): void {
+    const key = toKey(sender);
+    const queue = this.#queues.get(key) ?? { messages: [], bytes: 0 };
+    if (isFull(queue, payload.length)) {
+      this.#droppedCount++;
+      return;
+    }
+    queue.messages.push({ sender, code, payload });
+    queue.bytes += payload.length;
+    this.#queues.set(key, queue);
+    this.#schedule();
+  }
+
+  /** Messages dropped because their sender's queue was full. */
+  get droppedCount(): number {
+    return this.#droppedCount;
+  }
+
+  #deliverBurst(): void {
+    this.#isScheduled = false;
     for (let count = 0; count < IBF_BURST; count++) {
-      const [next] = queues;
+      const [next] = this.#queues;
       if (next === undefined) return;
       const [key, queue] = next;
       const message = queue.messages.shift();
-      queues.delete(key);
+      this.#queues.delete(key);
       if (message === undefined) continue;
       queue.bytes -= message.payload.length;
       // The sender goes to the back of the round robin.
-      if (queue.messages.length > 0) queues.set(key, queue);
-      deliver(message);
+      if (queue.messages.length > 0) this.#queues.set(key, queue);
+      this.#deliver(message);
     }
-    schedule();
+    this.#schedule();
   }
 
-  function schedule(): void {
-    if (isScheduled || queues.size === 0) return;
-    isScheduled = true;
-    setImmediate(deliverBurst);
+  #schedule(): void {
+    if (this.#isScheduled || this.#queues.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#deliverBurst());
   }
-
-  return {
-    enqueue(sender, code, payload) {
-      const key = toKey(sender);
-      const queue = queues.get(key) ?? { messages: [], bytes: 0 };
-      if (isFull(queue, payload.length)) {
-        droppedCount++;
-        return;
-      }
-      queue.messages.push({ sender, code, payload });
-      queue.bytes += payload.length;
-      queues.set(key, queue);
-      schedule();
-    },
-    get droppedCount() {
-      return droppedCount;
-    },
-  };
 }
 
 function isFull({ messages, bytes }: SenderQueue, addedBytes: number): boolean {

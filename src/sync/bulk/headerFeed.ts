@@ -6,7 +6,7 @@ import { RANGE_HEADERS } from "../limits.ts";
 import { backOff, failPeer, TOO_SLOW } from "../peerFailure.ts";
 import { isProvenFault } from "../peerReports.ts";
 import type { CheckedHeader, HeaderRun, SyncPeer } from "../ports.ts";
-import { createRequestBudget } from "../requestBudget.ts";
+import { RequestBudget } from "../requestBudget.ts";
 
 /** Downloads headers from one trusted peer after another, and has them checked, seals included. */
 export interface HeaderFeed {
@@ -60,7 +60,7 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
 
   /** Undefined when nobody waits for the headers any more. */
   function responseTo({ peer, response }: HeaderRequest): Promise<Result<readonly Header[]> | undefined> {
-    const budget = createRequestBudget(clock, {
+    const budget = new RequestBudget(clock, {
       firstMs: choice.requestBudgetMs(peer),
       isReplaceable: () => isClosed() || choice.isReplaceable(peer, peers(), run.last.header.number),
     });
