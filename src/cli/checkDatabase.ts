@@ -12,7 +12,7 @@ import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelD
 import { ALL_TABLES, findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { openMarkerFile } from "../storage/markerFile.ts";
 import { checkSchema } from "../storage/schema.ts";
-import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
+import { CheckProgress } from "./checkProgress.ts";
 import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
@@ -29,9 +29,10 @@ export async function checkDatabase(paths: DatabasePaths, print: (line: string) 
   try {
     await refuseLockedFolder(paths.chain);
     const report = new Report(print);
-    const progress = createCheckProgress(print);
+    const progress = new CheckProgress(print);
     progress.begin(`Checking the files of ${paths.chain}`, bytesIn(paths.chain));
-    for (const damage of findLevelDamage(paths.chain, ALL_TABLES, progress.advance)) report.add(damage);
+    for (const damage of findLevelDamage(paths.chain, ALL_TABLES, (bytes) => progress.advance(bytes)))
+      report.add(damage);
     if (report.count > 0) {
       print("The contents of the files were not checked, because that needs undamaged files.");
     } else {

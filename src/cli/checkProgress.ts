@@ -1,39 +1,38 @@
 import { systemClock } from "../primitives/clock.ts";
 
-/** Prints the progress of a check's step, in percent and time left, every few seconds. */
-export interface CheckProgress {
-  /** Begins a step; `total` is its amount of work, in any unit. */
-  begin(step: string, total: number): void;
-  advance(done: number): void;
-}
-
 const INTERVAL_MS = 5000;
 
-export function createCheckProgress(
-  print: (line: string) => void,
-  nowMs: () => number = systemClock.nowMs,
-): CheckProgress {
-  let total = 0;
-  let done = 0;
-  let startMs = 0;
-  let nextMs = 0;
-  return {
-    begin(step, work) {
-      print(step);
-      [total, done, startMs] = [work, 0, nowMs()];
-      nextMs = startMs + INTERVAL_MS;
-    },
-    advance(more) {
-      done += more;
-      const now = nowMs();
-      if (now < nextMs || total === 0) return;
-      nextMs = now + INTERVAL_MS;
-      // Totals are sizes on disk, which may be slightly less than the bytes read.
-      const share = Math.min(0.99, done / total);
-      const secondsLeft = Math.round((((now - startMs) / 1000) * (1 - share)) / Math.max(share, 0.001));
-      print(`  ${Math.floor(100 * share)} %, about ${durationOf(secondsLeft)} left`);
-    },
-  };
+/** Prints the progress of a check's step, in percent and time left, every few seconds. */
+export class CheckProgress {
+  private readonly print: (line: string) => void;
+  private readonly nowMs: () => number;
+  private total = 0;
+  private done = 0;
+  private startMs = 0;
+  private nextMs = 0;
+
+  constructor(print: (line: string) => void, nowMs: () => number = systemClock.nowMs) {
+    this.print = print;
+    this.nowMs = nowMs;
+  }
+
+  /** Begins a step; `work` is its amount, in any unit. */
+  begin(step: string, work: number): void {
+    this.print(step);
+    [this.total, this.done, this.startMs] = [work, 0, this.nowMs()];
+    this.nextMs = this.startMs + INTERVAL_MS;
+  }
+
+  advance(more: number): void {
+    this.done += more;
+    const now = this.nowMs();
+    if (now < this.nextMs || this.total === 0) return;
+    this.nextMs = now + INTERVAL_MS;
+    // Totals are sizes on disk, which may be slightly less than the bytes read.
+    const share = Math.min(0.99, this.done / this.total);
+    const secondsLeft = Math.round((((now - this.startMs) / 1000) * (1 - share)) / Math.max(share, 0.001));
+    this.print(`  ${Math.floor(100 * share)} %, about ${durationOf(secondsLeft)} left`);
+  }
 }
 
 /** For people: "90 s", "12 min", "3 h". */

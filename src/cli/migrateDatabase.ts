@@ -4,7 +4,7 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { migrate } from "../storage/migration/migrate.ts";
 import { type MigrationPlan, planMigration } from "../storage/migration/planMigration.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
-import { createCheckProgress, durationOf } from "./checkProgress.ts";
+import { CheckProgress, durationOf } from "./checkProgress.ts";
 import type { DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
@@ -49,14 +49,14 @@ async function migrateAsPlanned(
   const freeBytes = (): Promise<number | undefined> => freeBytesOf(paths.chain);
   for (const line of describe(plan, paths, await freeBytes())) print(line);
   if (isDryRun) return EXIT.ok;
-  const progress = createCheckProgress(print);
+  const progress = new CheckProgress(print);
   const end = await migrate(database, {
     freeBytes,
     isStopped,
     onStep({ from, step, leftBytes }) {
       progress.begin(`Migrating from schema version ${from} to ${from + 1}: ${step.what}`, leftBytes);
     },
-    onProgress: progress.advance,
+    onProgress: (bytes) => progress.advance(bytes),
   });
   if (end === "stopped") {
     print("The migration was stopped. Run `ibex database migrate` again: it goes on where it stopped.");

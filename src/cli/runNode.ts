@@ -11,7 +11,7 @@ import { DamagedData, DiskError } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { ProcessIo } from "./processIo.ts";
-import { createRereading } from "./rereading.ts";
+import { Rereading } from "./rereading.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";
 
@@ -25,7 +25,7 @@ export async function runNode(
   io: ProcessIo,
 ): Promise<number> {
   const { settings } = configuration;
-  const rereading = createRereading(configuration, { clock: durationClock, logger });
+  const rereading = new Rereading(configuration, { clock: durationClock, logger });
   const stopRequest = io.awaitStop((isTerminalClosed) => {
     // Nobody could stop the development network any more. A validator goes on.
     if (isTerminalClosed && settings.isDevelopmentNetwork) return "stop";

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createCheckProgress } from "../../src/cli/checkProgress.ts";
+import { CheckProgress } from "../../src/cli/checkProgress.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
@@ -62,7 +62,7 @@ describe("ibex database", () => {
   it("prints its progress in percent and time left every few seconds", () => {
     const lines: string[] = [];
     let nowMs = 0;
-    const progress = createCheckProgress(
+    const progress = new CheckProgress(
       (line) => lines.push(line),
       () => nowMs,
     );

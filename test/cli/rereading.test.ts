@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "../../src/cli/commandLine.ts";
-import { createRereading } from "../../src/cli/rereading.ts";
+import { Rereading } from "../../src/cli/rereading.ts";
 import { readConfiguration } from "../../src/config/readSettings.ts";
 import type { LiveSettings } from "../../src/node/liveSettings.ts";
 import { ok } from "../../src/primitives/result.ts";
@@ -26,7 +26,7 @@ function running(toml: string) {
   if (!configuration.ok) throw new Error(configuration.error.message);
   const clock = createHandClock(0);
   const { logger, lines } = loggedLines();
-  const rereading = createRereading(configuration.value, { clock, logger });
+  const rereading = new Rereading(configuration.value, { clock, logger });
   const applied: number[] = [];
   const live: LiveSettings = {
     apply(_, tell) {

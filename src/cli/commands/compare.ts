@@ -114,9 +114,9 @@ async function readTemplates(
 
 async function openReportFile(file: string | undefined, io: ProcessIo) {
   if (file === undefined) return ok(undefined);
-  const { openReport } = await import("../compare/report.ts");
+  const { Report } = await import("../compare/report.ts");
   try {
-    return ok(openReport(resolve(io.workingDirectory, file)));
+    return ok(new Report(resolve(io.workingDirectory, file)));
   } catch (error) {
     return fail("caller", "badReport", `The report ${file} cannot be written: ${messageOf(error)}`);
   }

@@ -5,39 +5,40 @@ import { COMPARE_LIMITS } from "./limits.ts";
 import { showValue } from "./parseAnswer.ts";
 
 /** A file of JSON lines, one for each finding that is not `same`. */
-export interface Report {
-  write(number: bigint, request: BlockRequest, answers: Answers, finding: Finding): void;
-  close(): void;
-}
+export class Report {
+  private readonly file: number;
+  private bytes = 0;
 
-/** Opens the file anew. Throws the error of the file system. */
-export function openReport(path: string): Report {
-  const file = openSync(path, "w");
-  let bytes = 0;
-  return {
-    write(number, { method, params }, answers, finding) {
-      if (bytes >= COMPARE_LIMITS.reportBytes) return;
-      const line = JSON.stringify({
-        block: Number(number),
-        method,
-        params,
-        finding: finding.kind,
-        ...(finding.kind === "explained" && { row: finding.row }),
-        ...(finding.kind === "notCompared" && { node: finding.side, reason: finding.reason }),
-        ...(finding.kind === "different" && {
-          places: finding.places.map(({ path, ours, theirs }) => ({
-            place: placeName(path),
-            ours: reported(ours),
-            theirs: reported(theirs),
-          })),
-        }),
-        ours: reported(membersOf(answers.ours)),
-        theirs: reported(membersOf(answers.theirs)),
-      });
-      bytes += writeSync(file, `${line}\n`);
-    },
-    close: () => closeSync(file),
-  };
+  /** Opens the file anew. Throws the error of the file system. */
+  constructor(path: string) {
+    this.file = openSync(path, "w");
+  }
+
+  write(number: bigint, { method, params }: BlockRequest, answers: Answers, finding: Finding): void {
+    if (this.bytes >= COMPARE_LIMITS.reportBytes) return;
+    const line = JSON.stringify({
+      block: Number(number),
+      method,
+      params,
+      finding: finding.kind,
+      ...(finding.kind === "explained" && { row: finding.row }),
+      ...(finding.kind === "notCompared" && { node: finding.side, reason: finding.reason }),
+      ...(finding.kind === "different" && {
+        places: finding.places.map(({ path, ours, theirs }) => ({
+          place: placeName(path),
+          ours: reported(ours),
+          theirs: reported(theirs),
+        })),
+      }),
+      ours: reported(membersOf(answers.ours)),
+      theirs: reported(membersOf(answers.theirs)),
+    });
+    this.bytes += writeSync(this.file, `${line}\n`);
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
 }
 
 /** The lines that tell an operator of a difference: where it is, and what each node answers there. */

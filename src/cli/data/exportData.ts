@@ -7,7 +7,7 @@ import { EXIT } from "../exitCodes.ts";
 import type { ProcessIo } from "../processIo.ts";
 import { BadAnswer } from "./answers.ts";
 import { type ExportFolder, openExportFolder } from "./exportFolder.ts";
-import { createExportProgress, rangeText } from "./exportProgress.ts";
+import { ExportProgress, rangeText } from "./exportProgress.ts";
 import type { Naming } from "./fileNames.ts";
 import { tableFilesOf } from "./files/fileFormat.ts";
 import { EXPORT_LIMITS } from "./limits.ts";
@@ -116,7 +116,7 @@ async function exportFrom(
     const { tables } = request;
     const needs = new Set(tables.flatMap((table) => table.needs));
     const source = { node, chainId, needs, pace: createPace(bytesRead), sleep: stop.sleep };
-    const progress = createExportProgress(io);
+    const progress = new ExportProgress(io);
     const createFile = await tableFilesOf(naming.format);
     const writer: RangeWriter = { tables, naming, folder, source, progress, createFile };
     const wasWritten = await exportRanges(writer, identity.value, request, stop, io);

@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
-import { createSignatureChecks } from "./signatureChecks.ts";
+import { SignatureChecks } from "./signatureChecks.ts";
 
 export interface TokenRules {
   /** Of the issuer, PEM. */
@@ -42,7 +42,7 @@ export function createTokenChecker<Made>(
 ): TokenChecker<Made> {
   const key = createPublicKey(publicKey);
   const remembered = new Map<string, ValidToken<Made>>();
-  const signatures = createSignatureChecks();
+  const signatures = new SignatureChecks();
   // Most nodes check none, and reading it takes each thread as long as a tenth of its start. A failure is that of a check.
   const jose = import("jose");
   jose.catch(() => undefined);

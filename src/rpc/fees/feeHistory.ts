@@ -7,7 +7,7 @@ import { smaller, toQuantity } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { javaDouble } from "../results/javaDouble.ts";
-import { createRewardCurves } from "./rewardCurves.ts";
+import { RewardCurves } from "./rewardCurves.ts";
 
 interface FeeHistoryRequest {
   /** The last block, at most the head. */
@@ -52,7 +52,7 @@ export function createFeeHistoryReader(parts: {
   readonly nextBaseFeePerGas: () => bigint | undefined;
 }): FeeHistoryReader {
   const { chain, spec, nextBaseFeePerGas } = parts;
-  const curves = createRewardCurves(chain);
+  const curves = new RewardCurves(chain);
 
   async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
     const headers: NamedHeader[] = [];

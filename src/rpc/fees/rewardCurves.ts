@@ -6,48 +6,46 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { effectivePriorityFee } from "../../types/transaction.ts";
 
-/** The rewards of eth_feeHistory. Their curves are cached, because wallets request the same blocks again. */
-export interface RewardCurves {
-  /** The priority fee at each percentile of a block's gas, rising; zeros for an empty block. */
-  rewards(block: NamedHeader, percentiles: readonly number[]): Promise<readonly Hex[]>;
-}
-
 /** Most fees in all cached curves together. */
 const CURVE_FEES_LIMIT = 300_000;
 
-/** The cache drops the oldest curves first. */
-export function createRewardCurves(chain: Pick<ChainReader, "blockByNumber">): RewardCurves {
-  const curves = new Map<string, RewardCurve>();
-  let fees = 0;
+/** The rewards of eth_feeHistory. Their curves are cached, because wallets request the same blocks again; the oldest go first. */
+export class RewardCurves {
+  private readonly chain: Pick<ChainReader, "blockByNumber">;
+  private readonly curves = new Map<string, RewardCurve>();
+  private fees = 0;
 
-  function put(block: StoredBlock): RewardCurve {
+  constructor(chain: Pick<ChainReader, "blockByNumber">) {
+    this.chain = chain;
+  }
+
+  /** The priority fee at each percentile of a block's gas, rising; zeros for an empty block. */
+  async rewards({ header, hash }: NamedHeader, percentiles: readonly number[]): Promise<readonly Hex[]> {
+    if (percentiles.length === 0 || header.gasUsed === 0n) return percentiles.map(() => "0x0");
+    let curve = this.curves.get(toKey(hash));
+    if (curve === undefined) {
+      await yieldToEventLoop();
+      const block = this.chain.blockByNumber(header.number);
+      // A rewind in between replaced or removed the block, so no fee was paid in it.
+      if (block === undefined || !equalBytes(block.hash, hash)) return percentiles.map(() => "0x0");
+      curve = this.put(block);
+    }
+    return rewardsAt(curve, percentiles);
+  }
+
+  private put(block: StoredBlock): RewardCurve {
     const key = toKey(block.hash);
-    const curve = curves.get(key) ?? curveOf(block);
-    if (curves.has(key)) return curve;
-    curves.set(key, curve);
-    fees += curve.feesWei.length;
-    for (const [oldest, { feesWei }] of curves) {
-      if (fees <= CURVE_FEES_LIMIT) break;
-      curves.delete(oldest);
-      fees -= feesWei.length;
+    const curve = this.curves.get(key) ?? curveOf(block);
+    if (this.curves.has(key)) return curve;
+    this.curves.set(key, curve);
+    this.fees += curve.feesWei.length;
+    for (const [oldest, { feesWei }] of this.curves) {
+      if (this.fees <= CURVE_FEES_LIMIT) break;
+      this.curves.delete(oldest);
+      this.fees -= feesWei.length;
     }
     return curve;
   }
-
-  return {
-    async rewards({ header, hash }, percentiles) {
-      if (percentiles.length === 0 || header.gasUsed === 0n) return percentiles.map(() => "0x0");
-      let curve = curves.get(toKey(hash));
-      if (curve === undefined) {
-        await yieldToEventLoop();
-        const block = chain.blockByNumber(header.number);
-        // A rewind in between replaced or removed the block, so no fee was paid in it.
-        if (block === undefined || !equalBytes(block.hash, hash)) return percentiles.map(() => "0x0");
-        curve = put(block);
-      }
-      return rewardsAt(curve, percentiles);
-    },
-  };
 }
 
 /** The priority fees that a block's transactions paid, each once and rising, with the gas used by all up to that fee. */

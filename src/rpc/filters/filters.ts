@@ -13,8 +13,8 @@ import type { Requester } from "../../primitives/requester.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { numberOf } from "../parameters/blockParameter.ts";
 import { criteriaOf, type LogFilter } from "../parameters/logFilterParameter.ts";
-import { createFilterTable, type FilterTable } from "./filterTable.ts";
-import { createHashHistory, type HashHistory } from "./hashHistory.ts";
+import { FilterTable } from "./filterTable.ts";
+import { HashHistory } from "./hashHistory.ts";
 
 /** Logs of removed blocks that may wait in a filter; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
@@ -66,7 +66,7 @@ export class Filters {
   constructor({ chain, pool, clock, findLogs }: FilterParts) {
     this.chain = chain;
     this.findLogs = findLogs;
-    this.table = createFilterTable<Filter>(clock);
+    this.table = new FilterTable<Filter>(clock);
     this.pooled = new PooledHashes(pool);
     chain.onHeadChanged("filters", (change) => this.onHeadChanged(change));
   }
@@ -185,7 +185,7 @@ class PooledHashes {
   /** The history from now on, or since it was begun. */
   history(): HashHistory {
     if (this.current === undefined) {
-      const hashes = createHashHistory();
+      const hashes = new HashHistory();
       const stopListening = this.pool.onAdded(({ transaction }) => hashes.push(transaction.hash));
       this.current = { hashes, stopListening };
     }

@@ -4,7 +4,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { respondRefusal } from "./httpResponse.ts";
 import { logRefusal } from "./refusalLog.ts";
-import { createWarnedNames } from "./warnedNames.ts";
+import { WarnedNames } from "./warnedNames.ts";
 
 /** Longer than any host name. */
 const SHOWN_LENGTH = 255;
@@ -17,7 +17,7 @@ const REFUSED = { message: "Host not authorized." };
  * whose name is missing in the list would otherwise be refused without a word.
  */
 export function createHostRefusalLog(logger: Logger, clock?: Clock): (request: IncomingMessage) => void {
-  const warned = createWarnedNames(clock);
+  const warned = new WarnedNames(clock);
   return ({ headers, socket: { remoteAddress: client } }) => {
     logRefusal(logger, "host not allowed", client);
     const host = shownHost(headers.host);

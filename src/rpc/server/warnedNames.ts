@@ -5,23 +5,24 @@ const WARNED_NAMES = 10;
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 /** Bounds warnings that callers can provoke: of each name once in an hour, and of ten names. */
-export interface WarnedNames {
-  /** Whether the operator is to be warned of it now. */
-  isNew(name: string): boolean;
-}
+export class WarnedNames {
+  private readonly clock: Clock;
+  private readonly warned = new Set<string>();
+  private since: number;
 
-export function createWarnedNames(clock: Clock = durationClock): WarnedNames {
-  const warned = new Set<string>();
-  let since = clock.nowMs();
-  return {
-    isNew(name) {
-      if (clock.nowMs() - since > FORGOTTEN_AFTER_MS) {
-        warned.clear();
-        since = clock.nowMs();
-      }
-      if (warned.size >= WARNED_NAMES || warned.has(name)) return false;
-      warned.add(name);
-      return true;
-    },
-  };
+  constructor(clock: Clock = durationClock) {
+    this.clock = clock;
+    this.since = clock.nowMs();
+  }
+
+  /** Whether the operator is to be warned of it now. */
+  isNew(name: string): boolean {
+    if (this.clock.nowMs() - this.since > FORGOTTEN_AFTER_MS) {
+      this.warned.clear();
+      this.since = this.clock.nowMs();
+    }
+    if (this.warned.size >= WARNED_NAMES || this.warned.has(name)) return false;
+    this.warned.add(name);
+    return true;
+  }
 }

@@ -9,19 +9,6 @@ export interface Notification {
   readonly event: EventText;
 }
 
-/**
- * Notifies subscribers of events, in the order in which they happened.
- *
- * A block with thousands of logs and thousands of subscriptions to them makes millions of notifications. So each
- * notification is created when it is sent, and the work is split into event-loop slices: consensus goes on, and sockets
- * send what was written to them, without which a slow reader could not be lastNotified from a fast one. A small number of
- * notifications is sent at once.
- */
-export interface FanOut {
-  /** Sends the notifications of an event. The iterator yields undefined after work that results in no notification. */
-  publish(notifications: Iterator<Notification | undefined>): void;
-}
-
 export interface FanOutParts {
   /** Whether a subscription still exists. */
   isLive(subscription: Subscription): boolean;
@@ -33,62 +20,74 @@ export interface FanOutParts {
 /** Events that may wait for the notifications of earlier ones. */
 export const EVENTS_WAITING = 20_000;
 
-export function createFanOut({ isLive, onTooMany, logger }: FanOutParts): FanOut {
-  const waiting: Iterator<Notification | undefined>[] = [];
-  let isScheduled = false;
+/**
+ * Notifies subscribers of events, in the order in which they happened.
+ *
+ * A block with thousands of logs and thousands of subscriptions to them makes millions of notifications. So each
+ * notification is created when it is sent, and the work is split into event-loop slices: consensus goes on, and sockets
+ * send what was written to them, without which a slow reader could not be told from a fast one. A small number of
+ * notifications is sent at once.
+ */
+export class FanOut {
+  private readonly parts: FanOutParts;
+  private readonly waiting: Iterator<Notification | undefined>[] = [];
+  private isScheduled = false;
   /** The connection notified last; undefined in a new slice. */
-  let lastNotified: Connection | undefined;
+  private lastNotified: Connection | undefined;
+
+  constructor(parts: FanOutParts) {
+    this.parts = parts;
+  }
+
+  /** Sends the notifications of an event. The iterator yields undefined after work that results in no notification. */
+  publish(notifications: Iterator<Notification | undefined>): void {
+    this.waiting.push(notifications);
+    if (this.waiting.length > EVENTS_WAITING) {
+      this.waiting.length = 0;
+      this.parts.onTooMany();
+    } else if (this.waiting.length === 1) {
+      this.work();
+    }
+  }
 
   /** Sends until no event waits or the budget of the slice is spent. */
-  function work(): void {
-    lastNotified = undefined;
+  private work(): void {
+    this.lastNotified = undefined;
     let budget = WORK_PER_SLICE;
     let done = 0;
     while (budget > 0) {
-      const notifications = waiting[done];
+      const notifications = this.waiting[done];
       if (notifications === undefined) break;
-      const cost = notifyNext(notifications);
+      const cost = this.notifyNext(notifications);
       if (cost === undefined) done++;
       else budget -= cost;
     }
-    waiting.splice(0, done);
-    if (waiting.length === 0 || isScheduled) return;
-    isScheduled = true;
+    this.waiting.splice(0, done);
+    if (this.waiting.length === 0 || this.isScheduled) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      isScheduled = false;
-      work();
+      this.isScheduled = false;
+      this.work();
     });
   }
 
   /** Sends the next notification and returns its cost; undefined at the end. A bug of the node ends only the event. */
-  function notifyNext(notifications: Iterator<Notification | undefined>): number | undefined {
+  private notifyNext(notifications: Iterator<Notification | undefined>): number | undefined {
     try {
       const next = notifications.next();
       if (next.done === true) return undefined;
-      if (next.value === undefined || !isLive(next.value.subscription)) return STEP_WORK;
+      if (next.value === undefined || !this.parts.isLive(next.value.subscription)) return STEP_WORK;
       const { subscription, event } = next.value;
       const { connection } = subscription;
-      const isGathered = connection === lastNotified;
-      lastNotified = connection;
+      const isGathered = connection === this.lastNotified;
+      this.lastNotified = connection;
       connection.notify(subscription.id, event);
       return (isGathered ? GATHERED_NOTIFICATION_WORK : NOTIFICATION_WORK) + event.json.length;
     } catch (error) {
-      logger.error({ error }, "notifying subscribers failed");
+      this.parts.logger.error({ error }, "notifying subscribers failed");
       return undefined;
     }
   }
-
-  return {
-    publish(notifications) {
-      waiting.push(notifications);
-      if (waiting.length > EVENTS_WAITING) {
-        waiting.length = 0;
-        onTooMany();
-      } else if (waiting.length === 1) {
-        work();
-      }
-    },
-  };
 }
 
 /** Work is counted in bytes, plus a fixed cost for each notification. A slice takes some milliseconds. */

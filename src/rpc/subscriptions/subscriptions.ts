@@ -33,7 +33,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
 import { CallerPacer, CallerTime } from "../server/callerTime.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
-import { createFanOut } from "./fanOut.ts";
+import { FanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
 import { EventText } from "./notificationText.ts";
 import { SubscriptionTable } from "./subscriptionTable.ts";
@@ -155,7 +155,7 @@ interface Source {
 function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { listenAsNeeded(): void } {
   const { chain, pool, logger } = ports;
 
-  const fanOut = createFanOut({
+  const fanOut = new FanOut({
     isLive: ({ id }) => table.find(id) !== undefined,
     onTooMany() {
       logger.warn(

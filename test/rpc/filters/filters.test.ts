@@ -4,7 +4,7 @@ import { EMPTY_BYTES, toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { Filters } from "../../../src/rpc/filters/filters.ts";
 import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
-import { createHashHistory } from "../../../src/rpc/filters/hashHistory.ts";
+import { HashHistory } from "../../../src/rpc/filters/hashHistory.ts";
 import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { aCaller } from "../../builders/aCaller.ts";
@@ -205,7 +205,7 @@ describe("the history of pooled transactions", () => {
   const hashes = Array.from({ length: 7 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }).hash);
 
   it("keeps the last ones, and returns undefined when some were overwritten", () => {
-    const history = createHashHistory(4);
+    const history = new HashHistory(4);
     for (const hash of hashes.slice(0, 3)) history.push(hash);
     expect(history.since(0n)).toEqual(hashes.slice(0, 3));
     for (const hash of hashes.slice(3)) history.push(hash);

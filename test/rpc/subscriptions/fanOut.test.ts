@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
-import { createFanOut, EVENTS_WAITING, type Notification } from "../../../src/rpc/subscriptions/fanOut.ts";
+import { EVENTS_WAITING, FanOut, type Notification } from "../../../src/rpc/subscriptions/fanOut.ts";
 import { EventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import type { Subscription } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 
@@ -39,13 +39,13 @@ const ALWAYS = { isLive: () => true, onTooMany: () => undefined, logger: silentL
 describe("notifying subscribers", () => {
   it("happens at once when there are few", () => {
     const { received, list } = subscribers(3);
-    createFanOut(ALWAYS).publish(toAll(list, '"a"'));
+    new FanOut(ALWAYS).publish(toAll(list, '"a"'));
     expect(received).toEqual(['0: "a"', '1: "a"', '2: "a"']);
   });
 
   it("yields to the event loop when there are many, and keeps the order of events", async () => {
     const { received, list } = subscribers(3_000);
-    const fanOut = createFanOut(ALWAYS);
+    const fanOut = new FanOut(ALWAYS);
     fanOut.publish(toAll(list, `"first ${"x".repeat(5_000)}"`));
     fanOut.publish(toAll(list, '"second"'));
     expect(received.length).toBeLessThan(1_000);
@@ -62,7 +62,7 @@ describe("notifying subscribers", () => {
       for (let count = 0; count < 10_000; count++) yield undefined;
       yield* toAll(list, '"a"');
     }
-    createFanOut(ALWAYS).publish(rare());
+    new FanOut(ALWAYS).publish(rare());
     expect(received).toEqual([]);
     await expect.poll(() => received).toEqual(['0: "a"']);
   });
@@ -70,7 +70,7 @@ describe("notifying subscribers", () => {
   it("skips subscriptions that ended in the meantime", async () => {
     const { received, list } = subscribers(2_000);
     let isOver = false;
-    const fanOut = createFanOut({ ...ALWAYS, isLive: ({ id }) => !isOver || id === "1999" });
+    const fanOut = new FanOut({ ...ALWAYS, isLive: ({ id }) => !isOver || id === "1999" });
     fanOut.publish(toAll(list, `"a${"x".repeat(5_000)}"`));
     const before = received.length;
     isOver = true;
@@ -79,7 +79,7 @@ describe("notifying subscribers", () => {
 
   it("goes on with the next event when one throws", () => {
     const { received, list } = subscribers(1);
-    const fanOut = createFanOut(ALWAYS);
+    const fanOut = new FanOut(ALWAYS);
     fanOut.publish(
       (function* (): Generator<Notification> {
         yield* toAll(list, '"a"');
@@ -93,7 +93,7 @@ describe("notifying subscribers", () => {
   it("reports too many waiting events, and drops them", async () => {
     const { received, list } = subscribers(3_000);
     let overflows = 0;
-    const fanOut = createFanOut({ ...ALWAYS, onTooMany: () => overflows++ });
+    const fanOut = new FanOut({ ...ALWAYS, onTooMany: () => overflows++ });
     for (let count = 0; count <= EVENTS_WAITING; count++)
       fanOut.publish(toAll(list, `"${"x".repeat(1_000)}"`));
     expect(overflows).toBe(1);

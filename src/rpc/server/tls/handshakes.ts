@@ -18,8 +18,8 @@ import {
   SHUT_OUT_MS,
 } from "./handshakeLimits.ts";
 import { createHandshakeTime, type HandshakeTime } from "./handshakeTime.ts";
-import { limitOverhead, type OverheadLimit } from "./recordOverhead.ts";
-import { createTlsRefusals, wordsFor } from "./tlsRefusals.ts";
+import { OverheadLimit } from "./recordOverhead.ts";
+import { TlsRefusals, wordsFor } from "./tlsRefusals.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
 
 export interface HandshakeParts {
@@ -80,7 +80,7 @@ class HandshakeGuard implements Handshakes {
   private readonly handshakeMs: number;
   private readonly most: { readonly all: number; readonly ofHost: number };
   private readonly isProxy: ReturnType<typeof createProxyRule>;
-  private readonly refusals: ReturnType<typeof createTlsRefusals>;
+  private readonly refusals: TlsRefusals;
   private readonly time: HandshakeTime;
   private readonly overhead: OverheadLimit;
   private readonly certificates: ClientCertificates | undefined;
@@ -102,9 +102,9 @@ class HandshakeGuard implements Handshakes {
     this.handshakeMs = handshakeMs;
     this.most = { all: maxHandshakes, ofHost: Math.min(Math.ceil(maxHandshakes / 2), HANDSHAKES_PER_HOST) };
     this.isProxy = createProxyRule(proxyAddresses);
-    this.refusals = createTlsRefusals(parts);
+    this.refusals = new TlsRefusals(parts);
     this.time = parts.handshakeTime ?? createHandshakeTime(durationClock);
-    this.overhead = limitOverhead(server, ({ secure, remoteHost, account }, waitMs) => {
+    this.overhead = new OverheadLimit(server, ({ secure, remoteHost, account }, waitMs) => {
       this.refusals.handshake("more messages of TLS than content", remoteHost);
       if (account === remoteHost) this.shut(remoteHost, Math.max(SHUT_OUT_MS, waitMs));
       secure.destroy();

@@ -16,45 +16,45 @@ export interface SecureConnection {
   readonly account: string;
 }
 
-export interface OverheadLimit {
-  watch(connection: SecureConnection): void;
-}
-
 /**
  * Finds connections whose clients send messages of TLS itself instead of content. OpenSSL answers any number of them, up to 512 KB
  * of one connection in one turn of the thread, which takes 0.27 s; and it tells nobody. So all connections of a host have one
  * account: those that go on after it is empty end, and the host pays for what they took by the time it is shut out.
  */
-export function limitOverhead(
-  server: Server,
-  onExceeded: (connection: SecureConnection, waitMs: number) => void,
-): OverheadLimit {
-  const watched = new Map<SecureConnection, UnexplainedBytes>();
-  const time = createOverheadTime(durationClock);
-  function charge(connection: SecureConnection, bytes: number): void {
-    const waitMs = time.spend(connection.account, bytes);
-    if (bytes <= 0 || waitMs === 0) return;
-    watched.delete(connection);
-    onExceeded(connection, waitMs);
+export class OverheadLimit {
+  private readonly onExceeded: (connection: SecureConnection, waitMs: number) => void;
+  private readonly watched = new Map<SecureConnection, UnexplainedBytes>();
+  private readonly time = createOverheadTime(durationClock);
+
+  constructor(server: Server, onExceeded: (connection: SecureConnection, waitMs: number) => void) {
+    this.onExceeded = onExceeded;
+    const check = setInterval(() => this.chargeAll(), OVERHEAD_CHECK_MS).unref();
+    server.on("close", () => clearInterval(check));
   }
-  const check = setInterval(() => {
-    for (const [connection, unexplained] of watched) {
+
+  watch(connection: SecureConnection): void {
+    const { socket, secure } = connection;
+    const unexplained = new UnexplainedBytes(socket.bytesRead, secure.bytesRead);
+    this.watched.set(connection, unexplained);
+    secure.once("close", () => {
+      if (!this.watched.has(connection)) return;
+      const bytes = unexplained.count(socket.bytesRead, secure.bytesRead, 0);
+      this.watched.delete(connection);
+      this.charge(connection, bytes);
+    });
+  }
+
+  private chargeAll(): void {
+    for (const [connection, unexplained] of this.watched) {
       const { socket, secure } = connection;
-      charge(connection, unexplained.count(socket.bytesRead, secure.bytesRead, time.freeBytes));
+      this.charge(connection, unexplained.count(socket.bytesRead, secure.bytesRead, this.time.freeBytes));
     }
-  }, OVERHEAD_CHECK_MS).unref();
-  server.on("close", () => clearInterval(check));
-  return {
-    watch(connection) {
-      const { socket, secure } = connection;
-      const unexplained = new UnexplainedBytes(socket.bytesRead, secure.bytesRead);
-      watched.set(connection, unexplained);
-      secure.once("close", () => {
-        if (!watched.has(connection)) return;
-        const bytes = unexplained.count(socket.bytesRead, secure.bytesRead, 0);
-        watched.delete(connection);
-        charge(connection, bytes);
-      });
-    },
-  };
+  }
+
+  private charge(connection: SecureConnection, bytes: number): void {
+    const waitMs = this.time.spend(connection.account, bytes);
+    if (bytes <= 0 || waitMs === 0) return;
+    this.watched.delete(connection);
+    this.onExceeded(connection, waitMs);
+  }
 }

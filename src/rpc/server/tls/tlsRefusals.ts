@@ -1,44 +1,40 @@
 import type { Logger } from "../../../observability/logger.ts";
 import type { RpcMetrics } from "../../rpcMetrics.ts";
 import { logRefusal } from "../refusalLog.ts";
-import { createWarnedNames } from "../warnedNames.ts";
+import { WarnedNames } from "../warnedNames.ts";
 
 /** Counts connections that do not become secure ones, and tells the operator: each at DEBUG, each reason once in an hour as a warning. */
-export interface TlsRefusals {
-  handshake(reason: string, client: string | undefined): void;
-  /** A handshake that the client gave up, as its own operator knows. */
-  abandoned(client: string | undefined): void;
-  /** `shown` tells which certificate it is. */
-  certificate(reason: string, shown: Readonly<Record<string, string>>, client: string | undefined): void;
-}
+export class TlsRefusals {
+  private readonly logger: Logger;
+  private readonly metrics: RpcMetrics | undefined;
+  private readonly warnedHandshakes = new WarnedNames();
+  private readonly warnedCertificates = new WarnedNames();
 
-export function createTlsRefusals({
-  logger,
-  metrics,
-}: {
-  readonly logger: Logger;
-  readonly metrics?: RpcMetrics | undefined;
-}): TlsRefusals {
-  const warnedHandshakes = createWarnedNames();
-  const warnedCertificates = createWarnedNames();
-  return {
-    handshake(reason, client) {
-      metrics?.rejected("handshake");
-      logRefusal(logger, reason, client);
-      if (warnedHandshakes.isNew(reason))
-        logger.warn({ reason, client }, "TLS: a connection is refused, and others for this reason");
-    },
-    abandoned(client) {
-      metrics?.rejected("handshake");
-      logRefusal(logger, "the client gave the handshake up", client);
-    },
-    certificate(reason, shown, client) {
-      metrics?.rejected("certificate");
-      logRefusal(logger, `certificate of the client: ${reason}`, client);
-      if (warnedCertificates.isNew(`${reason} ${shown.fingerprint ?? ""}`))
-        logger.warn({ reason, ...shown, client }, "TLS: a client is refused for its certificate");
-    },
-  };
+  constructor({ logger, metrics }: { readonly logger: Logger; readonly metrics?: RpcMetrics | undefined }) {
+    this.logger = logger;
+    this.metrics = metrics;
+  }
+
+  handshake(reason: string, client: string | undefined): void {
+    this.metrics?.rejected("handshake");
+    logRefusal(this.logger, reason, client);
+    if (this.warnedHandshakes.isNew(reason))
+      this.logger.warn({ reason, client }, "TLS: a connection is refused, and others for this reason");
+  }
+
+  /** A handshake that the client gave up, as its own operator knows. */
+  abandoned(client: string | undefined): void {
+    this.metrics?.rejected("handshake");
+    logRefusal(this.logger, "the client gave the handshake up", client);
+  }
+
+  /** `shown` tells which certificate it is. */
+  certificate(reason: string, shown: Readonly<Record<string, string>>, client: string | undefined): void {
+    this.metrics?.rejected("certificate");
+    logRefusal(this.logger, `certificate of the client: ${reason}`, client);
+    if (this.warnedCertificates.isNew(`${reason} ${shown.fingerprint ?? ""}`))
+      this.logger.warn({ reason, ...shown, client }, "TLS: a client is refused for its certificate");
+  }
 }
 
 /** What an error of a handshake means, in the operator's words. */
