@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   accounts: [...GROUND, "workers", "chain", "tracers", "execution", "state", "storage", "types", "chainspec"],
   txpool: [...GROUND, "types", "chainspec"],
   permissioning: [...GROUND, "types"],
-  consensus: [...GROUND, "ibft", "types"],
+  consensus: [...GROUND, "ibft", "storage", "types"],
   sync: [...GROUND, "types", "chainspec"],
   network: [...GROUND, "types", "chainspec"],
   rpc: [

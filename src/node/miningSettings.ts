@@ -1,10 +1,10 @@
 import type { BlockProduction } from "../chain/blockProduction.ts";
 import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
+import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RpcMining } from "../rpc/ports.ts";
 import type { NodeKey } from "./nodeKey.ts";
-import type { PauseReasons } from "./pauseReasons.ts";
 
 /** The operator's settings for our blocks, from the configuration and over JSON-RPC; the chain reads them for each block. */
 export interface BlockControls {

@@ -1,6 +1,7 @@
 import { uptime } from "node:os";
 import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
+import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
@@ -13,7 +14,6 @@ import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } fr
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
-import { startConsensus } from "./consensus.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { hostLimits } from "./hostLimits.ts";
 import type { IdentityErrorCode } from "./identity.ts";

@@ -1,6 +1,8 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
+import { createPauseReasons, type PauseReasons } from "../consensus/pauseReasons.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -11,11 +13,9 @@ import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { createBlockLog } from "./blockLog.ts";
-import { connectConsensus } from "./consensus.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
 import { createPeering, type Peering } from "./peering.ts";
 import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers.ts";
 

@@ -1,6 +1,7 @@
 import type { Engine } from "../consensus/engine.ts";
 import { listenFirst } from "../consensus/listening.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
+import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Outbox } from "../consensus/ports.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -9,7 +10,6 @@ import type { Address } from "../primitives/address.ts";
 import type { Sync } from "../sync/sync.ts";
 import { type BlockExchangeParts, createBlockExchange } from "./blockExchange.ts";
 import { createConsensusMessages } from "./consensusMessages.ts";
-import type { PauseReasons } from "./pauseReasons.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 
 /**

@@ -1,16 +1,16 @@
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { HeadChange } from "../../src/chain/onNewHead.ts";
+import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
+import { createPauseReasons, type PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
-import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { judgeLostEnd } from "../../src/node/fetchableEnd.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
-import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";

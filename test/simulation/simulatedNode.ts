@@ -1,5 +1,6 @@
 import { Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
+import { createPauseReasons, type PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
 import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
@@ -8,7 +9,6 @@ import type { Authored } from "../../src/ibft/message.ts";
 import { type Input, type OwnKeyRules, type OwnSeal, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
 import { type Head, proposerOf } from "../../src/ibft/validatorSet.ts";
-import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { assert } from "../../src/primitives/assert.ts";

@@ -1,18 +1,6 @@
 import type { TransactionSupply } from "../chain/blockExecution.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
-import { createEngine, type Engine } from "../consensus/engine.ts";
-import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
-import type {
-  CandidateBuilder,
-  CandidateChecker,
-  Committer,
-  Outbox,
-  OwnSeals,
-  RemoteSigner,
-  VoteLog,
-} from "../consensus/ports.ts";
 import { proposerOf } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -26,6 +14,18 @@ import { DamagedData, DiskError } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
+import { declareConsensusMetrics, showConsensus } from "./consensusMetrics.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import type { SignedTimes } from "./monitor/signedTimes.ts";
+import type {
+  CandidateBuilder,
+  CandidateChecker,
+  Committer,
+  Outbox,
+  OwnSeals,
+  RemoteSigner,
+  VoteLog,
+} from "./ports.ts";
 
 export interface ConsensusParts {
   readonly spec: ChainSpec;
