@@ -22,8 +22,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   expect(await node.rpc("eth_chainId")).toBe("0x539");
-  // Bad requests cause no warnings in the log.
-  expect(node.output()).not.toMatch(/"level":"(WARN|ERROR)"/);
+  // Bad requests cause no warnings in the log; a busy machine may.
+  const warnings = node
+    .output()
+    .split("\n")
+    .filter((line) => /"level":"(WARN|ERROR)"/.test(line));
+  expect(warnings.filter((line) => !line.includes("too slow to build a block with"))).toEqual([]);
   expect(await node.stop()).toBe(0);
 });
 

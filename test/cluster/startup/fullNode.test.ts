@@ -72,7 +72,9 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
     const warnings = program
       .output()
       .split("\n")
-      .filter((line) => line.includes('"level":"WARN"'));
+      .filter((line) => line.includes('"level":"WARN"'))
+      // Nothing listens at its bootnode, which a node says that runs for long enough.
+      .filter((line) => !line.includes("no connection with"));
     expect(warnings).toEqual([]);
   });
 });
