@@ -10,16 +10,14 @@ import type { InputRefusal } from "../network/traffic.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { fail, type Result } from "../primitives/result.ts";
 import type { OnProcessed } from "../sync/context.ts";
 import { type LostBlock, LostEndSearch } from "../sync/lostEnd.ts";
 import type { SyncChain } from "../sync/ports.ts";
+import { onlyAdmitted, untilRestored } from "../sync/restoration.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import { PeerPool } from "../txpool/peerTransactions.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { hashOfHeader } from "../types/blockHash.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 
 /**
@@ -149,56 +147,6 @@ function syncChain(chain: Chain, onImportStarted: (number: bigint) => void): Syn
       return chain.importBlock(block);
     },
   };
-}
-
-/** Not in sync before the lost blocks are back. */
-function untilRestored(sync: Sync, lostEnd: LostEndSearch): Sync {
-  return {
-    ...sync,
-    get isInSync() {
-      return lostEnd.isRestored && sync.isInSync;
-    },
-    get status() {
-      return sync.status;
-    },
-  };
-}
-
-/** A chain that imports nothing in the place of lost blocks but these. */
-function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
-  const refusal = (number: bigint, hash: Hash): Result<never> | undefined =>
-    lostEnd.admits(number, hash) ? undefined : notLost(number);
-  return {
-    ...chain,
-    get head() {
-      return chain.head;
-    },
-    async importBlock(block) {
-      if (lostEnd.isRestored) return chain.importBlock(block);
-      const hash = hashOfHeader(block.header);
-      if (!hash.ok) return hash;
-      return refusal(block.header.number, hash.value) ?? chain.importBlock(block);
-    },
-    async bulkImport() {
-      const bulk = await chain.bulkImport();
-      return {
-        get tip() {
-          return bulk.tip;
-        },
-        get isOthersTurn() {
-          return bulk.isOthersTurn;
-        },
-        importBlock: async (block) =>
-          refusal(block.header.header.number, block.header.hash) ?? bulk.importBlock(block),
-        close: () => bulk.close(),
-      };
-    },
-  };
-}
-
-function notLost(number: bigint): Result<never> {
-  const message = `block ${number} is not the one that this node has lost`;
-  return fail("peer", "notLost", message);
 }
 
 function headOf(eth: Eth, nodeId: Uint8Array): ReturnType<FindPeerHead> {
