@@ -3,19 +3,20 @@ import { listenFirst } from "../consensus/listening.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Outbox } from "../consensus/ports.ts";
+import { createConsensusMessages } from "../consensus/transport.ts";
+import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Sync } from "../sync/sync.ts";
 import { type BlockExchangeParts, createBlockExchange } from "./blockExchange.ts";
-import { createConsensusMessages } from "./consensusMessages.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
 
 /**
  * Connects the protocols with the parts that use them:
  *
- *     IBF ── consensusMessages.ts ── engine          eth ── blockExchange.ts ── chain, pool
+ *     IBF ── consensus/transport.ts ── engine          eth ── blockExchange.ts ── chain, pool
  *
  * Invariants: the engine receives a head before the buffered messages for the next height; while peers are believed to
  * be ahead, the node syncs, and neither proposes nor votes (architecture.md#rulings); nor does it before blocks that it has lost
@@ -56,6 +57,7 @@ export function createPeering(parts: PeeringParts): Peering {
   const exchange = createBlockExchange({ ...parts, onSyncChanged: review });
   const messages = createConsensusMessages({
     ...parts,
+    openIbf: createIbfTransport,
     logger: logger.consensus,
     onAhead: (validator, number) => exchange.noteImpliedHeight(validator, number),
   });

@@ -1,19 +1,19 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { Engine } from "../consensus/engine.ts";
-import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
-import type { Outbox } from "../consensus/ports.ts";
-import { MessageRouter } from "../consensus/router/messageRouter.ts";
-import { createReadingShares } from "../consensus/router/readingShares.ts";
-import { declareMessageRouterMetrics } from "../consensus/router/routerMetrics.ts";
-import { createIbfTransport } from "../network/ibf/protocol.ts";
+import type { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import type { Engine } from "./engine.ts";
+import type { SignedTimes } from "./monitor/signedTimes.ts";
+import type { Outbox } from "./ports.ts";
+import { MessageRouter } from "./router/messageRouter.ts";
+import { createReadingShares } from "./router/readingShares.ts";
+import { declareMessageRouterMetrics } from "./router/routerMetrics.ts";
 
-/** Carries consensus messages between the engine and the peers: `IBF ── transport ── message router ── engine`. */
+/** Carries consensus messages between the engine and the peers: `IBF ── message router ── engine`. */
 export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly protocol: SubProtocol;
   /** Sends the engine's messages. */
@@ -28,6 +28,8 @@ export interface ConsensusMessagesParts {
   /** This node's key is not its validator's. */
   readonly hasOtherNodeKey: boolean;
   readonly pool: Pick<TxPool, "get">;
+  /** Opens IBF/1, which carries bytes between peers. */
+  readonly openIbf: typeof createIbfTransport;
   /** Called lazily, because the engine is created later. */
   readonly engine: () => Engine;
   readonly clock: Clock;
@@ -40,7 +42,7 @@ export interface ConsensusMessagesParts {
 
 export function createConsensusMessages(parts: ConsensusMessagesParts): ConsensusMessages {
   const { spec, self, pool, engine, clock, logger, metrics, onAhead, signedTimes } = parts;
-  const transport = createIbfTransport({
+  const ibf = parts.openIbf({
     receive: (message) => router.receive(message),
     onOpened: (address, say) => router.peerConnected(address, say),
     later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
@@ -48,8 +50,8 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
   const router = new MessageRouter({
     self,
     schedule: spec.ibft,
-    carrier: transport,
-    connected: () => transport.connected,
+    carrier: ibf,
+    connected: () => ibf.connected,
     hasOtherNodeKey: parts.hasOtherNodeKey,
     saidBy: (author) => engine().saidBy(author),
     judgeNotice: (notice) => engine().keyWatch.judge(notice),
@@ -58,17 +60,17 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     clock,
     onAhead,
     signedTimes,
-    penalisePeer: (sender) => transport.penalise(sender),
+    penalisePeer: (sender) => ibf.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
     shares: createReadingShares({ clock, defer: setImmediate }),
     logger,
     metrics: metrics === undefined ? undefined : declareMessageRouterMetrics(metrics),
   });
   return {
-    protocol: transport.protocol,
+    protocol: ibf.protocol,
     outbox: {
       multicast: (message, validators) => router.multicast(message, validators),
-      connected: () => transport.kept.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
+      connected: () => ibf.kept.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
       sendNotice: (message) => router.sendNotice(message),
     },
     isSpeaker: (node) => router.speakers.has(node),
