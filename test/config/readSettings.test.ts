@@ -121,7 +121,7 @@ describe("without any options", () => {
     expect(index("explorer-index-max-mb=0")).toEqual({ maxBytes: 0 });
   });
 
-  it("every block is kept, unless a number of them is named; BONSAI names none", () => {
+  it("every block is kept, unless a number of them is named", () => {
     expect(settings({ options: ["block-history=all"] }).blockHistory).toBe(undefined);
     const both = settings({ options: ["block-history=5000", "state-history=5000"] });
     expect([both.blockHistory, both.stateHistory]).toEqual([5000n, 5000n]);
@@ -129,6 +129,9 @@ describe("without any options", () => {
     expect([fewer.blockHistory, fewer.stateHistory]).toEqual([1024n, 128n]);
     expect(settings({ options: ["state-history=128"] }).blockHistory).toBe(undefined);
     expect(settings({ environment: { IBEX_BLOCK_HISTORY: "All" } }).blockHistory).toBe(undefined);
+  });
+
+  it("every block is kept with BONSAI", () => {
     expect(settings({ options: ["data-storage-format=BONSAI"] }).blockHistory).toBe(undefined);
   });
 
