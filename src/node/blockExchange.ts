@@ -1,4 +1,3 @@
-import type { CheckedBlock } from "../chain/bulk/bulkImport.ts";
 import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
@@ -140,7 +139,7 @@ function syncChain(chain: Chain, onImportStarted: (number: bigint) => void): Syn
     headerByHash: (hash) => chain.headerByHash(hash),
     checkNextHeader: (header) => chain.checkNextHeader(header),
     headerRun: (from) => chain.headerRun(from),
-    prepareBlock: (block) => chain.prepareBlock(block as CheckedBlock),
+    prepareBlock: (block) => chain.prepareBlock(block),
     bulkImport: () => chain.bulkImport(),
     importBlock(block) {
       onImportStarted(block.header.number);

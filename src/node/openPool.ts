@@ -1,5 +1,6 @@
 import type { Chain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -8,7 +9,7 @@ import type { StateReader } from "../state/stateReader.ts";
 import { logDepartures } from "../txpool/departureLog.ts";
 import { PoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
-import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
+import type { PoolParts } from "../txpool/ports.ts";
 import { TxPool } from "../txpool/txPool.ts";
 import { type UnminedWatch, watchUnmined } from "../txpool/unminedWatch.ts";
 

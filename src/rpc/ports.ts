@@ -3,6 +3,7 @@ import type { BlockArrivals } from "../chain/blockArrivals.ts";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { ConsensusStatus } from "../consensus/monitor/status.ts";
 import type { Simulator } from "../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
@@ -14,12 +15,12 @@ import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
+import type { SyncStatus } from "../sync/syncProgress.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { SubmissionErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
-import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
 import type { Filters } from "./filters/filters.ts";
@@ -122,7 +123,7 @@ export interface RpcMining {
 /** Consensus as the IBFT methods use it. */
 interface RpcConsensus {
   readonly proposals: RpcVoteProposals;
-  status(): RpcConsensusStatus;
+  status(): ConsensusStatus;
 }
 
 /** The votes on the validator set that the operator asked for. */
@@ -240,11 +241,4 @@ export interface ServiceEndpoints {
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-}
-
-/** Block numbers of a running synchronization. */
-export interface SyncStatus {
-  readonly startingBlock: bigint;
-  readonly currentBlock: bigint;
-  readonly highestBlock: bigint;
 }

@@ -1,3 +1,4 @@
+import type { CheckedHeader } from "../chain/bulk/headerRun.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { CodedError, Result } from "../primitives/result.ts";
@@ -45,11 +46,6 @@ export interface SyncChain {
   prepareBlock(block: { readonly header: CheckedHeader; readonly body: Body }): PreparedBlock;
   /** Begins to import many blocks; nothing else moves the head until it is closed. */
   bulkImport(): Promise<BulkImport>;
-}
-
-/** A header that passed every rule on top of the checked header before it, seals included. */
-export interface CheckedHeader extends NamedHeader {
-  readonly __brand: "checked header";
 }
 
 export interface HeaderRun {

@@ -22,7 +22,7 @@ export interface SyncProgress {
   noteFailure(): void;
 }
 
-/** Block numbers. */
+/** Block numbers of a running synchronization. */
 export interface SyncStatus {
   readonly startingBlock: bigint;
   readonly currentBlock: bigint;

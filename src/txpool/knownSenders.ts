@@ -1,6 +1,6 @@
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { RecoverSenders } from "./ports.ts";
 
 /**
  * Senders of a block's transactions: those of pooled transactions are known, because the hash covers the signature and

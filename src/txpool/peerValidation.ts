@@ -1,8 +1,9 @@
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { KnownHashes } from "../primitives/knownHashes.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
 import type { PoolErrorCode } from "./errors.ts";
-import type { PoolHeadChange, RecoverSenders } from "./ports.ts";
+import type { PoolHeadChange } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** Results that say nothing about the peer, such as known transactions, count for neither. */

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { encodeDumpLine, inOfferOrder } from "./poolDump.ts";
 import { offerLines } from "./poolRestore.ts";
-import type { RecoverSenders } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**

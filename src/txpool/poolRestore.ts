@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
 import { type DumpedTransaction, decodeDumpLine, inOfferOrder } from "./poolDump.ts";
-import type { RecoverSenders } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 export interface RestoreParts {

@@ -12,11 +12,6 @@ export interface PoolParts {
   readonly isOpen?: () => boolean;
 }
 
-/** Recovers the senders of transactions in bulk; undefined where a signature is invalid. */
-export type RecoverSenders = (
-  transactions: readonly Transaction[],
-) => Promise<readonly (Address | undefined)[]>;
-
 /** The chain's head as the pool needs it. All values belong to one head until headChanged is called. */
 export interface PoolChainView {
   nonce(sender: Address): bigint;

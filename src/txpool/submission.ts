@@ -1,10 +1,10 @@
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
-import type { RecoverSenders } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** What becomes of a caller's transaction: its hash, or why it was not added. */

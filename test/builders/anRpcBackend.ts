@@ -1,13 +1,13 @@
 import type { ChainReader } from "../../src/chain/chain.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import type { ForkName } from "../../src/chainspec/forks.ts";
+import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
 import { VoteProposals } from "../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
-import type { RpcConsensusStatus } from "../../src/rpc/consensusPort.ts";
 import type { NodeFacts } from "../../src/rpc/nodeFacts.ts";
 import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
@@ -32,14 +32,16 @@ export const RPC_SETTINGS: RpcSettings = {
 };
 
 /** A node that takes no part in consensus, and knows no validators. */
-export const QUIET_CONSENSUS: RpcConsensusStatus = {
+export const QUIET_CONSENSUS: ConsensusStatus = {
   mode: "following",
+  validators: [],
   self: ZERO_ADDRESS,
   isValidator: false,
   height: undefined,
   quorum: 0,
   round: undefined,
   silence: undefined,
+  pauseCause: undefined,
   members: [],
   head: undefined,
   votes: { outstanding: [], needed: 0, expireAt: undefined },

@@ -1,10 +1,11 @@
 import { expect } from "vitest";
+import type { CheckedHeader } from "../../src/chain/bulk/headerRun.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import { type CodedError, err, ok, type Result } from "../../src/primitives/result.ts";
-import type { CheckedHeader, RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
+import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import type { Block, Body, NamedHeader } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";

@@ -2,8 +2,8 @@ import type { PacketKind } from "../../network/discovery/packets.ts";
 import type { Disconnect, DisconnectReason } from "../../network/rlpx/disconnectReason.ts";
 import type { Traffic } from "../../network/traffic.ts";
 import type { Metrics } from "../../observability/registry.ts";
-import type { SyncStatus } from "../../rpc/ports.ts";
 import type { OnProcessed } from "../../sync/context.ts";
+import type { SyncStatus } from "../../sync/syncProgress.ts";
 
 export interface NetworkFacts {
   readonly maxPeers: number;

@@ -1,6 +1,6 @@
 import { toQuantity } from "../../primitives/quantity.ts";
+import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { Json } from "../method.ts";
-import type { SyncStatus } from "../ports.ts";
 
 /** The sync status, or false when the node is not syncing (json-rpc.md#eth_syncing). */
 export function syncingResult(status: SyncStatus | undefined): Json {

@@ -4,6 +4,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { inSteps } from "../../primitives/steps.ts";
+import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";
 import {
@@ -25,7 +26,6 @@ import {
   type SubscriptionParameters,
   type WantedEvents,
 } from "../parameters/subscriptionParameters.ts";
-import type { SyncStatus } from "../ports.ts";
 import { pendingDetailJson } from "../results/pendingDetailResult.ts";
 import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";

@@ -1,7 +1,7 @@
+import type { RecoverSenders } from "../../chain/signerRecovery.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
-import type { RecoverSenders } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { decodeTransaction, type Transaction, withSender } from "../../types/transaction.ts";
 import { unpackBytes } from "./packedBytes.ts";

@@ -6,11 +6,11 @@ import type { LogCriteria } from "../../logs/logMatcher.ts";
 import type { BlockRange } from "../../logs/logQuery.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/gate.ts";
 import type { Json } from "../method.ts";
-import type { SyncStatus } from "../ports.ts";
 import type { RpcCount } from "../rpcMetrics.ts";
 import type { Objections } from "../server/health.ts";
 

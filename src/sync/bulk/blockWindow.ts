@@ -1,8 +1,9 @@
+import type { CheckedHeader } from "../../chain/bulk/headerRun.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Body } from "../../types/block.ts";
 import { memoryOfBlock } from "../../types/memory.ts";
 import type { BulkLimits } from "../limits.ts";
-import type { CheckedHeader, PreparedBlock, SyncPeer } from "../ports.ts";
+import type { PreparedBlock, SyncPeer } from "../ports.ts";
 import { emptyBodyOf } from "../segment.ts";
 
 /** A block whose header was checked, until it is imported. */

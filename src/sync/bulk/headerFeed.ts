@@ -1,3 +1,4 @@
+import type { CheckedHeader } from "../../chain/bulk/headerRun.ts";
 import { type CodedError, err, type Result } from "../../primitives/result.ts";
 import type { Header } from "../../types/header.ts";
 import type { SyncContext } from "../context.ts";
@@ -5,7 +6,7 @@ import type { DownloadErrorCode } from "../download.ts";
 import { RANGE_HEADERS } from "../limits.ts";
 import { backOff, failPeer, TOO_SLOW } from "../peerFailure.ts";
 import { isProvenFault } from "../peerReports.ts";
-import type { CheckedHeader, HeaderRun, SyncPeer } from "../ports.ts";
+import type { HeaderRun, SyncPeer } from "../ports.ts";
 import { RequestBudget } from "../requestBudget.ts";
 
 /** Downloads headers from one trusted peer after another, and has them checked, seals included. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { ConsensusStatus } from "../../../src/consensus/monitor/status.ts";
 import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
-import type { RpcConsensusStatus } from "../../../src/rpc/consensusPort.ts";
 import { ibftStatus } from "../../../src/rpc/methods/ibft/status.ts";
 import { toyAddresses } from "../../builders/toyChain.ts";
 import { requesterFor } from "../requester.ts";
@@ -12,8 +12,9 @@ const NOW_MS = 1_700_000_090_000;
 const [a, b, c] = toyAddresses(3) as [typeof ZERO_ADDRESS, typeof ZERO_ADDRESS, typeof ZERO_ADDRESS];
 
 /** Three validators in round 1, of which the third is silent, as seen by the first. */
-const STATUS: RpcConsensusStatus = {
+const STATUS: ConsensusStatus = {
   mode: "validating",
+  validators: [a, b, c],
   self: a,
   isValidator: true,
   height: 81n,
@@ -29,6 +30,7 @@ const STATUS: RpcConsensusStatus = {
     roundChanges: [{ author: b, round: 2 }],
   },
   silence: undefined,
+  pauseCause: undefined,
   members: [
     { address: a, isPresent: true, missedTurns: 0, connections: 0, clockAheadMs: [], lastHeard: undefined },
     {
@@ -52,7 +54,7 @@ const STATUS: RpcConsensusStatus = {
   votes: { outstanding: [{ recipient: c, add: [], drop: [a] }], needed: 2, expireAt: 90n },
 };
 
-function ask(status: RpcConsensusStatus): Promise<unknown> {
+function ask(status: ConsensusStatus): Promise<unknown> {
   const ports = {
     clock: { nowMs: () => NOW_MS, at: () => ({ cancel: () => undefined }) },
     consensus: { proposals: new VoteProposals(), status: () => status },
@@ -62,7 +64,7 @@ function ask(status: RpcConsensusStatus): Promise<unknown> {
 
 describe("ibft_status", () => {
   it("tells why a validator is silent, and until when", async () => {
-    const silence = { reason: "missing", upTo: 81n, untilTimestamp: 1_700_000_095n };
+    const silence = { reason: "missing", upTo: 81n, untilTimestamp: 1_700_000_095n } as const;
     expect(await ask({ ...STATUS, mode: "silent", round: undefined, silence })).toMatchObject({
       mode: "silent",
       silence: { reason: "missing", upToHeight: "0x51", untilTimestamp: "0x6553f15f" },
@@ -138,7 +140,13 @@ describe("ibft_status", () => {
   });
 
   it("shows null on a node that only follows, which cannot tell which validators are missing", async () => {
-    const status = { ...STATUS, mode: "following", self: ZERO_ADDRESS, isValidator: false, round: undefined };
+    const status: ConsensusStatus = {
+      ...STATUS,
+      mode: "following",
+      self: ZERO_ADDRESS,
+      isValidator: false,
+      round: undefined,
+    };
     expect(await ask(status)).toMatchObject({
       mode: "following",
       isValidator: false,

@@ -1,5 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
 import { createPoolHost, type PoolHost } from "../../../src/rpc/threads/poolHost.ts";
 import {
@@ -8,7 +9,6 @@ import {
   WAITING_LIMIT,
 } from "../../../src/rpc/threads/sender.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
-import type { RecoverSenders } from "../../../src/txpool/ports.ts";
 import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";

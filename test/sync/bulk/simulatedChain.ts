@@ -1,3 +1,4 @@
+import type { CheckedHeader } from "../../../src/chain/bulk/headerRun.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import type { Clock } from "../../../src/primitives/clock.ts";
@@ -6,7 +7,7 @@ import { equalBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../../src/primitives/quantity.ts";
 import { type CodedError, err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Signature } from "../../../src/primitives/secp256k1.ts";
-import type { BulkImport, CheckedHeader, SyncChain } from "../../../src/sync/ports.ts";
+import type { BulkImport, SyncChain } from "../../../src/sync/ports.ts";
 import type { Block, Body, NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import { EMPTY_BLOOM } from "../../../src/types/bloom.ts";

@@ -1,7 +1,7 @@
+import type { ConsensusStatus, MemberStatus, RoundStatus } from "../../../consensus/monitor/status.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
-import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../consensusPort.ts";
 import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
@@ -17,7 +17,7 @@ export const ibftStatus = defineMethod({
 });
 
 /** The answer of ibft_status. */
-export function showConsensus(status: RpcConsensusStatus, nowMs: number): Json {
+export function showConsensus(status: ConsensusStatus, nowMs: number): Json {
   const { mode, self, isValidator, height, quorum, round, silence, members, head, votes } = status;
   const isTakingPart = round !== undefined;
   return {
@@ -57,7 +57,7 @@ export function showConsensus(status: RpcConsensusStatus, nowMs: number): Json {
   };
 }
 
-function showRound(round: RpcRoundStatus | undefined, nowMs: number): Readonly<Record<string, Json>> {
+function showRound(round: RoundStatus | undefined, nowMs: number): Readonly<Record<string, Json>> {
   if (round === undefined) return { round: null, proposer: null, phase: null, timers: null, votes: null };
   return {
     round: toQuantity(round.number),
@@ -86,7 +86,7 @@ const PROPOSED: ReadonlySet<string> = new Set([
   "decided",
 ]);
 
-function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): Json {
+function showMember(member: MemberStatus, { self, round }: ConsensusStatus, nowMs: number): Json {
   const { address, isPresent, missedTurns, connections, lastHeard, clockAheadMs } = member;
   const isSelf = equalBytes(address, self);
   return {
