@@ -10,7 +10,7 @@ import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { CallerTime } from "../rpc/server/callerTime.ts";
-import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
+import { MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
 import { createHandshakeTime, type HandshakeTime } from "../rpc/server/tls/handshakeTime.ts";
@@ -93,7 +93,7 @@ export async function openRpcServers(
   metrics?.beforeRead(async () => {
     await Promise.all([open.threads?.flushCounts(), open.visitors?.flushCounts()]);
   });
-  const reader = createMessageReader(others.clock, rpcMetrics);
+  const reader = new MessageReader(others.clock, rpcMetrics);
   const parts = {
     ...others,
     reader,
@@ -113,7 +113,7 @@ export async function openRpcServers(
   const close = async (): Promise<void> => {
     // Requests that arrived completely are still answered while the servers close.
     const servers = [open.http, open.webSocket, open.threads, open.visitors];
-    await Promise.all(servers.map((server) => server?.close())).finally(reader.close);
+    await Promise.all(servers.map((server) => server?.close())).finally(() => reader.close());
   };
   if (explorer !== undefined && openExplorer !== undefined) {
     const only = { http: undefined, webSocket: undefined, explorer };

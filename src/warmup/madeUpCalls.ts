@@ -10,7 +10,7 @@ import type { RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import { CallerTime } from "../rpc/server/callerTime.ts";
 import { HttpCaller } from "../rpc/server/httpRequests.ts";
-import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
+import { MessageReader } from "../rpc/server/messageReader.ts";
 import { createHostMemory, type SharedHosts, shareHosts } from "../rpc/server/sharedHosts.ts";
 import { createTransactionSender } from "../rpc/threads/sender.ts";
 import { createRemoteSubmission } from "../txpool/submission.ts";
@@ -95,7 +95,7 @@ function openServer(methods: readonly RpcMethod[], backendWith: BackendWith, clo
     if (message.kind === "transactions") setImmediate(() => sender.receive(ALL_ADDED));
   }, shared);
   return {
-    reader: createMessageReader(clock, undefined, none()),
+    reader: new MessageReader(clock, undefined, none()),
     dispatcher: createDispatcher(
       { methods, modules: new Set(["ETH"]) },
       {

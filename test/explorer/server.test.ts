@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { type Clock, durationClock, systemClock } from "../../src/primitives/clock.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
-import { createMessageReader } from "../../src/rpc/server/messageReader.ts";
+import { MessageReader } from "../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
 import type { Tracer } from "../../src/tracers/traceJob.ts";
@@ -67,7 +67,7 @@ async function anExplorer({
     {
       methods: [...METHODS, ...subscriptions],
       backend,
-      reader: createMessageReader(systemClock),
+      reader: new MessageReader(systemClock),
       logger: silentLogger,
       ...(clock && { clock }),
     },

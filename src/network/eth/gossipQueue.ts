@@ -9,21 +9,6 @@ import {
 } from "./limits.ts";
 import type { ValidationCounts } from "./transactionScore.ts";
 
-/**
- * Reads peers' unsolicited transactions a few at a time, after all other input: a proposal or a vote does not wait
- * behind a flood of them.
- *
- *     message ──> waits behind the peer's others ──> a batch decoded ──> senders recovered, validated ──> a larger batch
- *                                                                                                   └─> many rejected: abandoned
- *
- * Invariants: one batch of a peer is in progress at a time, within the peer's time budget; its transactions reach the
- * pool in order; what waits is bounded in bytes, and the newest is dropped: other peers have it, and announce it again.
- */
-export interface GossipQueue<Peer> {
-  enqueue(peer: Peer, payload: Uint8Array): void;
-  forget(peer: Peer): void;
-}
-
 export interface GossipQueueParts<Peer> {
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
@@ -41,65 +26,76 @@ export interface GossipQueueParts<Peer> {
   readonly onDropped: (peer: Peer) => void;
 }
 
-export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQueue<Peer> {
-  const { defer, inShare, validate, onBreach } = parts;
+/**
+ * Reads peers' unsolicited transactions a few at a time, after all other input: a proposal or a vote does not wait
+ * behind a flood of them.
+ *
+ *     message ──> waits behind the peer's others ──> a batch decoded ──> senders recovered, validated ──> a larger batch
+ *                                                                                                   └─> many rejected: abandoned
+ *
+ * Invariants: one batch of a peer is in progress at a time, within the peer's time budget; its transactions reach the
+ * pool in order; what waits is bounded in bytes, and the newest is dropped: other peers have it, and announce it again.
+ */
+export class GossipQueue<Peer> {
+  private readonly parts: GossipQueueParts<Peer>;
   /** Each has at least one message, of which a batch is in progress or scheduled. */
-  const queues = new Map<Peer, PeerMessages>();
-  let unreadBytes = 0;
+  private readonly queues = new Map<Peer, PeerMessages>();
+  private unreadBytes = 0;
 
-  function forget(peer: Peer): void {
-    unreadBytes -= queues.get(peer)?.bytes ?? 0;
-    queues.delete(peer);
+  constructor(parts: GossipQueueParts<Peer>) {
+    this.parts = parts;
   }
 
-  function readLater(peer: Peer, queue: PeerMessages): void {
-    defer(() => {
-      if (queues.get(peer) === queue) inShare(peer, () => readBatch(peer, queue));
+  enqueue(peer: Peer, payload: Uint8Array): void {
+    const known = this.queues.get(peer);
+    const queue = known ?? new PeerMessages();
+    const bytes = payload.length;
+    const isFull =
+      queue.bytes + bytes > MAX_UNREAD_PEER_BYTES || this.unreadBytes + bytes > MAX_UNREAD_GOSSIP_BYTES;
+    if (known !== undefined && isFull) {
+      this.parts.onDropped(peer);
+      return;
+    }
+    queue.push(payload);
+    this.unreadBytes += bytes;
+    if (known !== undefined) return;
+    this.queues.set(peer, queue);
+    this.readLater(peer, queue);
+  }
+
+  forget(peer: Peer): void {
+    this.unreadBytes -= this.queues.get(peer)?.bytes ?? 0;
+    this.queues.delete(peer);
+  }
+
+  private readLater(peer: Peer, queue: PeerMessages): void {
+    this.parts.defer(() => {
+      if (this.queues.get(peer) === queue) this.parts.inShare(peer, () => this.readBatch(peer, queue));
     });
   }
 
-  function readBatch(peer: Peer, queue: PeerMessages): void {
+  private readBatch(peer: Peer, queue: PeerMessages): void {
     // The peer may have left while it waited for its budget.
-    if (queues.get(peer) !== queue) return;
+    if (this.queues.get(peer) !== queue) return;
     try {
-      const { batch, isEnd } = queue.next(parts.open);
-      const end = (counts: ValidationCounts): void => settle(peer, queue, { isEnd, counts });
-      const validating = validate(peer, batch);
+      const { batch, isEnd } = queue.next(this.parts.open);
+      const end = (counts: ValidationCounts): void => this.settle(peer, queue, { isEnd, counts });
+      const validating = this.parts.validate(peer, batch);
       if (validating instanceof Promise) void validating.then(end);
       else end(validating);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      forget(peer);
-      onBreach(peer, `transactions: ${error.message}`);
+      this.forget(peer);
+      this.parts.onBreach(peer, `transactions: ${error.message}`);
     }
   }
 
-  function settle(peer: Peer, queue: PeerMessages, result: BatchResult): void {
-    if (queues.get(peer) !== queue) return;
-    unreadBytes -= queue.settle(result);
-    if (queue.isEmpty) queues.delete(peer);
-    else readLater(peer, queue);
+  private settle(peer: Peer, queue: PeerMessages, result: BatchResult): void {
+    if (this.queues.get(peer) !== queue) return;
+    this.unreadBytes -= queue.settle(result);
+    if (queue.isEmpty) this.queues.delete(peer);
+    else this.readLater(peer, queue);
   }
-
-  return {
-    enqueue(peer, payload) {
-      const known = queues.get(peer);
-      const queue = known ?? new PeerMessages();
-      const bytes = payload.length;
-      const isFull =
-        queue.bytes + bytes > MAX_UNREAD_PEER_BYTES || unreadBytes + bytes > MAX_UNREAD_GOSSIP_BYTES;
-      if (known !== undefined && isFull) {
-        parts.onDropped(peer);
-        return;
-      }
-      queue.push(payload);
-      unreadBytes += bytes;
-      if (known !== undefined) return;
-      queues.set(peer, queue);
-      readLater(peer, queue);
-    },
-    forget,
-  };
 }
 
 interface Unread {

@@ -18,7 +18,7 @@ import {
 import { CODES, type HeaderQuery, type MessageOf } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import type { EthChain, EthPool, ServedBlock } from "./ports.ts";
-import { createRequestQueue } from "./requestQueue.ts";
+import { RequestQueue } from "./requestQueue.ts";
 import { encodeReceiptsInSteps, leastBytesOfReceiptsInSteps, withRequestIdInSteps } from "./wireWriter.ts";
 
 /** The kinds of messages that are requests to this node. */
@@ -39,7 +39,7 @@ export interface ServedParts {
 /** Serves peers' requests in turn (requestQueue.ts). */
 export class RequestServer {
   private readonly parts: ServedParts;
-  private readonly queue = createRequestQueue<Peer>((peer, work) => peer.inShare(work));
+  private readonly queue = new RequestQueue<Peer>((peer, work) => peer.inShare(work));
 
   constructor(parts: ServedParts) {
     this.parts = parts;

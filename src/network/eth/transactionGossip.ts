@@ -1,6 +1,6 @@
 import type { Clock } from "../../primitives/clock.ts";
 import type { Transaction } from "../../types/transaction.ts";
-import { createGossipQueue } from "./gossipQueue.ts";
+import { GossipQueue } from "./gossipQueue.ts";
 import { openTransactions } from "./messageCodec.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
@@ -52,7 +52,7 @@ export function createTransactionGossip(parts: {
     onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
   });
   const fetcher = new TransactionFetcher({ ...parts, intake });
-  const queue = createGossipQueue<EthPeer>({
+  const queue = new GossipQueue<EthPeer>({
     defer: parts.defer,
     inShare: (peer, work) => peer.inShare(work),
     open: openTransactions,

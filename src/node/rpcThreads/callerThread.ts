@@ -14,7 +14,7 @@ import type { RpcBackend } from "../../rpc/ports.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
 import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
-import { createMessageReader } from "../../rpc/server/messageReader.ts";
+import { MessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
@@ -73,7 +73,7 @@ export async function openCallerThread(
     ? createCountSender((all) => post({ kind: "counted", counts: all }), totals.counts)
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
-  const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
+  const reader = new MessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
   const main = createMainThread(post, totals, requestsOfAll(data));
   const backendWith = backendsOf(data, { view, main, accounts });
   const methods = threadMethods(METHODS, { main, view });

@@ -13,67 +13,66 @@ import {
 import { parseMessage, TOO_MANY_PARTS } from "./parseMessage.ts";
 import type { SharedHosts } from "./sharedHosts.ts";
 
+type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
+
 /**
  * Parses the messages of clients. A large message can take a tenth of a second and more, so the large messages of all
  * clients share a fixed part of the thread's time, and others are not delayed by a client that sends many. Remote
  * hosts take turns. A host may fill at most half of the room that is left, so the next one always finds some.
  */
-export interface MessageReader {
+export class MessageReader {
+  private readonly metrics: Pick<RpcMetrics, "rejected"> | undefined;
+  private readonly ingressBudget: IngressBudget;
+  private readonly waiting: HostShares;
+
+  /** With `metrics`, counts refused messages. `shared` is what waits on other threads. */
+  constructor(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">, shared?: SharedHosts) {
+    this.metrics = metrics;
+    this.ingressBudget = new IngressBudget(clock, {
+      share: LARGE_MESSAGES_TIME_SHARE,
+      burstMs: LARGE_MESSAGES_BURST_MS,
+    });
+    this.waiting = new HostShares(LARGE_MESSAGES_WAITING, shared);
+  }
+
   /**
    * Passes the value to `then`: at once, or later when the message is large; the promise settles after `then` has run. The
    * value is undefined for invalid JSON and TOO_MANY_PARTS for a message above the limit. Skips the messages of senders
    * that disconnected in the meantime. Returns "busy" when too many characters wait.
    */
-  read(text: string, sender: Sender, then: (value: unknown) => void): undefined | "busy" | Promise<void>;
+  read(text: string, sender: Sender, then: (value: unknown) => void): undefined | "busy" | Promise<void> {
+    if (text.length < LARGE_MESSAGE) {
+      then(parseMessage(text));
+      return undefined;
+    }
+    if (!this.waiting.take(sender.remoteHost, text.length)) {
+      this.metrics?.rejected("busy");
+      return "busy";
+    }
+    return this.readInTurn(text, sender).then((read) => {
+      if (read === undefined) return;
+      if (read.value === TOO_MANY_PARTS) this.metrics?.rejected("parts");
+      // Cutting the requests out of the text is charged too: a long id needs another pass over all of it.
+      this.ingressBudget.charge(() => then(read.value));
+    });
+  }
+
   /** Drops the waiting messages. */
-  close(): void;
-}
-
-type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
-
-/** With `metrics`, counts refused messages. `shared` is what waits on other threads. */
-export function createMessageReader(
-  clock: Clock,
-  metrics?: Pick<RpcMetrics, "rejected">,
-  shared?: SharedHosts,
-): MessageReader {
-  const ingressBudget = new IngressBudget(clock, {
-    share: LARGE_MESSAGES_TIME_SHARE,
-    burstMs: LARGE_MESSAGES_BURST_MS,
-  });
-  const waiting = new HostShares(LARGE_MESSAGES_WAITING, shared);
+  close(): void {
+    this.ingressBudget.close();
+  }
 
   /** Parses when the sender's turn comes, then yields to the event loop before the value is used. */
-  async function readInTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
+  private async readInTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
     const { remoteHost } = sender;
     const read = await new Promise<{ readonly value: unknown } | undefined>((resolve) =>
-      ingressBudget.take(
+      this.ingressBudget.take(
         () => resolve(sender.isAbandoned() ? undefined : { value: parseMessage(text) }),
         remoteHost,
       ),
     );
-    waiting.giveBack(remoteHost, text.length);
+    this.waiting.giveBack(remoteHost, text.length);
     await yieldToEventLoop();
     return read;
   }
-
-  return {
-    read(text, sender, then) {
-      if (text.length < LARGE_MESSAGE) {
-        then(parseMessage(text));
-        return undefined;
-      }
-      if (!waiting.take(sender.remoteHost, text.length)) {
-        metrics?.rejected("busy");
-        return "busy";
-      }
-      return readInTurn(text, sender).then((read) => {
-        if (read === undefined) return;
-        if (read.value === TOO_MANY_PARTS) metrics?.rejected("parts");
-        // Cutting the requests out of the text is charged too: a long id needs another pass over all of it.
-        ingressBudget.charge(() => then(read.value));
-      });
-    },
-    close: () => ingressBudget.close(),
-  };
 }

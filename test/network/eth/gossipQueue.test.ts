@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGossipQueue } from "../../../src/network/eth/gossipQueue.ts";
+import { GossipQueue } from "../../../src/network/eth/gossipQueue.ts";
 import {
   FIRST_BATCH,
   HIGHEST_TRANSACTION_SCORE,
@@ -24,7 +24,7 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
   const validated: string[] = [];
   const breaches: string[] = [];
   const dropped: string[] = [];
-  const queue = createGossipQueue<string>({
+  const queue = new GossipQueue<string>({
     defer: (runScheduled) => scheduled.push(runScheduled),
     inShare: (_, work) => work(),
     open: (payload) => readTransactionsOneByOne(payload, { limit: 10_922, most: 2 ** 21 }),
@@ -38,8 +38,7 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
     onDropped: (peer) => void dropped.push(peer),
     onBreach: (peer, detail) => breaches.push(`${peer}: ${detail}`),
   });
-  return {
-    ...queue,
+  return Object.assign(queue, {
     validated: validated,
     breaches,
     dropped,
@@ -64,7 +63,7 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
         await this.answer();
       }
     },
-  };
+  });
 }
 
 describe("unsolicited transactions", () => {

@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { MAX_WAITING_REQUESTS, STEPS_PER_SLICE } from "../../../src/network/eth/limits.ts";
-import { createRequestQueue } from "../../../src/network/eth/requestQueue.ts";
+import { RequestQueue } from "../../../src/network/eth/requestQueue.ts";
 import type { Steps } from "../../../src/primitives/steps.ts";
 
 /** A queue that notes what is done; with `isPaced` the work of peers waits until the test lets it go on. */
 function aQueue({ isPaced = false } = {}) {
   const done: string[] = [];
   const held: (() => void)[] = [];
-  const queue = createRequestQueue<string>((_, work) => {
+  const queue = new RequestQueue<string>((_, work) => {
     if (isPaced) held.push(work);
     else work();
   });
-  return {
-    ...queue,
+  return Object.assign(queue, {
     done,
     held,
     /** A request of so many slices. */
@@ -22,7 +21,7 @@ function aQueue({ isPaced = false } = {}) {
         yield;
       }
     },
-  };
+  });
 }
 
 /** One slice is served in each loop. */

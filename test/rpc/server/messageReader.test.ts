@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
-import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
@@ -20,7 +20,7 @@ function aSlowReader() {
     },
     at: hand.at,
   };
-  return { reader: createMessageReader(clock), pass: (milliseconds: number) => hand.advanceBy(milliseconds) };
+  return { reader: new MessageReader(clock), pass: (milliseconds: number) => hand.advanceBy(milliseconds) };
 }
 
 describe("large messages", () => {
@@ -58,7 +58,7 @@ describe("large messages", () => {
     const hand = createHandClock(0);
     let readings = 0;
     // The first reading takes a second, and all that follow no time.
-    const reader = createMessageReader({
+    const reader = new MessageReader({
       nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000,
       at: hand.at,
     });
@@ -82,7 +82,7 @@ describe("large messages", () => {
   it("find room and get their turn though another remote host sends as many as it can", async () => {
     const hand = createHandClock(0);
     let readings = 0;
-    const reader = createMessageReader({
+    const reader = new MessageReader({
       nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000,
       at: hand.at,
     });
@@ -101,7 +101,7 @@ describe("large messages", () => {
 
   it("wait while others take long to be processed after they were read", async () => {
     const hand = createHandClock(0);
-    const reader = createMessageReader(hand);
+    const reader = new MessageReader(hand);
     const read: string[] = [];
     const send = (name: string, tookMs: number) =>
       reader.read(LARGE, aCaller, () => {
@@ -118,7 +118,7 @@ describe("large messages", () => {
   });
 
   it("are read at any size when nothing else waits", async () => {
-    const reader = createMessageReader(createHandClock(0));
+    const reader = new MessageReader(createHandClock(0));
     const read: unknown[] = [];
     await reader.read("7".padEnd(LARGE_MESSAGES_WAITING + 1), aCaller, (value) => read.push(value));
     expect(read).toEqual([7]);
@@ -135,7 +135,7 @@ describe("large messages", () => {
   it("are counted when they are refused", async () => {
     const reasons: string[] = [];
     const hand = createHandClock(0);
-    const reader = createMessageReader(hand, { rejected: (reason) => void reasons.push(reason) });
+    const reader = new MessageReader(hand, { rejected: (reason) => void reasons.push(reason) });
     const read = (text: string) => reader.read(text, aCaller, () => undefined);
     await read(`[${"[],".repeat(200_000)}0]`);
     expect(reasons).toEqual(["parts"]);

@@ -8,7 +8,7 @@ import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { type HttpParts, type HttpSettings, openHttpServer } from "../../../src/rpc/server/http.ts";
 import { ARRIVAL_LIMIT_MS, type ArrivalTimes } from "../../../src/rpc/server/limits.ts";
-import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import {
   openWebSocketServer,
@@ -44,7 +44,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
   readiness: () => [],
-  reader: createMessageReader(systemClock),
+  reader: new MessageReader(systemClock),
   logger: silentLogger,
 };
 
@@ -77,7 +77,7 @@ export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
 };
 
 export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
-  reader: createMessageReader(systemClock),
+  reader: new MessageReader(systemClock),
   clock: systemClock,
   logger: silentLogger,
 };

@@ -3,7 +3,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
 import type { Connection } from "../../../src/rpc/method.ts";
 import { LARGE_MESSAGE, LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
-import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
 import {
   addWithin,
@@ -168,7 +168,7 @@ it("large messages that wait to be read are bounded together, and leave other ho
     const hand = createHandClock(0);
     // The first reading takes a second, so that all others wait.
     const clock = { nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000, at: hand.at };
-    const reader = createMessageReader(clock, undefined, shareHosts(memory, index));
+    const reader = new MessageReader(clock, undefined, shareHosts(memory, index));
     void reader.read(" ".repeat(LARGE_MESSAGE), from("greedy"), () => undefined);
     return reader;
   });
