@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
-import type { Batch } from "../../src/storage/database.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { bodyKey, transactionKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
@@ -58,7 +57,7 @@ async function fund(state: WorldState, addresses: Buffer): Promise<number> {
     for (let i = from; i < Math.min(accountCount, from + ACCOUNTS_PER_FUNDING_BLOCK); i++)
       overlay.putAccount(addressAt(addresses, i), { ...EMPTY_ACCOUNT, balance: 10n ** 21n });
     const staged = state.stage(overlay.changes(), BigInt(number));
-    const batch = createBatch();
+    const batch = new Batch();
     staged.writeTo(batch);
     await database.write(batch);
     state.adopt(staged);
@@ -90,7 +89,7 @@ async function transferBlock(
   const staged = state.stage(changes, number);
   const t2 = performance.now();
   const stageCpuMs = mainThreadCpuMs() - cpuMs;
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   addBlock(batch, number);
   const t3 = performance.now();

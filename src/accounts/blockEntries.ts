@@ -4,7 +4,7 @@ import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import type { Rules } from "../execution/rules.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { concatBytes } from "../primitives/hex.ts";
-import type { Batch } from "../storage/database.ts";
+import type { Batch } from "../storage/batch.ts";
 import { type ReplaySource, replayMessages } from "../tracers/replay.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { createdAddress } from "../types/createdAddress.ts";

@@ -1,4 +1,5 @@
-import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
+import type { Batch } from "../storage/batch.ts";
+import type { DatabaseOnDisk } from "../storage/database.ts";
 import {
   BLOCK_ENTRIES,
   decodeIndexValue,

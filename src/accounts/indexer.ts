@@ -1,8 +1,8 @@
 import type { ChainView } from "../chain/view/chainView.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { expectDefined } from "../primitives/assert.ts";
-import { createBatch } from "../storage/batch.ts";
-import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
+import { Batch } from "../storage/batch.ts";
+import type { DatabaseOnDisk } from "../storage/database.ts";
 import type { ReplaySource } from "../tracers/replay.ts";
 import { BLOCK_LIMITS, BlockEntries, type BlockLimits } from "./blockEntries.ts";
 import { commonBlock } from "./commonBlock.ts";
@@ -134,7 +134,7 @@ export class Indexer {
   /** Forgets all blocks, whose entries are removed unread in the steps that follow. */
   private async forgetAll(): Promise<void> {
     const { database } = this.parts;
-    const batch = createBatch();
+    const batch = new Batch();
     for await (const [key] of database.range(MARKS)) batch.delete(key);
     putStatus(batch, { ...this.beginning(), isStale: true });
     await database.write(batch);
@@ -174,7 +174,7 @@ export class Indexer {
   /** Removes some of the entries of blocks that the index does not cover, and says so once none is left. */
   private async clean(status: IndexStatus): Promise<true> {
     const { database } = this.parts;
-    const batch = createBatch();
+    const batch = new Batch();
     const goal = { ...status, compacts: status.isPruning };
     this.sweep = await sweepStep({ database, batch }, goal, this.sweep);
     if (this.sweep === undefined) putStatus(batch, { ...status, isStale: false, isPruning: false });
@@ -201,7 +201,7 @@ export class Indexer {
 
   private async advance(status: IndexStatus): Promise<boolean> {
     const { database, view, nowMs, limits = BLOCK_LIMITS } = this.parts;
-    const batch = createBatch();
+    const batch = new Batch();
     const entries = new BlockEntries(this.source, batch, limits);
     const endMs = nowMs() + STEP_MS;
     let { next } = status;
@@ -223,7 +223,7 @@ export class Indexer {
   }
 
   private async write(fill: (batch: Batch) => void): Promise<void> {
-    const batch = createBatch();
+    const batch = new Batch();
     fill(batch);
     await this.parts.database.write(batch);
   }

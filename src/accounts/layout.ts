@@ -1,9 +1,10 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import type { Batch } from "../storage/batch.ts";
 import { RecordReader, RecordWriter } from "../storage/blocks/byteRecord.ts";
 import { sealEntry, valueOfEntry, writeUint32 } from "../storage/checksum.ts";
-import type { Batch, DatabaseReads, KeyRange } from "../storage/database.ts";
+import type { DatabaseReads, KeyRange } from "../storage/database.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
 
 /**

@@ -4,8 +4,7 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { inSteps } from "../primitives/steps.ts";
 import type { StagedState } from "../state/worldState.ts";
-import { createBatch } from "../storage/batch.ts";
-import type { Batch } from "../storage/database.ts";
+import { Batch } from "../storage/batch.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type HeadChange, type HeadListener, HeadListeners } from "./onNewHead.ts";
@@ -54,7 +53,7 @@ export function createChainWriter(
         equalBytes(block.header.stateRoot, staged.root),
         "the staged state has the state root of the header",
       );
-      const batch = createBatch();
+      const batch = new Batch();
       // Only this function uses the batch, and nothing reads the block before it is written, so other work may run in
       // between. Callers that move the head are serialised and wait.
       const base = head;

@@ -6,7 +6,7 @@ import {
   storedConfigOf,
 } from "../chainspec/storedChainConfig.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import { createBatch } from "../storage/batch.ts";
+import { Batch } from "../storage/batch.ts";
 import { openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { metaKey } from "../storage/keys.ts";
@@ -35,7 +35,7 @@ export async function checkStoredRules(
     const differences = header.number === 0n ? [] : differencesUpTo(header, { stored, given });
     if (differences.length > 0) return different(differences);
   }
-  const batch = createBatch();
+  const batch = new Batch();
   batch.put(RECORD_KEY, sealEntry(RECORD_KEY, text));
   await database.write(batch);
   return ok(undefined);

@@ -4,7 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { type StagedState, WorldState } from "../state/worldState.ts";
-import { createBatch } from "../storage/batch.ts";
+import { Batch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import { encodeBlock, type StoredBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
@@ -32,7 +32,7 @@ export async function openGenesis(
   }
   const staged = stageGenesis(spec.genesis.alloc, world);
   const block = genesisBlock(spec, staged.root);
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   blocks.put(batch, block);
   blocks.complete(batch, block);

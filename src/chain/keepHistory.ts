@@ -1,6 +1,5 @@
 import { smaller } from "../primitives/quantity.ts";
-import { createBatch } from "../storage/batch.ts";
-import type { Batch } from "../storage/database.ts";
+import { Batch } from "../storage/batch.ts";
 import { type HistoryStart, putHistoryStart } from "../storage/historyStart.ts";
 import { putPrunedSchema } from "../storage/schema.ts";
 import { NO_BASE, putStateBase, readStateBase } from "../storage/stateBase.ts";
@@ -49,7 +48,7 @@ async function moveStart(
 ): Promise<HistoryStart> {
   const { historyStart } = blocks;
   if (start.blocks <= historyStart.blocks && start.states <= historyStart.states) return historyStart;
-  const batch = createBatch();
+  const batch = new Batch();
   putHistoryStart(batch, start);
   addMarks(batch);
   putPrunedSchema(batch);

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
-import { createBatch } from "../storage/batch.ts";
+import { Batch } from "../storage/batch.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { DamagedData } from "../storage/database.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
@@ -36,7 +36,7 @@ export async function rewindStep(
   const stop = lastKept(blocks, head.header.number, number);
   const target = expectDefined(blocks.header(stop), `block ${stop}`);
   const removed: StoredBlock[] = [];
-  const batch = createBatch();
+  const batch = new Batch();
   for (let above = head.header.number; above > stop; above--) {
     removed.push(readWholeBlock(expectDefined(blocks.block(above), `block ${above}`), logger));
     blocks.delete(batch, above);

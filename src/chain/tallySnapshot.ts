@@ -3,8 +3,9 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { encodeRlp, type RlpItem, readRlp } from "../primitives/rlp.ts";
+import type { Batch } from "../storage/batch.ts";
 import { damaged, openEntry, sealEntry } from "../storage/checksum.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import { voteTallyKey } from "../storage/keys.ts";
 
 /** Blocks between two stored tallies, and so the maximum number of headers that a start walks back. */

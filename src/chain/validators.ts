@@ -3,7 +3,8 @@ import { isEpochBlock, tallyAfter, tallyAfterEpoch, type VoteTally } from "../ib
 import { expectDefined } from "../primitives/assert.ts";
 import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Batch } from "../storage/batch.ts";
+import type { Database } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";

@@ -1,6 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
+import type { Batch } from "../storage/batch.ts";
 import { openEntry, sealEntry } from "../storage/checksum.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import { preimageKey } from "../storage/stateKeys.ts";
 
 /**

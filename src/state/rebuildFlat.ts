@@ -1,6 +1,6 @@
-import { createBatch } from "../storage/batch.ts";
+import { Batch } from "../storage/batch.ts";
 import { sealEntry } from "../storage/checksum.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../storage/keys.ts";
 import { accountKey, parseSlotKey, slotKey } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
@@ -63,7 +63,7 @@ async function writeSlots(source: TrieSource, writer: PieceWriter): Promise<void
 
 /** Writes the entries in batches of PIECE_ENTRIES, so that the event loop is not blocked. */
 class PieceWriter {
-  batch: Batch = createBatch();
+  batch: Batch = new Batch();
   private readonly database: Database;
   private steps = 0;
 
@@ -77,7 +77,7 @@ class PieceWriter {
 
   async flush(): Promise<void> {
     const { batch } = this;
-    this.batch = createBatch();
+    this.batch = new Batch();
     await this.database.write(batch);
   }
 }

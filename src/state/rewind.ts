@@ -1,7 +1,8 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
+import type { Batch } from "../storage/batch.ts";
 import { missing, openEntry, sealEntry } from "../storage/checksum.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import {
   accountKey,
   parseTrieKey,

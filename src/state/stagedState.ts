@@ -3,7 +3,7 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { atOnce, type Steps } from "../primitives/steps.ts";
-import type { Batch } from "../storage/database.ts";
+import type { Batch } from "../storage/batch.ts";
 import type { Account } from "../types/account.ts";
 import { encodeAccountLeaf, encodeSlotValue } from "./accountLeaf.ts";
 import { ByteArena } from "./byteArena.ts";

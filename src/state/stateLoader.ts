@@ -1,9 +1,9 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, equalBytes, toHex } from "../primitives/hex.ts";
-import { createBatch } from "../storage/batch.ts";
+import { Batch } from "../storage/batch.ts";
 import { sealEntry } from "../storage/checksum.ts";
-import type { Batch, Database } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import { accountKey, codeKey, STATE_HEAD_KEY, slotKey, stateRecordKey } from "../storage/stateKeys.ts";
 import { encodeAccountLeaf, encodeSlotValue } from "./accountLeaf.ts";
 import { ByteArena } from "./byteArena.ts";
@@ -49,7 +49,7 @@ export class StateLoader {
   private readonly tree: TrieGrower;
   /** Hashes of the code in the batch, which the database does not have yet. */
   private readonly newCodes = new Set<string>();
-  private batch: Batch = createBatch();
+  private batch: Batch = new Batch();
   private nextTrieId = ACCOUNT_TRIE + 1;
   private open: OpenAccount | undefined;
 
@@ -110,7 +110,7 @@ export class StateLoader {
 
   private async flush(): Promise<void> {
     const { batch } = this;
-    this.batch = createBatch();
+    this.batch = new Batch();
     await this.database.write(batch);
     this.newCodes.clear();
   }

@@ -2,8 +2,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { concatBytes } from "../primitives/hex.ts";
 import type { Steps } from "../primitives/steps.ts";
+import type { Batch } from "../storage/batch.ts";
 import { checksumOf, SEAL_BYTES, sealEntry, writeUint32 } from "../storage/checksum.ts";
-import type { Batch } from "../storage/database.ts";
 import {
   accountKey,
   codeKey,

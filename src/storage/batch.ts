@@ -1,21 +1,33 @@
-import type { Batch, BatchOperation } from "./database.ts";
-
-/** Creates an empty batch. It keeps keys and values without a copy: the caller must not change them afterwards. */
-export function createBatch(): Batch {
-  return new OperationList();
+export interface BatchOperation {
+  readonly key: Uint8Array;
+  /** Absent for a delete. */
+  readonly value?: Uint8Array;
 }
 
-class OperationList implements Batch {
-  readonly operations: BatchOperation[] = [];
-  byteLength = 0;
+/**
+ * Puts and deletes collected for one atomic write; a later operation on a key wins. It keeps keys and values without a copy:
+ * the caller must not change them afterwards.
+ */
+export class Batch {
+  private readonly collected: BatchOperation[] = [];
+  private bytes = 0;
 
   put(key: Uint8Array, value: Uint8Array): void {
-    this.operations.push({ key, value });
-    this.byteLength += key.length + value.length;
+    this.collected.push({ key, value });
+    this.bytes += key.length + value.length;
   }
 
   delete(key: Uint8Array): void {
-    this.operations.push({ key });
-    this.byteLength += key.length;
+    this.collected.push({ key });
+    this.bytes += key.length;
+  }
+
+  get operations(): readonly BatchOperation[] {
+    return this.collected;
+  }
+
+  /** Sum of key and value lengths in bytes. */
+  get byteLength(): number {
+    return this.bytes;
   }
 }

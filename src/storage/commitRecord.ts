@@ -1,7 +1,8 @@
 import { asHash, type Hash } from "../primitives/hash.ts";
+import type { Batch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { openEntry, sealEntry, sealOf } from "./checksum.ts";
-import type { Batch, Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { commitKey, KEY_PREFIXES, metaKey } from "./keys.ts";
 
 /** The newest block of the chain, as recorded in the database. */

@@ -1,3 +1,5 @@
+import type { Batch } from "./batch.ts";
+
 /**
  * The port to the disk: an ordered map of byte keys to byte values with atomic, durable batches. Reads are synchronous,
  * which is eight times cheaper than a promise for each (architecture.md#measurements).
@@ -45,21 +47,6 @@ export interface KeyRange {
   readonly until: Uint8Array;
   readonly reverse?: boolean;
   readonly limit?: number;
-}
-
-/** Puts and deletes collected for one atomic write; a later operation on a key wins. */
-export interface Batch {
-  put(key: Uint8Array, value: Uint8Array): void;
-  delete(key: Uint8Array): void;
-  readonly operations: readonly BatchOperation[];
-  /** Sum of key and value lengths in bytes. */
-  readonly byteLength: number;
-}
-
-export interface BatchOperation {
-  readonly key: Uint8Array;
-  /** Absent for a delete. */
-  readonly value?: Uint8Array;
 }
 
 /** A failure of the disk: full, read-only, too few file descriptors, damaged. The message says what to do. */

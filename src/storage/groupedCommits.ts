@@ -1,7 +1,7 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";
-import { createBatch } from "./batch.ts";
-import type { Batch, BatchOperation, Database } from "./database.ts";
+import { Batch, type BatchOperation } from "./batch.ts";
+import type { Database } from "./database.ts";
 
 /**
  * For a bulk import: many blocks become durable in one synced batch, because syncing each costs more than executing it.
@@ -96,7 +96,7 @@ class Group {
   }
 
   toBatch(): Batch {
-    const batch = createBatch();
+    const batch = new Batch();
     for (const { key, value } of this.operations.values()) {
       if (value === undefined) batch.delete(key);
       else batch.put(key, value);

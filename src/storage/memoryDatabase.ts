@@ -1,7 +1,8 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { compareBytes } from "../primitives/hex.ts";
-import type { Batch, Database, KeyRange } from "./database.ts";
+import type { Batch } from "./batch.ts";
+import type { Database, KeyRange } from "./database.ts";
 
 /** One stored entry. */
 type Entry = readonly [key: Uint8Array, value: Uint8Array];

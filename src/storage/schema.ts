@@ -1,8 +1,8 @@
 import { EMPTY_BYTES } from "../primitives/hex.ts";
-import { createBatch } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { missing, openEntry, REPLACE_CHAIN, sealEntry } from "./checksum.ts";
-import { type Batch, type Database, OtherSchema, UnfinishedImport } from "./database.ts";
+import { type Database, OtherSchema, UnfinishedImport } from "./database.ts";
 import { metaKey } from "./keys.ts";
 import type { MigrationStep } from "./migration/migrationStep.ts";
 import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./migration/steps.ts";
@@ -102,7 +102,7 @@ export function putPrunedSchema(batch: Batch): void {
 
 /** Writes our schema version to an empty database. */
 export async function writeSchema(database: Database): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   putSchema(batch, { version: SCHEMA_VERSION });
   await database.write(batch);
 }

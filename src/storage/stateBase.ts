@@ -1,6 +1,7 @@
+import type { Batch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { openEntry, sealEntry } from "./checksum.ts";
-import type { Batch, Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { metaKey } from "./keys.ts";
 
 /** The base of a database that has none yet: no version is that old. */

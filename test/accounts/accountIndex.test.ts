@@ -10,10 +10,10 @@ import { openShownHead, type ShownHead } from "../../src/chain/view/shownHead.ts
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
 import { EMPTY_BYTES, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { RecordWriter } from "../../src/storage/blocks/byteRecord.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
-import type { Batch, DatabaseOnDisk } from "../../src/storage/database.ts";
+import type { DatabaseOnDisk } from "../../src/storage/database.ts";
 import { bodyKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -85,7 +85,7 @@ async function built(): Promise<readonly string[]> {
 /** Writes to the index while nobody has it open. */
 async function change(put: (batch: Batch) => void): Promise<void> {
   const database = await openLevelDatabase({ path: join(folder, "index") });
-  const batch = createBatch();
+  const batch = new Batch();
   put(batch);
   await database.write(batch);
   await database.close();
@@ -193,7 +193,7 @@ describe("an index by address that cannot be used", () => {
 });
 
 function batchWithout(key: Uint8Array): Batch {
-  const batch = createBatch();
+  const batch = new Batch();
   batch.delete(key);
   return batch;
 }

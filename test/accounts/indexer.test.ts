@@ -27,8 +27,8 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
-import type { Batch, DatabaseOnDisk } from "../../src/storage/database.ts";
+import { Batch } from "../../src/storage/batch.ts";
+import type { DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createdAddress } from "../../src/types/createdAddress.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -234,7 +234,7 @@ describe("the index by address", () => {
   it("writes only steps that find something to remove", async () => {
     await make(3, ONE);
     await build();
-    const many = createBatch();
+    const many = new Batch();
     for (let at = 0; at < 10_000; at++)
       putPlaced(many, "participation", addressAt(at), { block: 1, position: 0 });
     await index.write(many);
@@ -296,7 +296,7 @@ describe("the index by address", () => {
     await make(3, ONE);
     await build();
     const asset = { token: OTHER, standard: "ERC-20", tokenId: undefined } as const;
-    const batch = createBatch();
+    const batch = new Batch();
     // All but the last in the order of keys are of a block that was dropped.
     const keys = Array.from({ length: 2_500 }, (_, at) => pairKey("holder", addressAt(at), asset)).sort(
       Buffer.compare,

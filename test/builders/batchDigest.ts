@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Batch } from "../../src/storage/database.ts";
+import type { Batch } from "../../src/storage/batch.ts";
 
 /** Of all operations in their order. */
 export function digestOf({ operations }: Batch): string {

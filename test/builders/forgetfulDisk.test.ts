@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { type Database, DiskError } from "../../src/storage/database.ts";
 import { createForgetfulDatabase, createForgetfulDisk } from "./forgetfulDisk.ts";
 
@@ -68,7 +68,7 @@ describe("a disk that forgets what was not synced", () => {
 
 /** Two entries, so that half a write would show. */
 async function write(database: Database, at: number): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   batch.put(Uint8Array.of(at, 0), Uint8Array.of(at));
   batch.put(Uint8Array.of(at, 1), Uint8Array.of(at));
   await database.write(batch);

@@ -1,5 +1,5 @@
-import { createBatch } from "../../src/storage/batch.ts";
-import type { Batch, Database } from "../../src/storage/database.ts";
+import { Batch } from "../../src/storage/batch.ts";
+import type { Database } from "../../src/storage/database.ts";
 import { DiskError } from "../../src/storage/database.ts";
 import type { HighWaterMark, MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -117,7 +117,7 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
 }
 
 function inverseOf(batch: Batch, database: Database): Batch {
-  const inverse = createBatch();
+  const inverse = new Batch();
   for (const { key } of batch.operations) {
     const value = database.get(key);
     if (value === undefined) inverse.delete(key);

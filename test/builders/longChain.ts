@@ -5,7 +5,7 @@ import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import type { ChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { NamedHeader, StoredBlock } from "../../src/types/block.ts";
@@ -45,11 +45,11 @@ export async function aLongChain(settings: LongChainSettings): Promise<Chain> {
   let parent: NamedHeader = chain.head;
   const unchanged = world.overlay().changes();
   while (Number(parent.header.number) < settings.head) {
-    const batch = createBatch();
+    const batch = new Batch();
     while (batch.operations.length < OPERATIONS_PER_WRITE && Number(parent.header.number) < settings.head) {
       const block = blockAfter(parent, chain.genesis.header, settings);
       // A separate batch, because its commit record counts its entries.
-      const own = createBatch();
+      const own = new Batch();
       const staged = world.stage(unchanged, block.header.number);
       staged.writeTo(own);
       blocks.put(own, block);

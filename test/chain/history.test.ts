@@ -7,7 +7,7 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { checkState } from "../../src/state/verifyState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { receiptsKey } from "../../src/storage/keys.ts";
@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 async function damageReceipts(...numbers: readonly bigint[]): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   for (const number of numbers) {
     const key = receiptsKey(number, 0);
     const bytes = Uint8Array.from(expectDefined(database.get(key), "the receipts"));
@@ -126,7 +126,7 @@ describe("a rewind", () => {
     const [lost, changed, extra] = [RICH, account(1).address, new Uint8Array(20).fill(7)].map((address) =>
       accountKey(keccak256(address)),
     );
-    const batch = createBatch();
+    const batch = new Batch();
     const other = database.get(lost ?? new Uint8Array());
     if (lost === undefined || changed === undefined || extra === undefined || other === undefined)
       throw new Error("there are three keys");

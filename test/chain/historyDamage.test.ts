@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { removeStates } from "../../src/state/removal/stateRemoval.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
@@ -174,7 +174,7 @@ async function damaged(
   { key, isLost }: { readonly key: Uint8Array; readonly isLost: boolean },
 ): Promise<MemoryDatabase> {
   const database = sound.copy();
-  const batch = createBatch();
+  const batch = new Batch();
   if (isLost) batch.delete(key);
   else
     batch.put(

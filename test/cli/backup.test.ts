@@ -16,7 +16,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createBackup } from "../../src/cli/backup/createBackup.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { aStoredChain } from "../storage/storedBlocks.ts";
@@ -44,7 +44,7 @@ async function add(from: number, to: number): Promise<void> {
   const { database, headMarker, close } = await openChainDatabase(paths);
   const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of CHAIN.slice(from, to)) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, block);
     store.complete(batch, block);
     await database.write(batch);

@@ -5,7 +5,7 @@ import { createProgress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { type HistoryStart, putHistoryStart } from "../../src/storage/historyStart.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -35,7 +35,7 @@ function ibexIn(folder: string, ...args: readonly string[]) {
 
 async function beginHistory(folder: string, start: HistoryStart): Promise<void> {
   const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
-  const batch = createBatch();
+  const batch = new Batch();
   putHistoryStart(batch, start);
   await database.write(batch);
   await database.close();

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CheckProgress } from "../../src/cli/checkProgress.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { bodyKey } from "../../src/storage/keys.ts";
@@ -50,7 +50,7 @@ describe("ibex database", () => {
     expect(without.output).toContain("Damage: Blocks 0 to 4 lack their states.\n");
     const dataPath = await anImportedChain();
     const database = await openLevelDatabase({ path: join(dataPath, "chain") });
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(stateRecordKey(2));
     await database.write(batch);
     await database.close();
@@ -83,7 +83,7 @@ describe("ibex database", () => {
   it("names a damaged entry far below the head, prints the remedy once, and exits with 74", async () => {
     const dataPath = await aDataFolder();
     const database = await openLevelDatabase({ path: join(dataPath, "chain") });
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(bodyKey(2n, 0));
     await database.write(batch);
     await database.close();
@@ -183,7 +183,7 @@ async function aDataFolder(blocks = chain): Promise<string> {
   });
   const store = new BlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
   for (const block of blocks) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, block);
     store.complete(batch, block);
     await stored.database.write(batch);

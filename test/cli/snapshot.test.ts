@@ -16,7 +16,7 @@ import { SNAPSHOT_VERSION } from "../../src/cli/snapshot/snapshotFile.ts";
 import type { VoteTally } from "../../src/ibft/validatorVotes.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { putHistoryStart } from "../../src/storage/historyStart.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { putUnfinishedImport } from "../../src/storage/schema.ts";
@@ -271,7 +271,7 @@ describe("ibex snapshot", () => {
   it("starts over after an import that did not end, which no other command takes for a chain", async () => {
     const folder = aFolder({ snapshot });
     const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
-    const batch = createBatch();
+    const batch = new Batch();
     putUnfinishedImport(batch);
     batch.put(Uint8Array.of(0x31, 1), Uint8Array.of(1));
     await database.write(batch);
@@ -333,7 +333,7 @@ function sealPart(file: Uint8Array, from: number, until: number): void {
 /** Has the states of the chain in the folder begin with that of block `states`, as `--state-history` does before it removes anything. */
 async function beginStates(folder: string, states: bigint): Promise<void> {
   const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
-  const batch = createBatch();
+  const batch = new Batch();
   putHistoryStart(batch, { headers: 0n, blocks: 0n, states });
   await database.write(batch);
   await database.close();

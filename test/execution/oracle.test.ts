@@ -13,7 +13,7 @@ import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
 import { createOverlay } from "../../src/state/overlay.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -122,7 +122,7 @@ async function ourState(): Promise<WorldState> {
       overlay.putStorage(address, slotOf(Number(slot)), bigintToBytes(value));
   }
   const staged = state.stage(overlay.changes(), 0n);
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   await database.write(batch);
   state.adopt(staged);

@@ -5,7 +5,7 @@ import { locateLogs } from "../../src/logs/logQuery.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { asHash } from "../../src/primitives/hash.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type HeaderRecord, readHeader } from "../../src/storage/blocks/headerStore.ts";
 import { type FoundLog, findLogsInSteps, type StoredLogTest } from "../../src/storage/blocks/storedLogs.ts";
@@ -104,7 +104,7 @@ describe("a search in stored receipts", () => {
 
 function stored(block: StoredBlock): { readonly database: Database; readonly record: HeaderRecord } {
   const database = createMemoryDatabase();
-  const batch = createBatch();
+  const batch = new Batch();
   new BlockStore(BLOCK_STORE_LIMITS, { database }).put(batch, block);
   void database.write(batch);
   return { database, record: expectDefined(readHeader(database, block.header.number), "the block") };

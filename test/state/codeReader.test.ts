@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EMPTY_CODE_HASH, keccak256 } from "../../src/primitives/hash.ts";
 import { createCodeReader } from "../../src/state/codeReader.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { codeKey } from "../../src/storage/stateKeys.ts";
@@ -77,7 +77,7 @@ function counted(inner: Database): { database: Database; counts: { gets: number 
 }
 
 async function write(database: Database, hash: Uint8Array, code: Uint8Array): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   batch.put(codeKey(hash), code);
   await database.write(batch);
 }

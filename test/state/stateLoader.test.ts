@@ -9,7 +9,7 @@ import { putState, StateLoader } from "../../src/state/stateLoader.ts";
 import { readStateHead, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { putHistoryStart } from "../../src/storage/historyStart.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -42,7 +42,7 @@ async function load(from: Database): Promise<Database> {
     for (const slot of slots) loader.addSlot(slot);
   }
   const record = await loader.finish();
-  const batch = createBatch();
+  const batch = new Batch();
   putState(batch, SNAPSHOT, record);
   putHistoryStart(batch, { headers: 1n, blocks: BigInt(SNAPSHOT), states: BigInt(SNAPSHOT) });
   await into.write(batch);
@@ -61,7 +61,7 @@ async function commit(
   const overlay = world.overlay();
   change(overlay);
   const staged = world.stage(overlay.changes(), BigInt(number));
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   await database.write(batch);
   world.adopt(staged);

@@ -13,7 +13,7 @@ import { trieLeaves } from "../../src/state/trie/trieLeaves.ts";
 import type { TrieRoot } from "../../src/state/trie/trieRoot.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { putHistoryStart, readHistoryStart } from "../../src/storage/historyStart.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
@@ -105,7 +105,7 @@ class TwoNodes {
     // As the remover does: the start moves between removals.
     if (this.removal !== undefined || states <= this.start) return;
     if ((readStateBase(this.pruned) ?? NO_BASE) < this.start && this.start > 0) return;
-    const batch = createBatch();
+    const batch = new Batch();
     putHistoryStart(batch, { headers: 0n, blocks: 0n, states: BigInt(states) });
     if (readStateBase(this.pruned) === undefined) putStateBase(batch, NO_BASE);
     await this.pruned.write(batch);
@@ -123,7 +123,7 @@ class TwoNodes {
       for (const action of actions) perform(overlay, after, action);
       this.models[this.head + 1] = after;
       const staged = world.stage(overlay.changes(), BigInt(this.head));
-      const batch = createBatch();
+      const batch = new Batch();
       staged.writeTo(batch);
       await database.write(batch);
       world.adopt(staged);
@@ -136,7 +136,7 @@ class TwoNodes {
       [this.archive, this.archiveWorld],
       [this.pruned, this.prunedWorld],
     ] as const) {
-      const batch = createBatch();
+      const batch = new Batch();
       await world.rewind(BigInt(number), batch);
       await database.write(batch);
       world.reload(BigInt(number));

@@ -7,7 +7,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNet
 import { firstVersionWithPages } from "../../src/state/removal/pageRemoval.ts";
 import { removeStates } from "../../src/state/removal/stateRemoval.ts";
 import { StateRemover } from "../../src/state/removal/stateRemover.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { DamagedData, type DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { readStateBase } from "../../src/storage/stateBase.ts";
@@ -101,7 +101,7 @@ it("counts down by the versions whose pages are gone", async () => {
 });
 
 it("ends the node when it meets damage, and does not try again", async () => {
-  const batch = createBatch();
+  const batch = new Batch();
   for (const [key, value] of await removablePages())
     batch.put(
       key,

@@ -7,7 +7,7 @@ import type { StateReader } from "../../src/state/stateReader.ts";
 import { encodeStateHead, encodeStateRecord, readStateRecord } from "../../src/state/stateRecord.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { openEntry, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
@@ -23,7 +23,7 @@ describe("state check", () => {
         const { database } = await chainOf(chain);
         expect((await checkState(database)).damages).toEqual([]);
         const world = new WorldState({ database });
-        const batch = createBatch();
+        const batch = new Batch();
         const number = BigInt(Math.min(back, chain.length - 1));
         await world.rewind(number, batch);
         await database.write(batch);
@@ -44,7 +44,7 @@ describe("state check", () => {
   it("tells how far it has come while blocks change nothing", async () => {
     const { database } = await chainOf([SOME_BLOCK]);
     const record = expectDefined(readStateRecord(database, 0), "the record of genesis");
-    const batch = createBatch();
+    const batch = new Batch();
     for (let number = 1; number <= 25_000; number++)
       batch.put(stateRecordKey(number), encodeStateRecord(number, record));
     batch.put(STATE_HEAD_KEY, encodeStateHead({ number: 25_000, epoch: 0 }));
@@ -126,7 +126,7 @@ async function chainOf(
     const state = structuredClone(states.at(-1) ?? {});
     for (const action of actions) perform(overlay, state, action);
     const staged = world.stage(overlay.changes(), BigInt(number));
-    const batch = createBatch();
+    const batch = new Batch();
     staged.writeTo(batch);
     await database.write(batch);
     world.adopt(staged);
@@ -145,7 +145,7 @@ async function stateEntries(database: Database, prefixes = Object.values(KEY_PRE
 }
 
 async function change(database: Database, key: Uint8Array, value: Uint8Array | undefined): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   if (value === undefined) batch.delete(key);
   else batch.put(key, value);
   await database.write(batch);

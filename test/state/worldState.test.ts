@@ -11,7 +11,7 @@ import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import { StateHistory } from "../../src/state/stateHistory.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { type StagedState, WorldState } from "../../src/state/worldState.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../../src/storage/stateKeys.ts";
@@ -142,7 +142,7 @@ describe("world state", () => {
     }
     expect(staged.map(({ root }) => toHex(root))).toEqual(roots);
     expect(pauses).toBeGreaterThan(2 * (CHANGED / 64 + CHANGED / 128));
-    const [whole, sliced] = [createBatch(), createBatch()];
+    const [whole, sliced] = [new Batch(), new Batch()];
     expectDefined(staged[0], "the first").writeTo(whole);
     expect(countSteps(expectDefined(staged[0], "the first").writeInSteps(sliced)).pauses).toBeGreaterThan(
       CHANGED / 128,
@@ -177,7 +177,7 @@ describe("world state", () => {
     perform(overlay, {}, { kind: "fund", who: 1, wei: 99n });
     perform(overlay, {}, { kind: "fund", who: 2, wei: 99n });
     const staged = world.stage(overlay.changes(), 1n);
-    const batch = createBatch();
+    const batch = new Batch();
     staged.writeTo(batch);
     await database.write(batch);
     evictAccounts(world);
@@ -206,7 +206,7 @@ describe("world state", () => {
     const node = new Node();
     await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
     const { world, database } = new Node(node.database, node.states);
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(STATE_HEAD_KEY);
     batch.delete(stateRecordKey(0));
     await database.write(batch);
@@ -265,7 +265,7 @@ describe("world state", () => {
     const overlay = world.overlay();
     for (let i = 0; i < 20_000; i++)
       overlay.putAccount(numberedAddress(i), { ...EMPTY_ACCOUNT, balance: 7n });
-    const batch = createBatch();
+    const batch = new Batch();
     world.stage(overlay.changes(), 0n).writeTo(batch);
     // Each account has a flat entry and a preimage.
     expect(batch.operations.length).toBeGreaterThan(40_000);
@@ -315,7 +315,7 @@ async function commit(
   number: bigint,
 ): Promise<void> {
   const staged = world.stage(overlay.changes(), number);
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   await database.write(batch);
   world.adopt(staged);
@@ -359,14 +359,14 @@ class Node {
   }
 
   async adopt(staged: StagedState): Promise<void> {
-    const batch = createBatch();
+    const batch = new Batch();
     staged.writeTo(batch);
     await this.database.write(batch);
     this.world.adopt(staged);
   }
 
   async rewind(number: number): Promise<void> {
-    const batch = createBatch();
+    const batch = new Batch();
     await this.world.rewind(BigInt(number), batch);
     await this.database.write(batch);
     this.world.reload(BigInt(number));

@@ -1,11 +1,11 @@
 import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
-import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
+import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker, LostEnd, LostEndAction } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
@@ -35,7 +35,7 @@ describe("the chain database on disk", () => {
   it("refuses a database of another schema version, and says which", async () => {
     const folder = temporaryFolder();
     await inFolder(folder, async ({ database }) => {
-      const batch = createBatch();
+      const batch = new Batch();
       putSchema(batch, { version: 7 });
       await database.write(batch);
     });
@@ -97,7 +97,7 @@ describe("what a start verifies", () => {
     await verifyChain(database, markerFile, mayFetch);
     expect(markerFile.read()).toMatchObject({ position: 4n });
     markerFile.write(ahead);
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(commitKey(3n));
     await database.write(batch);
     await expect(verifyChain(database, markerFile, mayFetch)).rejects.toThrow(/commit record of block 3/);
@@ -144,7 +144,7 @@ describe("what a start verifies", () => {
     await verifyChain(database, markerFile);
     const lowered = createMemoryMarkerFile();
     lowered.write({ position: 1n, fingerprint: first.hash });
-    const batch = createBatch();
+    const batch = new Batch();
     const store = storeOver(database);
     for (const number of [4n, 3n, 2n]) store.delete(batch, number);
     store.moveHead(batch, { header: first.header, hash: first.hash, totalDifficulty: 0n });
@@ -162,7 +162,7 @@ describe("what a start verifies", () => {
     ["a header is gone", second, (block: StoredBlock) => headerKey(block.header.number)],
   ])("detects that %s among the newest blocks", async (_, block, keyOf) => {
     const { database, markerFile } = await aVerifiedChain();
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(keyOf(block));
     await database.write(batch);
     const verifying = verifyChain(database, markerFile);
@@ -173,7 +173,7 @@ describe("what a start verifies", () => {
   it("detects a flipped byte of receipts, which are not decoded", async () => {
     const { database } = await aVerifiedChain();
     const key = receiptsKey(3n, 0);
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(
       key,
       (database.get(key) ?? key).map((byte, at) => (at === 30 ? byte ^ 1 : byte)),
@@ -186,7 +186,7 @@ describe("what a start verifies", () => {
 
   it("detects that a block's batch is missing from the middle", async () => {
     const { database, markerFile } = await aVerifiedChain();
-    const batch = createBatch();
+    const batch = new Batch();
     storeOver(database).delete(batch, 2n);
     await database.write(batch);
     await expect(verifyChain(database, markerFile)).rejects.toThrow(/block 2 is missing/i);
@@ -195,7 +195,7 @@ describe("what a start verifies", () => {
   it("detects a block of another chain below the head, whole and with its own commit record", async () => {
     const { database, headMarker } = await aVerifiedChain();
     const other = aStoredChain({ seed: 6, blocks: 2, transactions: 5 })[2] as StoredBlock;
-    const batch = createBatch();
+    const batch = new Batch();
     storeOver(database).delete(batch, 2n);
     await database.write(batch);
     await commit({ database, headMarker }, [other]);
@@ -217,7 +217,7 @@ describe("what a start verifies", () => {
         for (const key of [pageKey, deletedKey]) batch.put(key, sealEntry(key, new Uint8Array(40)));
       });
       await verifyChain(database, createMemoryMarkerFile());
-      const batch = createBatch();
+      const batch = new Batch();
       damage(database, batch);
       await database.write(batch);
       await verifyChain(database, createMemoryMarkerFile());
@@ -293,7 +293,7 @@ async function commit(
 ): Promise<void> {
   const store = storeOver(database);
   for (const block of blocks) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, block);
     putMore(batch);
     store.complete(batch, block);
@@ -307,7 +307,7 @@ const hashOf = (number: number) => (chain[number] as StoredBlock).hash;
 
 /** Takes blocks away as if they had never been written, down to `to`. */
 async function goBack(database: Database, numbers: readonly bigint[], to: StoredBlock): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   const store = storeOver(database);
   for (const number of numbers) store.delete(batch, number);
   store.moveHead(batch, { header: to.header, hash: to.hash, totalDifficulty: 0n });
@@ -315,7 +315,7 @@ async function goBack(database: Database, numbers: readonly bigint[], to: Stored
 }
 
 async function moveHead(database: Database, { header, hash }: StoredBlock): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   storeOver(database).moveHead(batch, { header, hash, totalDifficulty: 0n });
   await database.write(batch);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
@@ -62,7 +62,7 @@ async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promi
     const votes = await openVoteLog(join(folder, "votes.log"));
     for (const block of chain.slice(start, start + 5)) {
       await votes.write(voteFor(block));
-      const batch = createBatch();
+      const batch = new Batch();
       blocks.put(batch, block);
       blocks.complete(batch, block);
       await database.write(batch);

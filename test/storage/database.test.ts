@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database, DiskError, type KeyRange } from "../../src/storage/database.ts";
 import { openLevelDatabase, WRITE_BUFFER_BYTES } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -19,7 +19,7 @@ const kinds: readonly (readonly [string, () => Promise<Database>])[] = [
 it("yields to the event loop while it writes a large batch, and shows it whole or not at all", async () => {
   const folder = temporaryFolder();
   const database = await opened(folder);
-  const batch = createBatch();
+  const batch = new Batch();
   const keyOf = (index: number): Uint8Array => bytes([index >> 8, index & 255]);
   for (let index = 0; index < 20_000; index++) batch.put(keyOf(index), bytes([1]));
   let taken = 0;
@@ -54,7 +54,7 @@ it("yields to the event loop while it writes a large batch, and shows it whole o
   expect(database.get(keyOf(19_999))).toEqual(bytes([1]));
 
   // A write that began before the close is not lost.
-  const last = createBatch();
+  const last = new Batch();
   for (let index = 0; index < 20_000; index++) last.put(keyOf(index), bytes([2]));
   const writing = database.write(last);
   await database.close();
@@ -111,7 +111,7 @@ describe.each(kinds)("a database %s", (_, open) => {
     const model = new Map<string, Uint8Array>();
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), range, async (operations, asked) => {
-        const batch = createBatch();
+        const batch = new Batch();
         for (const { key, value } of operations) {
           if (value === undefined) batch.delete(key);
           else batch.put(key, value);
@@ -131,7 +131,7 @@ describe.each(kinds)("a database %s", (_, open) => {
 
   it("lists a range longer than one fetch", async () => {
     const database = await open();
-    const batch = createBatch();
+    const batch = new Batch();
     for (let at = 0; at < 2500; at++) batch.put(Uint8Array.of(at >> 8, at & 255), new Uint8Array(300));
     await database.write(batch);
     const keys = await keysIn(database, { from: bytes([0]), until: bytes([255]) });
@@ -174,7 +174,7 @@ describe("the database on disk", () => {
     const path = join(temporaryFolder(), "chain");
     const database = await openLevelDatabase({ path });
     // The write buffer is full now, so the next write needs a new file in the folder.
-    const large = createBatch();
+    const large = new Batch();
     large.put(bytes([1]), new Uint8Array(WRITE_BUFFER_BYTES + 1024));
     await database.write(large);
     renameSync(path, `${path}-away`);
@@ -222,7 +222,7 @@ function bytes(values: readonly number[]): Uint8Array {
 }
 
 function batchOf(...puts: readonly (readonly [key: readonly number[], value: readonly number[]])[]) {
-  const batch = createBatch();
+  const batch = new Batch();
   for (const [key, value] of puts) batch.put(bytes(key), bytes(value));
   return batch;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
-import { createBatch } from "../../src/storage/batch.ts";
+import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -21,7 +21,7 @@ describe("the check of the whole database", () => {
 
   it("reports each damage, at any depth below the head", async () => {
     const database = await aDatabase();
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(headerKey(1n), Uint8Array.from(database.get(headerKey(1n)) ?? []).fill(1, 5, 9));
     batch.delete(bodyKey(2n, 0));
     batch.delete(commitKey(3n));
@@ -37,7 +37,7 @@ describe("the check of the whole database", () => {
 
   it("finds lost, damaged and surplus trie pages of any block in one pass over all pages", async () => {
     const database = await aDatabase();
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(pageKey(5, 9), sealEntry(pageKey(5, 9), Uint8Array.of(5)));
     batch.put(pageKey(4, 1), Uint8Array.of(1, 2, 3, 4, 5));
     batch.delete(pageKey(2, 0));
@@ -63,7 +63,7 @@ describe("the check of the whole database", () => {
   it("reports a whole block that is not the parent of the next one", async () => {
     const database = await aDatabase();
     const other = aStoredChain({ seed: 4, blocks: 2, transactions: 3 })[2] as StoredBlock;
-    const batch = createBatch();
+    const batch = new Batch();
     const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
     store.delete(batch, 2n);
     store.put(batch, other);
@@ -87,7 +87,7 @@ async function aDatabase(): Promise<Database> {
   const database = createMemoryDatabase();
   const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of chain) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, block);
     for (const page of [0, 1, 2]) {
       const key = pageKey(Number(block.header.number), page);

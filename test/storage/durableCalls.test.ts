@@ -35,7 +35,7 @@ const { silentLogger } = await import("../../src/observability/logger.ts");
 const { openNodeKey } = await import("../../src/node/nodeKey.ts");
 const { createPoolFile } = await import("../../src/txpool/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
-const { createBatch } = await import("../../src/storage/batch.ts");
+const { Batch } = await import("../../src/storage/batch.ts");
 const { openLevelDatabase } = await import("../../src/storage/leveldb/levelDatabase.ts");
 const { openVoteLog } = await import("../../src/storage/votes/voteLog.ts");
 const { openMarkerFile } = await import("../../src/storage/markerFile.ts");
@@ -85,7 +85,7 @@ describe("durable before visible", () => {
 
   it("a block, before its commit resolves", async () => {
     const database = await openLevelDatabase({ path: join(temporaryFolder(), "chain") });
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(Uint8Array.of(1), Uint8Array.of(2));
     calls();
     await database.write(batch);

@@ -7,7 +7,7 @@ import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import type { Result } from "../../../src/primitives/result.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
 import { WorldState } from "../../../src/state/worldState.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
@@ -37,7 +37,7 @@ export async function measureBlock(goEvm: GoEvm | undefined): Promise<void> {
   const world = state.overlay();
   const { token } = await deployAll(world);
   const genesis = state.stage(world.changes(), 0n);
-  const batch = createBatch();
+  const batch = new Batch();
   genesis.writeTo(batch);
   await database.write(batch);
   state.adopt(genesis);

@@ -11,7 +11,7 @@ import { bigintToBytes, bigintToFixedBytes } from "../../primitives/quantity.ts"
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { StagedState } from "../../state/worldState.ts";
-import { createBatch } from "../../storage/batch.ts";
+import { Batch } from "../../storage/batch.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import { rootOfList } from "../../types/listRoot.ts";
 import { encodeReceipt } from "../../types/receipt.ts";
@@ -90,7 +90,7 @@ export async function measureFinishing({
     const staged = await timed(() => stage(overlay, rules.block.number));
     await timed(() => rootOfList(transactions.map(({ raw }) => raw)));
     await timed(() => rootOfList(executed.value.receipts.map(encodeReceipt)));
-    await timed(() => staged.writeTo(createBatch()));
+    await timed(() => staged.writeTo(new Batch()));
     // A clock with a resolution of whole milliseconds may show 0.
     const measuredMs = Math.max(MIN_BLOCK_MS, tookMs) / transactions.length;
     // The minimum is the least disturbed by compilation and garbage collection on other threads.

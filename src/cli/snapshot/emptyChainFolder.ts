@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DataDirectory } from "../../node/dataDirectory.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
-import { createBatch } from "../../storage/batch.ts";
+import { Batch } from "../../storage/batch.ts";
 import { type Database, UnfinishedImport } from "../../storage/database.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { checkSchema, putUnfinishedImport } from "../../storage/schema.ts";
@@ -27,7 +27,7 @@ export async function openForImport(
     await database.close();
     return notEmpty(directory.path, "has the file head.log of a chain");
   }
-  const batch = createBatch();
+  const batch = new Batch();
   putUnfinishedImport(batch);
   await database.write(batch);
   return ok(database);

@@ -8,9 +8,9 @@ import { isEpochBlock, tallyAfterEpoch, tallyOf, type VoteTally } from "../../ib
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { SignedDigest } from "../../primitives/recoveryBatch.ts";
-import { createBatch } from "../../storage/batch.ts";
+import { Batch } from "../../storage/batch.ts";
 import { putHeaderAlone } from "../../storage/blocks/headerStore.ts";
-import type { Batch, Database } from "../../storage/database.ts";
+import type { Database } from "../../storage/database.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { sealDigest } from "../../types/blockHash.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
@@ -117,7 +117,7 @@ async function store(
   headers: readonly ImportedHeader[],
   alsoTally?: ImportedHeader,
 ): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   for (const header of headers) {
     putHeaderAlone(batch, header);
     putTally(batch, header);

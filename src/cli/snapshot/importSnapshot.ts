@@ -10,7 +10,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { putState, StateLoader, StateMismatch } from "../../state/stateLoader.ts";
 import type { StateRecord } from "../../state/stateRecord.ts";
-import { createBatch } from "../../storage/batch.ts";
+import { Batch } from "../../storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { Database } from "../../storage/database.ts";
@@ -189,7 +189,7 @@ async function importInto(
 
 /** In a batch of its own, because a commit record counts the entries of one batch. */
 async function writeGenesis(database: Database, genesis: StoredBlock): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
   blocks.put(batch, genesis);
   blocks.complete(batch, genesis);
@@ -255,7 +255,7 @@ async function writeHead(
   }: { readonly block: StoredBlock; readonly record: StateRecord; readonly firstHeader: bigint },
 ): Promise<void> {
   const { number } = block.header;
-  const batch = createBatch();
+  const batch = new Batch();
   const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
   blocks.put(batch, block);
   putState(batch, Number(number), record);

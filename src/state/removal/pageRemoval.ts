@@ -1,4 +1,4 @@
-import { createBatch } from "../../storage/batch.ts";
+import { Batch } from "../../storage/batch.ts";
 import type { Database } from "../../storage/database.ts";
 import { parseTrieKey, trieKeysBetween } from "../../storage/stateKeys.ts";
 import type { RemovalStep, StateRemovalLimits } from "./removalWriter.ts";
@@ -20,7 +20,7 @@ export async function* removePages(
   let pages = 0;
   let uncompacted = { from, bytes: 0 };
   for (;;) {
-    const batch = createBatch();
+    const batch = new Batch();
     let bytes = 0;
     for await (const [key, sealed] of database.range({ from, until, limit: operations })) {
       batch.delete(key);

@@ -1,5 +1,5 @@
-import { createBatch } from "../../storage/batch.ts";
-import type { Batch, Database } from "../../storage/database.ts";
+import { Batch } from "../../storage/batch.ts";
+import type { Database } from "../../storage/database.ts";
 
 export interface StateRemovalLimits {
   /** Bytes, and operations, of one write. */
@@ -23,7 +23,7 @@ export class RemovalWriter {
   nodes = 0;
   private readonly database: Database;
   private readonly limits: StateRemovalLimits;
-  private batch: Batch = createBatch();
+  private batch: Batch = new Batch();
 
   constructor(database: Database, limits: StateRemovalLimits) {
     this.database = database;
@@ -44,7 +44,7 @@ export class RemovalWriter {
   /** Writes all that has gathered, with what `add` puts into the last batch; it is durable then. */
   async *write(add: (batch: Batch) => void = () => undefined): AsyncGenerator<RemovalStep, void> {
     const { batch } = this;
-    this.batch = createBatch();
+    this.batch = new Batch();
     add(batch);
     if (batch.operations.length > 0) await this.database.write(batch);
     yield { kind: "wrote", nodes: this.nodes, pages: 0 };

@@ -10,8 +10,9 @@ import {
   type Transaction,
   withSender,
 } from "../../types/transaction.ts";
+import type { Batch } from "../batch.ts";
 import { damaged, sealEntry, valueOfEntry } from "../checksum.ts";
-import type { Batch, Database } from "../database.ts";
+import type { Database } from "../database.ts";
 import { isWithin, readHistoryStart } from "../historyStart.ts";
 import { bodyKey, receiptsKeyOfBody } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";

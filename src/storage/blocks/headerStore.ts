@@ -5,8 +5,9 @@ import { encodeRlp, type RlpItem, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { BLOOM_BYTES } from "../../types/bloom.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems, headerItems } from "../../types/header.ts";
+import type { Batch } from "../batch.ts";
 import { damaged, missing, openEntry, sealEntry } from "../checksum.ts";
-import type { Batch, Database } from "../database.ts";
+import type { Database } from "../database.ts";
 import { blockNumberKey, headerKey, KEY_PREFIXES, numberInKey, numberRange } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 

@@ -6,8 +6,9 @@ import { bloomOfLogs, bloomOfLogsInSteps, EMPTY_BLOOM, STEP_LOGS } from "../../t
 import type { Log } from "../../types/log.ts";
 import { LOG_STEP_BYTES, type Receipt, stepBytesOfLog } from "../../types/receipt.ts";
 import type { TransactionType } from "../../types/transaction.ts";
+import type { Batch } from "../batch.ts";
 import { SEAL_BYTES, sealEntry, sealRecordInSteps } from "../checksum.ts";
-import type { Batch, Database } from "../database.ts";
+import type { Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, OpenedChunk, openChunk, openChunkInSteps } from "./chunks.ts";

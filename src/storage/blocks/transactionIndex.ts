@@ -1,7 +1,8 @@
 import type { Hash } from "../../primitives/hash.ts";
 import { toHex } from "../../primitives/hex.ts";
+import type { Batch } from "../batch.ts";
 import { openEntry, readUint32, sealEntry, writeUint32 } from "../checksum.ts";
-import type { Batch, Database } from "../database.ts";
+import type { Database } from "../database.ts";
 import { transactionKey } from "../keys.ts";
 
 /** Block and index of a transaction. */

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
+import type { Batch } from "../batch.ts";
 import {
-  type Batch,
   type DatabaseOnDisk,
   type DatabaseSnapshot,
   DiskError,

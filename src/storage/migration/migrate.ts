@@ -1,7 +1,7 @@
 import { assert } from "../../primitives/assert.ts";
 import { compareBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
-import { createBatch } from "../batch.ts";
-import { type Batch, type DatabaseOnDisk, DiskError } from "../database.ts";
+import { Batch } from "../batch.ts";
+import { type DatabaseOnDisk, DiskError } from "../database.ts";
 import { type MigrationMark, putSchema, readSchema, refusalOfVersion, type StoredSchema } from "../schema.ts";
 import type { MigrationPass, MigrationStep } from "./migrationStep.ts";
 import { type PlannedStep, planStep, roomOf } from "./planMigration.ts";
@@ -68,7 +68,7 @@ async function finishStep(
       run.onProgress?.(converted.bytes);
     }
   }
-  const end = createBatch();
+  const end = new Batch();
   putSchema(end, { version: from + 1, isPruned });
   await database.write(end);
   // Gives the room of the old entries back, which LevelDB would do much later. A kill here loses nothing else.
@@ -89,7 +89,7 @@ async function convertSome(
   { range, convert }: MigrationPass,
   cursor: Uint8Array,
 ): Promise<Converted | undefined> {
-  const batch = createBatch();
+  const batch = new Batch();
   const from = cursor.length === 0 ? range.from : Uint8Array.of(...cursor, 0);
   let last: Uint8Array | undefined;
   let bytes = 0;

@@ -1,4 +1,5 @@
-import type { Batch, KeyRange } from "../database.ts";
+import type { Batch } from "../batch.ts";
+import type { KeyRange } from "../database.ts";
 
 /** From one schema version of the database to the next (checklists/change-the-schema.md#steps). */
 export interface MigrationStep {

@@ -1,6 +1,6 @@
-import { createBatch } from "../batch.ts";
+import { Batch } from "../batch.ts";
 import { deleteBodyChunk } from "../blocks/bodyStore.ts";
-import type { Batch, DatabaseOnDisk, KeyRange } from "../database.ts";
+import type { DatabaseOnDisk, KeyRange } from "../database.ts";
 import { readHistoryStart } from "../historyStart.ts";
 import {
   bodyKey,
@@ -74,7 +74,7 @@ export class BlockRemoval {
   async step(): Promise<boolean> {
     const { until } = this;
     if (until <= 1n) return false;
-    const batch = createBatch();
+    const batch = new Batch();
     const isMore = (await this.removeBodies(batch, until)) || (await this.removeCommits(batch, until));
     if (batch.operations.length > 0) await this.database.write(batch);
     return isMore;

@@ -10,7 +10,7 @@ import type { SimulationResult } from "../../../src/execution/simulation/callReq
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../../src/storage/stateKeys.ts";
@@ -90,7 +90,7 @@ describe("calls while the state of the head is written", () => {
   });
 
   it("go to the worker pool, which reads the tries, where an entry of the flat state is lost", async () => {
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(accountKey(keccak256(RICH)));
     await database.write(batch);
     const again = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database });

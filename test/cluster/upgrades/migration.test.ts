@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { sealEntry } from "../../../src/storage/checksum.ts";
 import { KEY_PREFIXES } from "../../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
@@ -183,7 +183,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
   it("a version that no release wrote is refused", async () => {
     const folder = aFolder();
     const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
-    const batch = createBatch();
+    const batch = new Batch();
     putSchema(batch, { version: 0 });
     await database.write(batch);
     await database.close();
@@ -220,7 +220,7 @@ async function enlarge(dataPath: string, addedBytes: number): Promise<void> {
   const random = generator(7);
   const database = await openLevelDatabase({ path: join(dataPath, "chain") });
   for (let bytes = 0; bytes < addedBytes; ) {
-    const batch = createBatch();
+    const batch = new Batch();
     while (batch.byteLength < 2 * 1024 * 1024) {
       const key = Uint8Array.from(preimageKey(random.bytes(32)));
       batch.put(key, sealEntry(key, new Uint8Array(1000).fill(random.below(256))));

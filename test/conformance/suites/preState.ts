@@ -3,7 +3,7 @@ import { parseHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { WorldState } from "../../../src/state/worldState.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 
@@ -24,7 +24,7 @@ export async function worldOf(pre: PreState): Promise<WorldState> {
   const overlay = createOverlay(world.head);
   for (const [address, account] of Object.entries(pre)) put(overlay, address, account);
   const staged = world.stage(overlay.changes(), 0n);
-  const batch = createBatch();
+  const batch = new Batch();
   staged.writeTo(batch);
   await database.write(batch);
   world.adopt(staged);

@@ -6,7 +6,7 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { sealEntry } from "../../../src/storage/checksum.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
@@ -123,7 +123,7 @@ describe("state read during a rebuild", () => {
     const [ours, others] = [CONTRACT, RICH].map((address) => accountKey(keccak256(address)));
     const entry = others && database.get(others);
     if (ours === undefined || entry === undefined) throw new Error("there are two accounts");
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(ours, sealEntry(ours, entry.slice(0, -4)));
     await database.write(batch);
     await open();

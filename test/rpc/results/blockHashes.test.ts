@@ -6,7 +6,7 @@ import { joinBytes } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type Answer, JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { blockAnswer, blockJson } from "../../../src/rpc/results/blockResult.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
@@ -30,7 +30,7 @@ async function databaseWith(block: StoredBlock): Promise<Database> {
   const database = createMemoryDatabase();
   const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const each of [aStoredBlock(), block]) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, each);
     store.complete(batch, each);
     await database.write(batch);
@@ -120,7 +120,7 @@ describe("a block with hashes, read from the disk", () => {
       const { database, store, read } = await onDisk(aBlockOf(3_000));
       const key = bodyKey(1n, 20);
       const spoilt = spoil(expectDefined(database.get(key), "a chunk of the body"));
-      const batch = createBatch();
+      const batch = new Batch();
       if (spoilt === undefined) batch.delete(key);
       else batch.put(key, spoilt);
       await database.write(batch);

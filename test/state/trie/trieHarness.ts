@@ -6,7 +6,7 @@ import { PageReader } from "../../../src/state/trie/pageReader.ts";
 import type { LeafContents } from "../../../src/state/trie/readNode.ts";
 import { EMPTY_TRIE, type TrieRoot } from "../../../src/state/trie/trieRoot.ts";
 import { updateTrie } from "../../../src/state/trie/updateTrie.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 
@@ -28,7 +28,7 @@ export class TrieHarness {
 
   /** Applies puts and deletions (undefined) as one version, with a reader without cache. */
   async apply(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<TrieRoot> {
-    const batch = createBatch();
+    const batch = new Batch();
     const list = [...changes]
       .map(([text, value]) => ({ key: bytesOf(text), value, existed: this.contents.has(text) }))
       .filter(({ value, existed }) => value !== undefined || existed)

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { KEY_PREFIXES, prefixRange } from "../../../src/storage/keys.ts";
 import { casesOf } from "../../thorough.ts";
@@ -90,7 +90,7 @@ describe("trie of one key length", () => {
 });
 
 async function write(database: Database, key: Uint8Array, value: Uint8Array): Promise<void> {
-  const batch = createBatch();
+  const batch = new Batch();
   batch.put(key, value);
   await database.write(batch);
 }

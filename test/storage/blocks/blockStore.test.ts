@@ -3,7 +3,7 @@ import { assert, expectDefined } from "../../../src/primitives/assert.ts";
 import { asHash, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { atOnce } from "../../../src/primitives/steps.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
@@ -48,7 +48,7 @@ describe("the block store", () => {
     const database = await databaseWith(shortChain);
     const store = storeOver(database);
     expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
-    const gone = createBatch();
+    const gone = new Batch();
     gone.delete(metaKey("head"));
     gone.delete(headerKey(1n));
     await database.write(gone);
@@ -66,7 +66,7 @@ describe("the block store", () => {
       index === 7 ? { ...receipt, logs: new Array<typeof log>(10_000).fill(log) } : receipt,
     );
     const block = { ...long, receipts };
-    const [whole, sliced] = [createBatch(), createBatch()];
+    const [whole, sliced] = [new Batch(), new Batch()];
     store.put(whole, block);
     const { pauses } = countSteps(store.putInSteps(sliced, block));
     // Three chunks of transactions and of receipts, 10,000 logs, 300 entries of the index; and what measures and seals.
@@ -85,7 +85,7 @@ describe("the block store", () => {
     });
     const block = { ...long, receipts };
     const store = new BlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
-    const batch = createBatch();
+    const batch = new Batch();
     expect(mostCopied(store.putInSteps(batch, block)).bytes).toBeLessThan(MIB);
     expect(batch.byteLength).toBeGreaterThan(8_000_000);
 
@@ -305,7 +305,7 @@ describe("the block store", () => {
       expect(store.encodedHeader(header.number)).toEqual(encodeHeader(header));
     expect(reads).toBe(2 * chain.length);
     for (const number of [4n, -1n, 2n ** 64n]) expect(store.encodedHeader(number)).toBeUndefined();
-    const gone = createBatch();
+    const gone = new Batch();
     gone.delete(headerKey(1n));
     await database.write(gone);
     expect(() => store.encodedHeader(1n)).toThrow(DamagedData);
@@ -327,7 +327,7 @@ describe("the block store", () => {
     for (const block of chain) store.remember(block);
     const hashOf = ({ transactions }: StoredBlock) => expectDefined(transactions[0], "a transaction").hash;
     for (const block of [first, third]) expect(store.transactionByHash(hashOf(block))?.block).toBe(block);
-    const batch = createBatch();
+    const batch = new Batch();
     store.delete(batch, 3n);
     store.delete(batch, 2n);
     store.moveHead(batch, first);
@@ -381,7 +381,7 @@ describe("the block store on a damaged database", () => {
 
   it.each(places)("throws DamagedData when the %s of a block below the head is missing", async (_, key) => {
     const database = await databaseWith(chain);
-    const batch = createBatch();
+    const batch = new Batch();
     batch.delete(key);
     await database.write(batch);
     expect(() => readAll(storeOver(database))).toThrow(DamagedData);
@@ -399,7 +399,7 @@ describe("the block store on a damaged database", () => {
 
   it("throws DamagedData when a valid entry is under another key", async () => {
     const database = await databaseWith(chain);
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(headerKey(2n), database.get(headerKey(1n)) ?? new Uint8Array());
     batch.put(
       transactionKey(second.transactions[0]?.hash ?? second.hash),
@@ -420,7 +420,7 @@ async function databaseWith(blocks: readonly StoredBlock[]): Promise<Database> {
   const database = createMemoryDatabase();
   const store = storeOver(database);
   for (const block of blocks) {
-    const batch = createBatch();
+    const batch = new Batch();
     store.put(batch, block);
     store.complete(batch, block);
     await database.write(batch);
@@ -442,7 +442,7 @@ async function overwrite(
 ): Promise<void> {
   const value = Uint8Array.from(database.get(key) ?? []);
   change(value);
-  const batch = createBatch();
+  const batch = new Batch();
   batch.put(key, value);
   await database.write(batch);
 }

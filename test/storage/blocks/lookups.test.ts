@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../../src/primitives/assert.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type StoredBlock, transactionAt } from "../../../src/types/block.ts";
@@ -12,7 +12,7 @@ async function storeOf(blocks: readonly StoredBlock[], blockBytes: number): Prom
   const database = createMemoryDatabase();
   const writer = new BlockStore(BLOCK_STORE_LIMITS, { database });
   for (const block of blocks) {
-    const batch = createBatch();
+    const batch = new Batch();
     writer.put(batch, block);
     writer.complete(batch, block);
     await database.write(batch);

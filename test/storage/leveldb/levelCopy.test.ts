@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { DamagedData } from "../../../src/storage/database.ts";
 import { copyLevelFolder } from "../../../src/storage/leveldb/levelCopy.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
@@ -37,7 +37,7 @@ it(`copies of a database that is written to hold whole batches, and all that wer
   let isDone = false;
   const writing = (async () => {
     while (!isDone) {
-      const batch = createBatch();
+      const batch = new Batch();
       const number = durable + 1;
       const value = new Uint8Array(2_000 + random.below(20_000)).fill(number % 256);
       new DataView(value.buffer).setUint32(0, number);

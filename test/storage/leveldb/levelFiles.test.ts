@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { expectDefined } from "../../../src/primitives/assert.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { ALL_TABLES, findLevelDamage } from "../../../src/storage/leveldb/levelFiles.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
@@ -39,7 +39,7 @@ async function aFolderOfTables() {
   const path = join(temporaryFolder(), "chain");
   for (let open = 0; open < 4; open++) {
     const database = await openLevelDatabase({ path });
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(Uint8Array.of(open), new Uint8Array(1_000).fill(open));
     await database.write(batch);
     await database.close();

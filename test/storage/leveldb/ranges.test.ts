@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import type { DatabaseOnDisk } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
@@ -62,7 +62,7 @@ describe("a range of the database on disk", () => {
 async function openFilled(): Promise<DatabaseOnDisk> {
   const database = await openLevelDatabase({ path: temporaryFolder() });
   onTestFinished(() => database.close());
-  const batch = createBatch();
+  const batch = new Batch();
   for (let number = 0; number < ENTRIES; number++) batch.put(keyOf(number), new Uint8Array(VALUE_BYTES));
   await database.write(batch);
   return database;

@@ -5,7 +5,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
 import { transactionKey } from "../../../src/storage/keys.ts";
@@ -24,7 +24,7 @@ async function openFolder(blocks: readonly StoredBlock[]) {
     const { database, headMarker, close } = await openChainDatabase(paths);
     const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
     for (const block of part) {
-      const batch = createBatch();
+      const batch = new Batch();
       store.put(batch, block);
       store.complete(batch, block);
       await database.write(batch);
@@ -79,7 +79,7 @@ it("reports the table with a damaged byte while the database is open, and what t
 it("detects an entry that is missing without a trace, as after the compaction of a damaged table", async () => {
   const { path, database, close } = await openFolder(CHAIN);
   const key = transactionKey(expectDefined(CHAIN[2]?.transactions[3], "a transaction of block 2").hash);
-  const batch = createBatch();
+  const batch = new Batch();
   batch.delete(key);
   await database.write(batch);
   expect(await firstRound(path)).toContain(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { sealEntry } from "../../../src/storage/checksum.ts";
 import { DamagedData, type Database, type DatabaseOnDisk, DiskError } from "../../../src/storage/database.ts";
 import { KEY_PREFIXES } from "../../../src/storage/keys.ts";
@@ -32,7 +32,7 @@ describe("a migration", () => {
 
   it("leaves the mark of removed blocks, so that earlier programs refuse the folder as before", async () => {
     const database = await aDatabase(createMemoryDatabase());
-    const batch = createBatch();
+    const batch = new Batch();
     putPrunedSchema(batch);
     await database.write(batch);
     expect(await migrate(database, STEPS)).toBe("done");
@@ -115,7 +115,7 @@ describe("a migration", () => {
 
   it("stops at a damaged entry, and keeps what it has done", async () => {
     const database = await aDatabase(createMemoryDatabase());
-    const batch = createBatch();
+    const batch = new Batch();
     batch.put(keyOf(300), Uint8Array.of(1, 2, 3, 4, 5));
     await database.write(batch);
     await expect(migrate(database, STEPS)).rejects.toBeInstanceOf(DamagedData);
@@ -133,7 +133,7 @@ describe("a migration", () => {
             from: Uint8Array.of(KEY_PREFIXES.preimage),
             until: Uint8Array.of(KEY_PREFIXES.preimage + 1),
           },
-          convert: ({ value }: { value: Uint8Array }, batch: ReturnType<typeof createBatch>) =>
+          convert: ({ value }: { value: Uint8Array }, batch: Batch) =>
             batch.put(Uint8Array.of(KEY_PREFIXES.preimage, 0xff), value),
         },
       ],
@@ -160,7 +160,7 @@ describe("a migration", () => {
 });
 
 async function aDatabase<D extends Database>(database: D): Promise<DatabaseOnDisk> {
-  const batch = createBatch();
+  const batch = new Batch();
   putSchema(batch, { version: FIRST_SCHEMA_VERSION });
   for (let number = 0; number < ENTRIES; number++) {
     // Half of them change their keys, the others stay in their places.

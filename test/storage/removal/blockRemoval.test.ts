@@ -5,7 +5,7 @@ import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { checkState } from "../../../src/state/verifyState.ts";
-import { createBatch } from "../../../src/storage/batch.ts";
+import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyNewest } from "../../../src/storage/blocks/verifyNewest.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
@@ -182,7 +182,7 @@ describe("a start of the history that moves", () => {
 it("gives back the room of the commit records of blocks without transactions, and of those alone that it removed", async () => {
   const database = createMemoryDatabase();
   const until = 5_000n;
-  const batch = createBatch();
+  const batch = new Batch();
   for (let number = 1n; number < until + 5n; number++) batch.put(commitKey(number), new Uint8Array(1_000));
   await database.write(batch);
   const compacted: string[] = [];
