@@ -12,8 +12,8 @@ import { putPreimage } from "./preimages.ts";
 import type { AccountOfState, SlotOfState } from "./stateLeaves.ts";
 import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 import { ACCOUNT_TRIE } from "./stateWriter.ts";
-import { TrieGrower } from "./trie/growTrie.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";
+import { TrieGrower } from "./trie/trieGrower.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
 /** What was given is no state: out of order, a root that does not match, code that is missing. */
