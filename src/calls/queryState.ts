@@ -13,7 +13,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, equalBytes } from "../primitives/hex.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
 import { readBody } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
@@ -116,7 +116,7 @@ async function overlayAt(
   const record = readHeader(database, at.blockNumber);
   const state = history.at(parentOf(at));
   if (record === undefined || state === undefined) return undefined;
-  if (at.blockNumber === 0n) return createOverlay(state);
+  if (at.blockNumber === 0n) return new JournaledOverlay(state);
   const all = readBody(database, record);
   if (all === undefined) return undefined;
   const rules = blockRules(spec, record.header, (number) => readHeader(database, number)?.hash);

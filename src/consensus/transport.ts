@@ -10,7 +10,7 @@ import type { Engine } from "./engine.ts";
 import type { SignedTimes } from "./monitor/signedTimes.ts";
 import type { Outbox } from "./ports.ts";
 import { MessageRouter } from "./router/messageRouter.ts";
-import { createReadingShares } from "./router/readingShares.ts";
+import { ReadingScheduler } from "./router/readingShares.ts";
 import { declareMessageRouterMetrics } from "./router/routerMetrics.ts";
 
 /** Carries consensus messages between the engine and the peers: `IBF ── message router ── engine`. */
@@ -62,7 +62,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     signedTimes,
     penalisePeer: (sender) => ibf.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
-    shares: createReadingShares({ clock, defer: setImmediate }),
+    shares: new ReadingScheduler({ clock, defer: setImmediate }),
     logger,
     metrics: metrics === undefined ? undefined : declareMessageRouterMetrics(metrics),
   });

@@ -1,6 +1,6 @@
 import { assert } from "../primitives/assert.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import type { BlockRules } from "./blockRules.ts";
@@ -20,7 +20,7 @@ export async function replayStart(
   slice: TimeSlice | undefined,
 ): Promise<Overlay> {
   const yieldPolicy = memoryBounded(undefined, slice);
-  const overlay = createOverlay(parent, yieldPolicy.memory);
+  const overlay = new JournaledOverlay(parent, yieldPolicy.memory);
   const session = new BlockSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
   assert(begun.ok, "the system calls of a committed block can be replayed");

@@ -50,16 +50,6 @@ export interface MemoryMeter {
 /** What an overlay can be based on: a stored state, or another overlay (a candidate built on a candidate). */
 export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
 
-/**
- * Creates an empty overlay over `below`. It is the hottest object of the node: the EVM reads each balance, slot and
- * code through it. Accounts are keyed by address, slots by their key inside the account; values read from below are
- * kept, so that each is read once. Without an open checkpoint nothing is journaled, because nothing can be undone. It
- * keeps the caller's byte arrays without a copy: the caller must not change them. The meter, if given, counts memory.
- */
-export function createOverlay(below: OverlayBase, meter?: MemoryMeter): Overlay {
-  return new JournaledOverlay(below, meter);
-}
-
 /** Upper bounds of the memory for an account, a slot and an undo step, with the EVM's record of their accesses. */
 const ACCOUNT_BYTES = 1000;
 const SLOT_BYTES = 700;
@@ -74,7 +64,13 @@ function codeHashOf(code: Uint8Array): Hash {
   return code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
 }
 
-class JournaledOverlay implements Overlay {
+/**
+ * The overlay of a block in execution, the hottest object of the node: the EVM reads each balance, slot and code through
+ * it. Accounts are keyed by address, slots by their key inside the account; values read from below are kept, so that each
+ * is read once. Without an open checkpoint nothing is journaled, because nothing can be undone. It keeps the caller's byte
+ * arrays without a copy: the caller must not change them. The meter, if given, counts memory.
+ */
+export class JournaledOverlay implements Overlay {
   private readonly below: OverlayBase;
   private readonly meter: MemoryMeter | undefined;
   private readonly entries = new Map<string, AccountEntry>();
@@ -96,7 +92,7 @@ class JournaledOverlay implements Overlay {
   private lastSlots: ReadonlyMap<string, SlotCell> = NO_SLOTS;
   private lastCell: SlotCell | undefined = undefined;
 
-  constructor(below: OverlayBase, meter: MemoryMeter | undefined) {
+  constructor(below: OverlayBase, meter?: MemoryMeter) {
     this.below = below;
     this.meter = meter;
   }

@@ -8,7 +8,7 @@ import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { type CodeReader, createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
-import { createOverlay, type Overlay } from "./overlay.ts";
+import { JournaledOverlay, type Overlay } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
@@ -123,13 +123,13 @@ export class WorldState {
 
   /** An empty overlay over the state after the head. Not valid once the head has moved: see overlayAt. */
   overlay(): Overlay {
-    return createOverlay(this.head);
+    return new JournaledOverlay(this.head);
   }
 
   /** An empty overlay over the state after block `number`; undefined when that is not stored. */
   overlayAt(number: bigint): Overlay | undefined {
     const reader = this.at(number);
-    return reader === undefined ? undefined : createOverlay(reader);
+    return reader === undefined ? undefined : new JournaledOverlay(reader);
   }
 
   /**

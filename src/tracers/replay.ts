@@ -8,7 +8,7 @@ import { memoryBounded, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
@@ -106,7 +106,7 @@ async function beginReplay(
     throw new StateUnavailableError(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
   const yieldPolicy = memoryBounded(memoryBytes, source.slice);
-  const overlay = createOverlay(state, yieldPolicy.memory);
+  const overlay = new JournaledOverlay(state, yieldPolicy.memory);
   const started = await beginBlock(rules, new BlockSession({ ...rules, overlay, yieldPolicy }));
   if (!started.ok) throw new BlockNotExecutableError(started.error.message);
   return { rules, overlay, yieldPolicy };

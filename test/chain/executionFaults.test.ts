@@ -10,7 +10,7 @@ import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/ca
 import { AssertionFailed } from "../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
-import { createOverlay } from "../../src/state/overlay.ts";
+import { JournaledOverlay } from "../../src/state/overlay.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -58,7 +58,7 @@ const PLACES: Readonly<Record<string, object>> = {
   machine: Machine.prototype,
   journal: AccessJournal.prototype,
   receipts: BlockReceipts.prototype,
-  overlay: Object.getPrototypeOf(createOverlay({} as Parameters<typeof createOverlay>[0])) as object,
+  overlay: JournaledOverlay.prototype,
 };
 
 let restore: (() => void) | undefined;

@@ -10,7 +10,7 @@ import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -45,7 +45,7 @@ export function anOverlay(
   accounts: readonly (readonly [Address, ContextAccount])[] = [],
   below = EMPTY_STATE,
 ): Overlay {
-  const overlay = createOverlay(below);
+  const overlay = new JournaledOverlay(below);
   for (let index = 0; index < 10; index++)
     overlay.putAccount(account(index).address, { ...EMPTY_ACCOUNT, balance: 10n * ETHER });
   for (const [address, { balance = 0n, nonce = 0n, code, storage = {} }] of accounts) {
@@ -55,7 +55,7 @@ export function anOverlay(
       overlay.putStorage(address, slotOf(Number(slot)), bigintToBytes(value));
   }
   // A second overlay, so that the accounts count as committed.
-  return createOverlay(overlay);
+  return new JournaledOverlay(overlay);
 }
 
 export function slotOf(n: number): Uint8Array {

@@ -11,7 +11,7 @@ import { executeTransaction } from "../../src/execution/executeTransaction.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
-import { createOverlay } from "../../src/state/overlay.ts";
+import { JournaledOverlay } from "../../src/state/overlay.ts";
 import { WorldState } from "../../src/state/worldState.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -114,7 +114,7 @@ function sign(choice: Fields, nonce: bigint, fork: ForkName): SentTransaction {
 async function ourState(): Promise<WorldState> {
   const database = createMemoryDatabase();
   const state = new WorldState({ database });
-  const overlay = createOverlay(state.head);
+  const overlay = new JournaledOverlay(state.head);
   for (const [address, { balance = 0n, nonce = 0n, code, storage = {} }] of PRE_STATE) {
     overlay.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce });
     if (code !== undefined) overlay.putCode(address, hexToBytes(code));

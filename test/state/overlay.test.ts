@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, toDigits } from "../../src/primitives/hex.ts";
-import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import { casesOf } from "../thorough.ts";
@@ -14,7 +14,7 @@ describe("overlay", () => {
   it("reads and reports like a model that copies the whole state at each checkpoint", () => {
     fc.assert(
       fc.property(fc.array(action(), { minLength: 1, maxLength: 120 }), (actions) => {
-        const overlay = createOverlay(BASE);
+        const overlay = new JournaledOverlay(BASE);
         const model = new Model();
         for (const step of actions) {
           perform(overlay, model, step);
@@ -32,7 +32,7 @@ describe("overlay", () => {
   });
 
   it("reports nothing when every change was undone", () => {
-    const overlay = createOverlay(BASE);
+    const overlay = new JournaledOverlay(BASE);
     overlay.checkpoint();
     overlay.putAccount(addressOf(0), { ...EMPTY_ACCOUNT, balance: 5n });
     overlay.putStorage(addressOf(0), slotOf(0), Uint8Array.of(9));
@@ -44,7 +44,7 @@ describe("overlay", () => {
   });
 
   it("keeps the original value of a slot in a transaction, through clearing and reverts", () => {
-    const overlay = createOverlay(BASE);
+    const overlay = new JournaledOverlay(BASE);
     const [address, slot] = [addressOf(1), slotOf(0)];
     const before = overlay.storage(address, slot);
     expect(before.length).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe("overlay", () => {
   });
 
   it("reports code once, and only code that an account still has", () => {
-    const overlay = createOverlay(BASE);
+    const overlay = new JournaledOverlay(BASE);
     const kept = Uint8Array.of(0x60, 0x01);
     overlay.checkpoint();
     overlay.putCode(addressOf(2), Uint8Array.of(0x60, 0x02));
@@ -76,10 +76,10 @@ describe("overlay", () => {
   });
 
   it("can be based on another overlay and reports only its own changes", () => {
-    const lower = createOverlay(BASE);
+    const lower = new JournaledOverlay(BASE);
     lower.clearStorage(addressOf(1));
     lower.putAccount(addressOf(4), { ...EMPTY_ACCOUNT, nonce: 1n });
-    const upper = createOverlay(lower);
+    const upper = new JournaledOverlay(lower);
     expect(upper.hasStorage(addressOf(1))).toBe(false);
     upper.putStorage(addressOf(4), slotOf(2), Uint8Array.of(3));
     expect(upper.changes().accounts.map((change) => toDigits(change.address))).toEqual([

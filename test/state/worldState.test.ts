@@ -7,7 +7,7 @@ import { EMPTY_TRIE_ROOT, keccak256 } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { BranchTooLarge } from "../../src/state/branch.ts";
-import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../src/state/overlay.ts";
 import { StateHistory } from "../../src/state/stateHistory.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { type StagedState, WorldState } from "../../src/state/worldState.ts";
@@ -79,7 +79,7 @@ describe("world state", () => {
         const branch = expectDefined(node.otherReader.branch(BigInt(from)), "the branch");
         let state = expectDefined(node.states[from], "the model");
         for (const actions of other) {
-          const overlay = createOverlay(branch.head);
+          const overlay = new JournaledOverlay(branch.head);
           state = structuredClone(state);
           for (const action of actions) perform(overlay, state, action);
           expect(toHex(branch.extend(overlay.changes()))).toBe(toHex(await oracleRoot(state)));
@@ -95,7 +95,7 @@ describe("world state", () => {
     const node = new Node();
     await node.commit([]);
     const branch = expectDefined(node.otherReader.branch(0n, 1000), "the branch");
-    const overlay = createOverlay(branch.head);
+    const overlay = new JournaledOverlay(branch.head);
     for (let i = 0; i < 100; i++) overlay.putAccount(numberedAddress(i), EMPTY_ACCOUNT);
     expect(() => branch.extend(overlay.changes())).toThrow(BranchTooLarge);
   });

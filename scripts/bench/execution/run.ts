@@ -1,6 +1,6 @@
 import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
-import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_STATE } from "../../../test/execution/context.ts";
 import { printBeside } from "../report.ts";
 import { measureBlock } from "./block.ts";
@@ -16,7 +16,7 @@ import { type Workload, workloads } from "./workloads.ts";
  * the smallest of them; what is called many times in one call compares without that.
  */
 export async function measureExecution(seconds: number, only?: string): Promise<void> {
-  const world = createOverlay(EMPTY_STATE);
+  const world = new JournaledOverlay(EMPTY_STATE);
   const deployed = await deployAll(world);
   const goEvm = findGoEvm(world);
   console.log("\nexecution of contract code, one thread");
@@ -53,7 +53,7 @@ async function measure(
 }
 
 async function runOnce(world: Overlay, { sender, to, input }: Workload): Promise<number> {
-  const overlay = createOverlay(world);
+  const overlay = new JournaledOverlay(world);
   overlay.beginTransaction();
   const { config, rules, block } = RULES;
   const session = new BlockSession({ config, rules, block, overlay, yieldPolicy: NEVER_YIELD });

@@ -3,7 +3,7 @@ import type { ForkName } from "../../../src/chainspec/forks.ts";
 import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { createYieldPolicy, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { bytesToBigint } from "../../../src/primitives/quantity.ts";
-import { createOverlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { EMPTY_STATE, theRules } from "../../../test/execution/context.ts";
 import { code, OP, push } from "./assembly.ts";
@@ -110,7 +110,7 @@ function casesOf(size: number): readonly (readonly [string, Uint8Array])[] {
 }
 
 async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds> {
-  const overlay = createOverlay(EMPTY_STATE);
+  const overlay = new JournaledOverlay(EMPTY_STATE);
   overlay.putAccount(SENDER, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
   const data = code(OP.CALLDATASIZE, OP.PUSH0);
   for (const [address, bytes] of [

@@ -1,7 +1,7 @@
 import { BlockSession } from "../../../src/execution/blockSession.ts";
 import { MemoryExhausted } from "../../../src/execution/memoryBudget.ts";
 import { OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
-import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { chainHashOf, theRules } from "../../../test/execution/context.ts";
 import type { Case } from "./instructions.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
@@ -24,7 +24,7 @@ export async function runOurs(
   gas: number,
   limitMs: number,
 ): Promise<OurTime | undefined> {
-  const overlay = createOverlay(world);
+  const overlay = new JournaledOverlay(world);
   overlay.putCode(addressOf(TARGET), one.code);
   overlay.beginTransaction();
   const watch = stopwatch(limitMs);

@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { concatBytes } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
-import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { account } from "../../../test/builders/testAccounts.ts";
 import { EMPTY_STATE } from "../../../test/execution/context.ts";
@@ -39,7 +39,7 @@ export function addressOf(number: bigint): Address {
 }
 
 export function buildWorld(random: Random): Overlay {
-  const world = createOverlay(EMPTY_STATE);
+  const world = new JournaledOverlay(EMPTY_STATE);
   world.putAccount(SENDER, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
   const put = (at: bigint, bytes: Uint8Array): void => {
     world.putAccount(addressOf(at), { ...EMPTY_ACCOUNT, nonce: 1n, balance: 10n ** 18n });

@@ -52,10 +52,6 @@ export interface ReadingSharesParts {
   readonly defer: (action: () => void) => void;
 }
 
-export function createReadingShares(parts: ReadingSharesParts): ReadingShares {
-  return new ReadingScheduler(parts);
-}
-
 /** The time of an account, and its jobs in order of arrival. */
 interface Ledger {
   readonly account: ReadingAccount;
@@ -65,7 +61,7 @@ interface Ledger {
   next: NextStep;
 }
 
-class ReadingScheduler implements ReadingShares {
+export class ReadingScheduler implements ReadingShares {
   private readonly clock: Clock;
   private readonly defer: (action: () => void) => void;
   private readonly ledgers = new Map<string, Ledger>();

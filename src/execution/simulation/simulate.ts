@@ -6,7 +6,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { CodedError } from "../../primitives/result.ts";
 import type { TimeSlice } from "../../primitives/timeSlice.ts";
-import { createOverlay, type Overlay } from "../../state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../state/overlay.ts";
 import type { StateReader } from "../../state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { Header } from "../../types/header.ts";
@@ -100,7 +100,7 @@ export function workspaceOn({
   slice,
   yieldPolicy = memoryBounded(undefined, slice),
 }: CallContext): Workspace {
-  const overlay = createOverlay(state, yieldPolicy.memory);
+  const overlay = new JournaledOverlay(state, yieldPolicy.memory);
   if (accounts !== undefined) overrideAccounts(overlay, accounts);
   return { overlay, yieldPolicy };
 }

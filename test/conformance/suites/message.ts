@@ -7,7 +7,7 @@ import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { type Address, addressFromHex, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { EMPTY_BYTES } from "../../../src/primitives/hex.ts";
-import { createOverlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay } from "../../../src/state/overlay.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 
@@ -44,7 +44,7 @@ export function loneSession(
   fork: ForkName,
   { to, code, block = {} }: { to: Address; code?: Uint8Array; block?: Partial<BlockContext> },
 ): BlockSession {
-  const overlay = createOverlay(EMPTY_STATE);
+  const overlay = new JournaledOverlay(EMPTY_STATE);
   if (code !== undefined) {
     overlay.putAccount(to, EMPTY_ACCOUNT);
     overlay.putCode(to, code);
@@ -53,7 +53,7 @@ export function loneSession(
     config: { chainId: 1n, contractSizeLimitBytes: 24_576, stackLimit: 1024 },
     rules: rulesOf(fork),
     block: { ...BLOCK, ...block },
-    overlay: createOverlay(overlay),
+    overlay: new JournaledOverlay(overlay),
     yieldPolicy: NEVER_YIELD,
   });
 }

@@ -1,7 +1,7 @@
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { parseHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
-import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
+import { JournaledOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { WorldState } from "../../../src/state/worldState.ts";
 import { Batch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
@@ -21,7 +21,7 @@ export interface PreAccount {
 export async function worldOf(pre: PreState): Promise<WorldState> {
   const database = createMemoryDatabase();
   const world = new WorldState({ database });
-  const overlay = createOverlay(world.head);
+  const overlay = new JournaledOverlay(world.head);
   for (const [address, account] of Object.entries(pre)) put(overlay, address, account);
   const staged = world.stage(overlay.changes(), 0n);
   const batch = new Batch();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
-  createReadingShares,
   MAX_WAITING_JOBS,
   type NextStep,
   type ReadingAccount,
+  ReadingScheduler,
   SLICE_MS,
 } from "../../../src/consensus/router/readingShares.ts";
 
@@ -27,7 +27,7 @@ function aThread() {
     },
   };
   let deferred: (() => void)[] = [];
-  const shares = createReadingShares({ clock, defer: (action) => deferred.push(action) });
+  const shares = new ReadingScheduler({ clock, defer: (action) => deferred.push(action) });
   const done: string[] = [];
   const turnsMs: number[] = [];
   let busyMs = 0;
