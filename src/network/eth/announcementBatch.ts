@@ -3,7 +3,7 @@ import { encodeBodyTransaction, type Transaction } from "../../types/transaction
 import { MAX_TRANSACTION_ANNOUNCEMENTS, TRANSACTIONS_MESSAGE_BYTES } from "./limits.ts";
 import { encodeMessage } from "./messageCodec.ts";
 import { CODES, DETAILED_ANNOUNCEMENTS_VERSION } from "./messages.ts";
-import type { EthPeer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 
 export interface PendingAnnouncement {
   readonly key: string;
@@ -22,16 +22,16 @@ export class AnnouncementBatch {
     this.pending = pending;
   }
 
-  sendFull(peer: EthPeer): void {
+  sendFull(peer: Peer): void {
     this.send(peer, CODES.transactions, encodeFull);
   }
 
-  sendHashes(peer: EthPeer): void {
+  sendHashes(peer: Peer): void {
     const isDetailed = peer.version >= DETAILED_ANNOUNCEMENTS_VERSION;
     this.send(peer, CODES.newPooledTransactionHashes, isDetailed ? encodeDetailed : encodeBare);
   }
 
-  private send(peer: EthPeer, code: number, encode: BatchEncoder): void {
+  private send(peer: Peer, code: number, encode: BatchEncoder): void {
     const unknown = this.pending.filter(({ key }) => !peer.knownTransactions.has(key));
     if (unknown.length === 0) return;
     const isWhole = unknown.length === this.pending.length;

@@ -28,54 +28,6 @@ import { encodeHashes } from "./wireWriter.ts";
 
 export type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
-/** A peer of the eth protocol, by node id, over one connection or two. */
-export interface EthPeer {
-  readonly nodeId: Uint8Array;
-  /** The node id in hexadecimal digits. */
-  readonly key: string;
-  /** Address of the node key; the validator's address, if it is a validator. */
-  readonly address: Address;
-  /** The negotiated version of eth, over the connection that `send` uses. */
-  readonly version: number;
-  /** Its Status; undefined before it arrived. */
-  readonly status: Status | undefined;
-  /**
-   * Its best known block: from its Status, later the parent of a block that it announced, or one that it named
-   * (p2p.md#block-propagation).
-   */
-  readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
-  /** Highest block that it should have; undefined until this node has the header of its head, or got it. */
-  readonly height: bigint | undefined;
-  /** The operator configured it as a peer. */
-  readonly isMaintained: boolean;
-  readonly knownBlocks: KnownHashes;
-  readonly knownTransactions: KnownHashes;
-  /** Announced by the peer and not requested yet, by hash. */
-  readonly announced: Map<string, AnnouncedTransaction>;
-  /** An error means no valid response; a malformed response has already ended the connection. */
-  requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>>;
-  /** Bodies of at most so many transactions each; as many as the head's gas limit allows when absent. */
-  requestBodies(
-    hashes: readonly Hash[],
-    maxTransactions?: number,
-  ): Promise<Result<readonly Body[], ResponseErrorCode>>;
-  requestTransactions(
-    hashes: readonly Hash[],
-  ): Promise<Result<readonly DeliveredTransaction[], ResponseErrorCode>>;
-  /** Sends over the lasting connection; false when there is none. */
-  send(code: number, payload: Uint8Array): boolean;
-  /** Does work that the peer's input caused, within the peer's time budget. */
-  inShare(work: () => void): void;
-  spend(durationMs: number): void;
-  readonly isTrusted: boolean;
-  readonly transactionScore: TransactionScore;
-  reward(): void;
-  penalise(): void;
-  /** Counts what the peer did in vain; once unless `count` says otherwise. */
-  noteRefused(reason: InputRefusal, count?: number): void;
-  disconnect(reason: DisconnectReason, detail: string): void;
-}
-
 export interface PeerParts {
   readonly clock: Clock;
   /** Its head bounds the transactions of a requested body. */
@@ -83,13 +35,21 @@ export interface PeerParts {
   readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
 }
 
-/** The protocol's own view of a peer. */
-export class Peer implements EthPeer {
+/** A peer of the eth protocol, by node id, over one connection or two. */
+export class Peer {
   readonly nodeId: Uint8Array;
+  /** The node id in hexadecimal digits. */
   readonly key: string;
+  /** Address of the node key; the validator's address, if it is a validator. */
   readonly address: Address;
+  /** Its Status; undefined before it arrived. */
   status: Status | undefined;
-  best: EthPeer["best"];
+  /**
+   * Its best known block: from its Status, later the parent of a block that it announced, or one that it named
+   * (p2p.md#block-propagation).
+   */
+  best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
+  /** Highest block that it should have; undefined until this node has the header of its head, or got it. */
   height: bigint | undefined;
   readonly connections = createPeerConnections();
   readonly requests: Requests;
@@ -97,6 +57,7 @@ export class Peer implements EthPeer {
   readonly knownTransactions = new KnownHashes(MAX_KNOWN_TRANSACTIONS);
   /** Blocks sent to it, in full or by hash. */
   readonly sentBlocks = new KnownHashes(MAX_KNOWN_BLOCKS);
+  /** Announced by the peer and not requested yet, by hash. */
   readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
   private readonly chain: PeerParts["chain"];
@@ -121,10 +82,12 @@ export class Peer implements EthPeer {
     });
   }
 
+  /** The negotiated version of eth, over the connection that `send` uses. */
   get version(): number {
     return this.connections.version;
   }
 
+  /** The operator configured it as a peer. */
   get isMaintained(): boolean {
     return this.connections.isMaintained;
   }
@@ -133,12 +96,14 @@ export class Peer implements EthPeer {
     return this.connections.isTrusted;
   }
 
+  /** An error means no valid response; a malformed response has already ended the connection. */
   requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>> {
     return this.request("blockHeaders", encodeHeaderQuery(query), (list) =>
       readHeaders(list, Math.max(1, query.max)),
     );
   }
 
+  /** Bodies of at most so many transactions each; as many as the head's gas limit allows when absent. */
   requestBodies(
     hashes: readonly Hash[],
     maxTransactions = maxTransactionsAfter(this.chain.head.header),
@@ -156,10 +121,12 @@ export class Peer implements EthPeer {
     );
   }
 
+  /** Sends over the lasting connection; false when there is none. */
   send(code: number, payload: Uint8Array): boolean {
     return this.connections.send(code, payload);
   }
 
+  /** Does work that the peer's input caused, within the peer's time budget. */
   inShare(work: () => void): void {
     this.connections.inShare(work);
   }
@@ -176,6 +143,7 @@ export class Peer implements EthPeer {
     this.connections.penalise();
   }
 
+  /** Counts what the peer did in vain; once unless `count` says otherwise. */
   noteRefused(reason: InputRefusal, count = 1): void {
     this.onRefused?.(reason, count);
   }
@@ -192,7 +160,7 @@ export class Peer implements EthPeer {
   }
 
   /** Records a block that it has; a lower total difficulty than its best is ignored. */
-  raiseBest({ hash, totalDifficulty }: NonNullable<EthPeer["best"]>): void {
+  raiseBest({ hash, totalDifficulty }: NonNullable<Peer["best"]>): void {
     if (this.best === undefined || totalDifficulty >= this.best.totalDifficulty)
       this.best = { hash, totalDifficulty };
   }

@@ -9,7 +9,7 @@ import { BlockGossip } from "./blockGossip.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
 import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
-import type { EthPeer, Peer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import { createPeers, type Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import { RequestServer } from "./serve.ts";
@@ -33,7 +33,7 @@ export interface Eth {
   /** One for each version, ascending; a connection has the highest that both ends have. */
   readonly protocols: readonly SubProtocol[];
   /** Peers with a completed Status exchange, in order of arrival. */
-  readonly peers: readonly EthPeer[];
+  readonly peers: readonly Peer[];
   /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
   /** A validator's consensus messages imply that it has block `number`; requests will show whether it does. */

@@ -8,7 +8,7 @@ import {
   MAX_TRANSACTION_ANNOUNCEMENTS,
   SMALL_NETWORK_PEERS,
 } from "./limits.ts";
-import type { EthPeer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 
 /** Tells peers about transactions of the pool: in full or by hash (p2p.md#transaction-gossip). */
@@ -16,7 +16,7 @@ export interface TransactionAnnouncer {
   /** To be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
   /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */
-  sendPool(peer: EthPeer): void;
+  sendPool(peer: Peer): void;
   close(): void;
 }
 
@@ -27,7 +27,7 @@ export interface TransactionAnnouncer {
 const BLOB_TYPE = 3;
 
 export function createTransactionAnnouncer(parts: {
-  readonly peers: () => readonly EthPeer[];
+  readonly peers: () => readonly Peer[];
   readonly pool: EthPool;
   readonly clock: Clock;
   /** 0 to 1. */
@@ -91,7 +91,7 @@ function take<T>(items: Iterator<T>, most: number): readonly T[] {
 }
 
 /** Sends full copies to the first of all peers, whether they have the transactions or not, and hashes to the rest. */
-function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+function sendToSome(peers: readonly Peer[], pending: readonly PendingAnnouncement[]): void {
   const batch = new AnnouncementBatch(pending);
   const fullCount = Math.round(Math.sqrt(peers.length));
   for (const [index, peer] of peers.entries()) {
@@ -101,7 +101,7 @@ function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnounce
 }
 
 /** The peer that sent a transaction has most likely sent it to the others as well. */
-function sendToFew(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+function sendToFew(peers: readonly Peer[], pending: readonly PendingAnnouncement[]): void {
   const isOfPeer = ({ key }: PendingAnnouncement): boolean =>
     peers.some(({ knownTransactions }) => knownTransactions.has(key));
   const ofPeers = new AnnouncementBatch(pending.filter(isOfPeer));

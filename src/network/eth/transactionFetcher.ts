@@ -10,12 +10,12 @@ import {
 } from "./limits.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
 import type { DeliveredTransaction } from "./payloadReaders.ts";
-import type { EthPeer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { TransactionIntake } from "./transactionIntake.ts";
 
 export interface TransactionFetcherParts {
-  readonly peers: () => readonly EthPeer[];
+  readonly peers: () => readonly Peer[];
   readonly pool: Pick<EthPool, "isOpen" | "isSaturated">;
   readonly clock: Clock;
   readonly intake: Pick<TransactionIntake, "isKnown" | "take" | "noteUndelivered">;
@@ -35,15 +35,15 @@ export class TransactionFetcher {
   /** Requested from some peer. */
   private readonly inFlight = new Set<string>();
   /** Open requests by peer. */
-  private readonly openRequests = new WeakMap<EthPeer, number>();
+  private readonly openRequests = new WeakMap<Peer, number>();
   /** Peers whose last request failed: others are asked before them. */
-  private readonly lateResponders = new WeakSet<EthPeer>();
+  private readonly lateResponders = new WeakSet<Peer>();
 
   constructor(parts: TransactionFetcherParts) {
     this.parts = parts;
   }
 
-  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void {
+  receiveAnnounced(peer: Peer, announcements: readonly AnnouncedTransaction[]): void {
     const { pool, intake } = this.parts;
     if (!pool.isOpen) return;
     if (peer.transactionScore.isIgnored) {
@@ -85,7 +85,7 @@ export class TransactionFetcher {
   }
 
   /** Continues without a pause while there is a full request's worth. */
-  private async fetchFrom(peer: EthPeer): Promise<void> {
+  private async fetchFrom(peer: Peer): Promise<void> {
     while (!this.parts.pool.isSaturated && (this.openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
       const wanted = this.takeMissing(peer);
       if (wanted.length === 0) return;
@@ -95,7 +95,7 @@ export class TransactionFetcher {
   }
 
   /** The next transactions to request from a peer that announced them. */
-  private takeMissing(peer: EthPeer): readonly AnnouncedTransaction[] {
+  private takeMissing(peer: Peer): readonly AnnouncedTransaction[] {
     const wanted: AnnouncedTransaction[] = [];
     for (const [key, announced] of peer.announced) {
       if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
@@ -107,7 +107,7 @@ export class TransactionFetcher {
     return wanted;
   }
 
-  private async fetch(peer: EthPeer, wanted: readonly AnnouncedTransaction[]): Promise<boolean> {
+  private async fetch(peer: Peer, wanted: readonly AnnouncedTransaction[]): Promise<boolean> {
     const asked = new Map(wanted.map((announced) => [toKey(announced.hash), announced]));
     for (const key of asked.keys()) this.inFlight.add(key);
     this.countRequest(peer, 1);
@@ -125,7 +125,7 @@ export class TransactionFetcher {
 
   /** False when the peer is disconnected: what it delivered is not what it announced. */
   private async accept(
-    peer: EthPeer,
+    peer: Peer,
     asked: Map<string, AnnouncedTransaction>,
     delivered: readonly DeliveredTransaction[],
   ): Promise<boolean> {
@@ -148,12 +148,12 @@ export class TransactionFetcher {
     return true;
   }
 
-  private countRequest(peer: EthPeer, change: number): void {
+  private countRequest(peer: Peer, change: number): void {
     this.openRequests.set(peer, (this.openRequests.get(peer) ?? 0) + change);
   }
 
   /** No other peer may have announced these hashes. A peer that never responds is disconnected after some requests. */
-  private putBack(peer: EthPeer, wanted: readonly AnnouncedTransaction[]): void {
+  private putBack(peer: Peer, wanted: readonly AnnouncedTransaction[]): void {
     for (const announced of wanted) {
       if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS)
         peer.announced.set(toKey(announced.hash), announced);

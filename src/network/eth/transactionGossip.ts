@@ -3,7 +3,7 @@ import type { Transaction } from "../../types/transaction.ts";
 import { GossipQueue } from "./gossipQueue.ts";
 import { openTransactions } from "./messageCodec.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
-import type { EthPeer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";
 import { TransactionFetcher } from "./transactionFetcher.ts";
@@ -25,23 +25,23 @@ export interface TransactionGossip {
   /** To be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
   /** Announces the whole pool, by hashes, to a new peer. */
-  sendPool(peer: EthPeer): void;
+  sendPool(peer: Peer): void;
   /** A message of unsolicited transactions arrived. */
-  receive(peer: EthPeer, payload: Uint8Array): void;
-  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void;
+  receive(peer: Peer, payload: Uint8Array): void;
+  receiveAnnounced(peer: Peer, announcements: readonly AnnouncedTransaction[]): void;
   /** The peer is gone. */
-  forget(peer: EthPeer): void;
+  forget(peer: Peer): void;
   close(): void;
 }
 
 export function createTransactionGossip(parts: {
-  readonly peers: () => readonly EthPeer[];
+  readonly peers: () => readonly Peer[];
   readonly pool: EthPool;
   readonly clock: Clock;
   /** 0 to 1. */
   readonly chance: () => number;
   /** The peer has blocks that this node lacks. */
-  readonly isAhead: (peer: EthPeer) => boolean;
+  readonly isAhead: (peer: Peer) => boolean;
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
 }): TransactionGossip {
@@ -52,7 +52,7 @@ export function createTransactionGossip(parts: {
     onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
   });
   const fetcher = new TransactionFetcher({ ...parts, intake });
-  const queue = new GossipQueue<EthPeer>({
+  const queue = new GossipQueue<Peer>({
     defer: parts.defer,
     inShare: (peer, work) => peer.inShare(work),
     open: openTransactions,

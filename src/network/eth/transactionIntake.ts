@@ -5,7 +5,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS, UNDELIVERED_WEIGHT } from "./limits.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
-import type { EthPeer } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
 
@@ -18,9 +18,9 @@ export class TransactionIntake {
     readonly pool: EthPool;
     readonly clock: Clock;
     /** The peer has blocks that this node lacks. */
-    readonly isAhead: (peer: EthPeer) => boolean;
+    readonly isAhead: (peer: Peer) => boolean;
     /** The peer has these transactions, and the full pool has no place for them now. */
-    readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
+    readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
   };
   /** Offered to the pool, oldest first, with the time. */
   private readonly offered = new Map<string, number>();
@@ -29,9 +29,9 @@ export class TransactionIntake {
     readonly pool: EthPool;
     readonly clock: Clock;
     /** The peer has blocks that this node lacks. */
-    readonly isAhead: (peer: EthPeer) => boolean;
+    readonly isAhead: (peer: Peer) => boolean;
     /** The peer has these transactions, and the full pool has no place for them now. */
-    readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
+    readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
   }) {
     this.parts = parts;
   }
@@ -43,7 +43,7 @@ export class TransactionIntake {
     return this.parts.pool.get(hash) !== undefined;
   }
 
-  take(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts> {
+  take(peer: Peer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts> {
     const fresh: Transaction[] = [];
     for (const transaction of transactions) {
       const key = toKey(transaction.hash);
@@ -62,19 +62,19 @@ export class TransactionIntake {
   }
 
   /** The peer answered without so many transactions that it had announced. */
-  noteUndelivered(peer: EthPeer, count: number): void {
+  noteUndelivered(peer: Peer, count: number): void {
     peer.noteRefused("undelivered", count);
     record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
   }
 
   /** Transactions arrived from an ignored peer. */
-  noteIgnored(peer: EthPeer): void {
+  noteIgnored(peer: Peer): void {
     peer.noteRefused("ignored");
     peer.transactionScore.noteIgnored();
     disconnectIfUseless(peer);
   }
 
-  private settle(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+  private settle(peer: Peer, counts: ValidationCounts): ValidationCounts {
     const { withoutPlace } = counts;
     if (withoutPlace !== undefined) {
       for (const { hash } of withoutPlace) this.offered.delete(toKey(hash));
@@ -88,14 +88,14 @@ export class TransactionIntake {
 }
 
 /** A trusted peer is only ignored for a while; any other that continues is disconnected. */
-function record(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+function record(peer: Peer, counts: ValidationCounts): ValidationCounts {
   peer.transactionScore.note(counts);
   if (peer.transactionScore.isIgnored) peer.announced.clear();
   disconnectIfUseless(peer);
   return counts;
 }
 
-function disconnectIfUseless(peer: EthPeer): void {
+function disconnectIfUseless(peer: Peer): void {
   if (peer.transactionScore.isAtLimit && !peer.isTrusted)
     peer.disconnect("uselessPeer", "too many of its transactions were rejected, or never came");
 }
