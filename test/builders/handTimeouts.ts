@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
+import type { HandClock } from "./handClock.ts";
 
 /**
  * The timeouts of the code under test, and its time for durations (performance.now), run down by hand until the test ends: they never run out by themselves. Sockets and
@@ -27,6 +28,17 @@ export async function fewTurns(): Promise<void> {
 }
 
 const TURNS = 100;
+
+/** Lets as much time pass as the promise waits for. All other timers of the clock see that time, too. */
+export async function advanceUntil(clock: HandClock, promise: Promise<unknown>): Promise<void> {
+  const waiting = settling(promise);
+  await expect
+    .poll(() => {
+      if (!waiting.isSettled) clock.advanceBy(100);
+      return waiting.isSettled;
+    })
+    .toBe(true);
+}
 
 /** Whether the promise has settled. */
 export function settling(promise: Promise<unknown>): { readonly isSettled: boolean } {

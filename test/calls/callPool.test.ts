@@ -24,6 +24,7 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { advanceUntil } from "../builders/handTimeouts.ts";
 import { HANG_MS } from "../hang.ts";
 
 /** Returns its argument plus the number in slot 0. */
@@ -171,12 +172,18 @@ describe("the call pool", () => {
   });
 
   it("terminates the worker of an endless call at the time limit, and runs the other calls", async () => {
-    openPool({ timeoutMs: 3_000 });
+    const clock = createHandClock(0);
+    openPool({ timeoutMs: 3_000 }, silentLogger, clock);
     await call(ADDER, 0n);
     const endless = call(ENDLESS, 0n, { gasLimit: 2n ** 62n });
-    const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
+    const sums = async (): Promise<unknown> =>
+      (await Promise.all([1n, 2n, 3n].map((n) => call(ADDER, n)))).map(sumOf);
+    expect(await sums()).toEqual([43n, 44n, 45n]);
+    await advanceUntil(clock, endless);
     expect(await endless).toEqual({ kind: "timedOut", limitMs: 3_000 });
-    expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
+    expect(await sums()).toEqual([43n, 44n, 45n]);
+    // A long call needs the very thread that the endless one had.
+    expect(await call(ENDLESS, 0n, { gasLimit: 400_000_000n })).toMatchObject({ kind: "halted" });
   });
 
   it("answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls", async () => {

@@ -12,7 +12,7 @@ import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { systemClock } from "../../src/primitives/clock.ts";
+import { type Clock, systemClock } from "../../src/primitives/clock.ts";
 import { joinPieces, roughLengthOf } from "../../src/primitives/jsonPieces.ts";
 import { JsonPieces } from "../../src/rpc/method.ts";
 import { traceAnswer } from "../../src/rpc/results/traceAnswer.ts";
@@ -21,6 +21,8 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/tracers/traceJob.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { advanceUntil } from "../builders/handTimeouts.ts";
 import { itIfThorough } from "../thorough.ts";
 
 /** Returns slot 0. */
@@ -67,10 +69,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function aPool(settings: Partial<TracePoolSettings>): TracePool {
+function aPool(settings: Partial<TracePoolSettings>, clock: Clock = systemClock): TracePool {
   return createTracePool(
     { ...DEFAULT_TRACE_POOL_SETTINGS, ...settings },
-    { databasePath: path, spec, clock: systemClock, logger: silentLogger },
+    { databasePath: path, spec, clock, logger: silentLogger },
   );
 }
 
@@ -121,12 +123,18 @@ describe("the trace pool", () => {
   });
 
   it("terminates the worker of an endless call at the time limit, and runs the next", async () => {
-    const shortLimit = aPool({ timeoutMs: 1000 });
+    const clock = createHandClock(0);
+    const shortLimit = aPool({ timeoutMs: 1000 }, clock);
     onTestFinished(() => shortLimit.close());
     const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n, shortLimit);
-    const next = traceCall(READER, CALL_TRACER, 100_000n, shortLimit);
+    const next = () => traceCall(READER, CALL_TRACER, 100_000n, shortLimit);
+    expect(jsonOf(await next())).toMatchObject({ type: "CALL" });
+    await advanceUntil(clock, endless);
     expect(await endless).toEqual({ kind: "timedOut", limitMs: 1000 });
-    expect(jsonOf(await next)).toMatchObject({ type: "CALL" });
+    expect(jsonOf(await next())).toMatchObject({ type: "CALL" });
+    // A long trace needs the very thread that the endless one had.
+    const long = await traceCall(ENDLESS, CALL_TRACER, 20_000_000n, shortLimit);
+    expect(jsonOf(long)).toMatchObject({ error: "out of gas" });
   });
 
   it("refuses a trace that exceeds the size limit", async () => {
