@@ -9,21 +9,6 @@ import type { GiftRecord, RecordedGift } from "./giftRecord.ts";
 import { signGift } from "./giftTransaction.ts";
 import { DAY_MS, GIFT_GAS, REMEMBERED_GIFTS, WAITING_LIMIT } from "./limits.ts";
 
-/**
- * Gives the coin of a test network away, within its terms.
- *
- *   request ─ turn ─> address ─> cooldowns, daily limit ─> balance ─> record, on disk ─> signed, to the pool
- *
- * Invariants: requests are worked on one after another, so that two at once are never both granted on the same count; a gift
- * is on disk before it is sent, so that it counts after a kill; the key is in no answer and no log line.
- */
-export interface Faucet {
-  readonly address: Address;
-  give(request: GiftRequest): Promise<GiftAnswer>;
-  /** Resolves when the gift that is being given is. */
-  close(): Promise<void>;
-}
-
 export interface FaucetSettings extends FaucetTerms {
   /** 32 bytes. */
   readonly privateKey: Uint8Array;
@@ -45,89 +30,96 @@ export interface FaucetParts {
   readonly logger: Logger;
 }
 
-export function createFaucet(settings: FaucetSettings, parts: FaucetParts): Faucet {
-  const address = addressOfPrivateKey(settings.privateKey);
-  const giver = { ...parts, settings, address };
-  const turns = new Mutex();
-  let waiting = 0;
-  let isClosed = false;
+/**
+ * Gives the coin of a test network away, within its terms.
+ *
+ *   request ─ turn ─> address ─> cooldowns, daily limit ─> balance ─> record, on disk ─> signed, to the pool
+ *
+ * Invariants: requests are worked on one after another, so that two at once are never both granted on the same count; a gift
+ * is on disk before it is sent, so that it counts after a kill; the key is in no answer and no log line.
+ */
+export class Faucet {
+  readonly address: Address;
+  readonly #settings: FaucetSettings;
+  readonly #parts: FaucetParts;
+  readonly #turns = new Mutex();
+  #waiting = 0;
+  #isClosed = false;
 
-  async function answerInTurn(request: GiftRequest): Promise<GiftAnswer> {
-    const answer = isClosed ? refused("busy", "The node stops.") : await giveSafely(request, giver);
-    parts.onAnswer(answer.kind === "given" ? "given" : answer.reason);
+  constructor(settings: FaucetSettings, parts: FaucetParts) {
+    this.address = addressOfPrivateKey(settings.privateKey);
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  give(request: GiftRequest): Promise<GiftAnswer> {
+    if (this.#waiting >= WAITING_LIMIT) {
+      this.#parts.onAnswer("busy");
+      return Promise.resolve(refused("busy", "Too many ask at once.", 1000));
+    }
+    this.#waiting++;
+    return this.#turns
+      .runExclusive(() => this.#answerInTurn(request))
+      .finally(() => {
+        this.#waiting--;
+      });
+  }
+
+  /** Resolves when the gift that is being given is. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#turns.runExclusive(() => this.#parts.record.close());
+  }
+
+  async #answerInTurn(request: GiftRequest): Promise<GiftAnswer> {
+    const answer = this.#isClosed ? refused("busy", "The node stops.") : await this.#decideSafely(request);
+    this.#parts.onAnswer(answer.kind === "given" ? "given" : answer.reason);
     return answer;
   }
 
-  return {
-    address,
-    give(request) {
-      if (waiting >= WAITING_LIMIT) {
-        parts.onAnswer("busy");
-        return Promise.resolve(refused("busy", "Too many ask at once.", 1000));
-      }
-      waiting++;
-      return turns
-        .runExclusive(() => answerInTurn(request))
-        .finally(() => {
-          waiting--;
-        });
-    },
-    async close() {
-      isClosed = true;
-      await turns.runExclusive(() => parts.record.close());
-    },
-  };
-}
-
-interface Giver extends FaucetParts {
-  readonly settings: FaucetSettings;
-  readonly address: Address;
-}
-
-/** A failing disk refuses gifts, and does not end the node by itself. */
-async function giveSafely(request: GiftRequest, giver: Giver): Promise<GiftAnswer> {
-  try {
-    return await give(request, giver);
-  } catch (error) {
-    giver.logger.error({ error }, "the faucet could not give");
-    return refused("notAccepted", "The faucet cannot give now.");
+  /** A failing disk refuses gifts, and does not end the node by itself. */
+  async #decideSafely(request: GiftRequest): Promise<GiftAnswer> {
+    try {
+      return await this.#decide(request);
+    } catch (error) {
+      this.#parts.logger.error({ error }, "the faucet could not give");
+      return refused("notAccepted", "The faucet cannot give now.");
+    }
   }
-}
 
-async function give(request: GiftRequest, giver: Giver): Promise<GiftAnswer> {
-  const { settings, record } = giver;
-  const recipient = addressOf(request.address);
-  if (recipient === undefined)
-    return refused("badAddress", "An address of 40 hexadecimal digits after 0x is expected.");
-  const atMs = giver.nowMs();
-  const { remoteHost } = request;
-  const gift: RecordedGift = { atMs, address: toHex(recipient), remoteHost, wei: settings.amountWei };
-  const objection = objectionOf(gift, record.giftsAt(atMs), settings);
-  if (objection !== undefined) return objection;
-  const gasPriceWei = giver.gasPriceWei();
-  if (giver.balanceOf(giver.address) < settings.amountWei + GIFT_GAS * gasPriceWei)
-    return refused("empty", "The faucet is empty.");
-  await record.add(gift);
-  return send(gift, recipient, gasPriceWei, giver);
-}
-
-async function send(
-  gift: RecordedGift,
-  to: Address,
-  gasPriceWei: bigint,
-  { settings, address, record, nextNonce, submit, logger }: Giver,
-): Promise<GiftAnswer> {
-  const { chainId, amountWei, privateKey } = settings;
-  const nonce = nextNonce(address);
-  const sent = await submit(signGift({ chainId, nonce, gasPriceWei, to, valueWei: amountWei }, privateKey));
-  if (!sent.ok) {
-    await record.removeNewest();
-    logger.warn({ reason: sent.error.message }, "the pool did not take a gift of the faucet");
-    return refused("notAccepted", `The gift was not accepted: ${sent.error.message}.`);
+  async #decide(request: GiftRequest): Promise<GiftAnswer> {
+    const { record } = this.#parts;
+    const { amountWei } = this.#settings;
+    const recipient = addressOf(request.address);
+    if (recipient === undefined)
+      return refused("badAddress", "An address of 40 hexadecimal digits after 0x is expected.");
+    const atMs = this.#parts.nowMs();
+    const { remoteHost } = request;
+    const gift: RecordedGift = { atMs, address: toHex(recipient), remoteHost, wei: amountWei };
+    const objection = objectionOf(gift, record.giftsAt(atMs), this.#settings);
+    if (objection !== undefined) return objection;
+    const gasPriceWei = this.#parts.gasPriceWei();
+    if (this.#parts.balanceOf(this.address) < amountWei + GIFT_GAS * gasPriceWei)
+      return refused("empty", "The faucet is empty.");
+    await record.add(gift);
+    return this.#send(gift, recipient, gasPriceWei);
   }
-  const transactionHash = toHex(sent.value);
-  logger.info({ to: gift.address, hash: transactionHash }, "the faucet gave");
-  return { kind: "given", transactionHash, amountWei };
+
+  async #send(gift: RecordedGift, to: Address, gasPriceWei: bigint): Promise<GiftAnswer> {
+    const { record, logger } = this.#parts;
+    const { chainId, amountWei, privateKey } = this.#settings;
+    const nonce = this.#parts.nextNonce(this.address);
+    const signed = signGift({ chainId, nonce, gasPriceWei, to, valueWei: amountWei }, privateKey);
+    const sent = await this.#parts.submit(signed);
+    if (!sent.ok) {
+      await record.removeNewest();
+      logger.warn({ reason: sent.error.message }, "the pool did not take a gift of the faucet");
+      return refused("notAccepted", `The gift was not accepted: ${sent.error.message}.`);
+    }
+    const transactionHash = toHex(sent.value);
+    logger.info({ to: gift.address, hash: transactionHash }, "the faucet gave");
+    return { kind: "given", transactionHash, amountWei };
+  }
 }
 
 function addressOf(text: string): Address | undefined {

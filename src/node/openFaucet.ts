@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import { createFaucet, type Faucet } from "../faucet/faucet.ts";
+import { Faucet } from "../faucet/faucet.ts";
 import { GiftRecord } from "../faucet/giftRecord.ts";
 import { DAY_MS } from "../faucet/limits.ts";
 import { toHex } from "../primitives/hex.ts";
@@ -29,7 +29,7 @@ export async function openFaucet(
     labels: ["answer"],
   });
   const log = logger.child("node");
-  const faucet = createFaucet(
+  const faucet = new Faucet(
     { ...settings.faucet, chainId: settings.chainSpec.chainId },
     {
       record,

@@ -144,7 +144,7 @@ function threadOpener(
       {
         ...answering,
         logins: logins.logins,
-        give: faucet?.give,
+        give: faucet && ((request) => faucet.give(request)),
         simulator,
         stateQueries: simulator,
         tracer,

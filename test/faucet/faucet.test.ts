@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFaucet, type Faucet, type FaucetParts } from "../../src/faucet/faucet.ts";
+import { Faucet, type FaucetParts } from "../../src/faucet/faucet.ts";
 import { GiftRecord } from "../../src/faucet/giftRecord.ts";
 import { DAY_MS, GIFT_GAS, WAITING_LIMIT } from "../../src/faucet/limits.ts";
 import { toHex } from "../../src/primitives/hex.ts";
@@ -27,7 +27,7 @@ async function open(path = join(temporaryFolder(), "faucet.jsonl"), changes: Par
   const world = { nowMs: 1_700_000_000_000, sent: [] as Transaction[], answers: [] as string[] };
   const { logger, lines } = loggedLines();
   const record = await GiftRecord.open(path, 24 * HOUR_MS, world.nowMs);
-  const faucet = createFaucet(
+  const faucet = new Faucet(
     { ...TERMS, privateKey: GIVER.privateKey, chainId: 1337n },
     {
       record,
