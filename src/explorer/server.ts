@@ -1,41 +1,21 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
-import { ok, type Result } from "../primitives/result.ts";
+import type { Result } from "../primitives/result.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import { NAMESPACES, type RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
-import { remade } from "../rpc/remade.ts";
 import type { RpcMetrics } from "../rpc/rpcMetrics.ts";
-import { answerBrokenRequest } from "../rpc/server/badRequests.ts";
 import type { CallerTime } from "../rpc/server/callerTime.ts";
-import { type ConnectionLimits, limitConnections } from "../rpc/server/connectionLimits.ts";
-import { createHostAllowlist, type HostCheck } from "../rpc/server/hostAllowlist.ts";
-import { createHostRefusalLog, respondProbeRefused } from "../rpc/server/hostRefusal.ts";
 import { createHttpRequestHandler } from "../rpc/server/httpRequests.ts";
 import { respondNotAllowed, respondRefusal } from "../rpc/server/httpResponse.ts";
-import {
-  ARRIVAL_LIMIT_MS,
-  ARRIVAL_TIMES,
-  FRAMES_PER_MESSAGE,
-  KEEP_ALIVE_MS,
-  STUCK_READER_MS,
-} from "../rpc/server/limits.ts";
+import { FRAMES_PER_MESSAGE, KEEP_ALIVE_MS, STUCK_READER_MS } from "../rpc/server/limits.ts";
+import { Listener, type ListenerSettings } from "../rpc/server/listener.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
-import { Pipelines } from "../rpc/server/pipelines.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
 import { createProxyRule, type HostRule, siteOf } from "../rpc/server/remoteHost.ts";
-import {
-  listen,
-  listening,
-  listenOn,
-  portOf,
-  type RpcServer,
-  type ServerErrorCode,
-} from "../rpc/server/server.ts";
+import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
-import { serveUpgrades } from "../rpc/server/upgrades.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
 import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
@@ -47,23 +27,17 @@ import { visitorHost } from "./visitorHost.ts";
 /**
  * The explorer's port: the page, and what it asks, on one origin (docs/operating/explorer.md).
  *
- *   socket ─ over the limit: closed ─> host allow-list ─403─> route ┬ GET, HEAD  pages.ts
- *                                                                   ├ POST /     JSON-RPC of this origin, else 403
- *                                                                   ├ /api/faucet  the same origin (faucetRoute.ts)
- *                                                                   └ Upgrade    the same, and new heads
+ *   listener.ts ─> route ┬ GET, HEAD    pages.ts
+ *                        ├ POST /       JSON-RPC of this origin, else 403
+ *                        ├ /api/faucet  the same origin (faucetRoute.ts)
+ *                        └ Upgrade      the same, and new heads
  *
  * It knows the node by JSON-RPC alone, of which it offers a fixed list (offer.ts) within a budget (budget.ts).
  */
-export interface ExplorerServerSettings extends ConnectionLimits {
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
+export interface ExplorerServerSettings
+  extends Omit<ListenerSettings, "tls" | "limitOption" | "keepAliveMs" | "idleMs"> {
   /** Proxies by whose X-Forwarded-For visitors are told apart. */
   readonly visitorProxies: readonly string[];
-  /** A socket that listens there already. */
-  readonly descriptor?: number | undefined;
-  /** Names by which the node may be addressed; asked for each request. */
-  readonly allowedHosts: () => readonly string[];
 }
 
 export interface ExplorerServerParts {
@@ -83,32 +57,17 @@ export async function openExplorerServer(
   settings: ExplorerServerSettings,
   parts: ExplorerServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, descriptor, arrivalTimes = ARRIVAL_TIMES } = settings;
-  const {
-    backend,
-    reader,
-    logger,
-    metrics,
-    totals = shareTotals(),
-    clock = durationClock,
-    callerTime,
-  } = parts;
-  const server = createServer({
-    requireHostHeader: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: ARRIVAL_LIMIT_MS,
-    headersTimeout: arrivalTimes.headersMs,
-    connectionsCheckingInterval: arrivalTimes.checkMs,
-  });
-  server.timeout = ANSWER_MS + STUCK_READER_MS;
-  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket as Socket, logger));
-  const connections = limitConnections(server, settings, {
-    option: "--explorer-max-active-connections",
-    logger,
-    onRefused: () => metrics?.rejected("connections"),
-    isTls: false,
-  });
-  const checkHost = createHostCheck(settings, parts);
+  const { backend, reader, logger, metrics, callerTime } = parts;
+  const { totals = shareTotals(), clock = durationClock } = parts;
+  const listener = new Listener(
+    {
+      ...settings,
+      limitOption: "--explorer-max-active-connections",
+      keepAliveMs: KEEP_ALIVE_MS,
+      idleMs: ANSWER_MS + STUCK_READER_MS,
+    },
+    { logger, metrics },
+  );
   const isShared = sharedHosts([...settings.proxyAddresses, ...settings.visitorProxies]);
   const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
   const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
@@ -116,37 +75,16 @@ export async function openExplorerServer(
   const isProxy = createProxyRule(settings.visitorProxies);
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);
   const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf, callerTime };
-  const pipelines = new Pipelines(logger);
+  const { pipelines } = listener;
   const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines });
   const faucet = openFaucet(parts, hostOf, budget);
-  const answers = { pages: await openPages(), pipelines, rpc, faucet, logger, metrics };
-  server.on("request", createRequestHandler(checkHost, answers));
-  const upgraded = serveUpgrades(server, WEB_SOCKET_SETTINGS, answering, {
-    checkHost,
+  const pages = await openPages();
+  listener.onRequest(createRequestHandler({ pages, rpc, faucet, logger, metrics }));
+  listener.onUpgrade(WEB_SOCKET_SETTINGS, answering, {
     judgePage: ({ headers }) => (isOwnPage(headers) ? "own" : "refused"),
-    connections,
     hostOf,
   });
-  const begin = (): Promise<void> =>
-    descriptor === undefined ? listen(server, host, port) : listenOn(server, descriptor);
-  const listened = await listening(begin, host, port);
-  if (!listened.ok) {
-    upgraded.stop();
-    return listened;
-  }
-  return ok({
-    host,
-    port: portOf(server),
-    get connectionCount() {
-      return connections.count;
-    },
-    close() {
-      upgraded.stop();
-      connections.cutSilent();
-      server.closeIdleConnections();
-      return upgraded.closeServer();
-    },
-  });
+  return listener.open();
 }
 
 /** The port's own pages are no foreign ones, and others have been refused. */
@@ -187,34 +125,15 @@ function openFaucet(
   };
 }
 
-function createHostCheck(
-  { allowedHosts }: Pick<ExplorerServerSettings, "allowedHosts">,
-  { logger, metrics }: Pick<ExplorerServerParts, "logger" | "metrics">,
-): (request: IncomingMessage) => HostCheck {
-  const check = remade(allowedHosts, createHostAllowlist);
-  const logHostRefusal = createHostRefusalLog(logger);
-  return (request) => {
-    const result = check()(request.headers.host);
-    if (result === "allowed") return result;
-    metrics?.rejected("host");
-    logHostRefusal(request);
-    return result;
-  };
-}
-
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface RequestParts extends Pick<ExplorerServerParts, "logger" | "metrics"> {
   readonly pages: Pages;
-  readonly pipelines: Pipelines;
   readonly rpc: RequestHandler;
   readonly faucet: RequestHandler | undefined;
 }
 
-function createRequestHandler(
-  checkHost: (request: IncomingMessage) => HostCheck,
-  { pages, pipelines, rpc, faucet, logger, metrics }: RequestParts,
-): RequestHandler {
+function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestParts): RequestHandler {
   function answerOwn(answer: RequestHandler, request: IncomingMessage, response: ServerResponse): void {
     if (isOwnPage(request.headers)) {
       answer(request, response);
@@ -232,11 +151,7 @@ function createRequestHandler(
   }
 
   return (request, response) => {
-    response.sendDate = false;
-    if (!pipelines.admits(request, response)) return;
-    const hostCheck = checkHost(request);
-    if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
-    else if (request.url === FAUCET_PATH) answerFaucetPath(request, response);
+    if (request.url === FAUCET_PATH) answerFaucetPath(request, response);
     else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
     else if (request.method === "POST" && request.url === "/") answerOwn(rpc, request, response);
     else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");

@@ -1,16 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MetricsServerSettings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
-import { ok, type Result } from "../../primitives/result.ts";
-import { remade } from "../../rpc/remade.ts";
-import { type ConnectionLimits, limitConnections } from "../../rpc/server/connectionLimits.ts";
-import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
-import { createHostRefusalLog, respondProbeRefused } from "../../rpc/server/hostRefusal.ts";
+import type { Result } from "../../primitives/result.ts";
+import type { ConnectionLimits } from "../../rpc/server/connectionLimits.ts";
 import { respondNotAllowed, respondNotFound, respondRefusal } from "../../rpc/server/httpResponse.ts";
-import { ARRIVAL_LIMIT_MS, ARRIVAL_TIMES, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
-import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
+import { Listener } from "../../rpc/server/listener.ts";
+import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
 
 /**
  * Enough for a few scrapers, and some stuck connections. A remote host has half of them at most, those of this machine too, so
@@ -37,31 +34,19 @@ export async function openMetricsServer(
   { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
   { metrics, logger, allowedHosts = () => hostAllowlist }: MetricsServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const checkHost = remade(allowedHosts, createHostAllowlist);
-  const logHostRefusal = createHostRefusalLog(logger);
-  const server = createServer(
+  const listener = new Listener(
     {
-      requireHostHeader: false,
-      requestTimeout: ARRIVAL_LIMIT_MS,
-      headersTimeout: ARRIVAL_TIMES.headersMs,
-      connectionsCheckingInterval: ARRIVAL_TIMES.checkMs,
-      keepAliveTimeout: idleTimeoutMs,
+      ...LIMITS,
+      host,
+      port,
+      allowedHosts,
+      limitOption: undefined,
+      keepAliveMs: idleTimeoutMs,
+      idleMs: idleTimeoutMs,
     },
-    (request, response) => {
-      response.sendDate = false;
-      const hostCheck = checkHost()(request.headers.host);
-      if (hostCheck === "allowed") return answer(request, response);
-      logHostRefusal(request);
-      respondProbeRefused(response, hostCheck, request.headers.host);
-    },
+    { logger },
   );
-  server.setTimeout(idleTimeoutMs, (socket) => socket.destroy());
-  const connections = limitConnections(server, LIMITS, {
-    option: undefined,
-    logger,
-    onRefused: () => undefined,
-    isTls: false,
-  });
+  listener.onRequest(answer);
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const [path = "/", query] = (request.url ?? "/").split("?");
@@ -83,22 +68,7 @@ export async function openMetricsServer(
     }
   }
 
-  const listened = await listening(() => listen(server, host, port), host, port);
-  if (!listened.ok) return listened;
-  return ok({
-    host,
-    port: portOf(server),
-    get connectionCount() {
-      return connections.count;
-    },
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      connections.cutSilent();
-      const cut = setTimeout(() => server.closeAllConnections(), CLOSING_LIMIT_MS);
-      await closed;
-      clearTimeout(cut);
-    },
-  });
+  return listener.open();
 }
 
 /** The samples selected with `name[]=`; undefined for all. */

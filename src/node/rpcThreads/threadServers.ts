@@ -154,7 +154,7 @@ async function openExplorer(
   const settings = {
     host,
     port,
-    descriptor,
+    socket: { descriptor },
     maxActiveConnections: maxConnections,
     maxConnectionsPerAddress,
     proxyAddresses,

@@ -2,11 +2,11 @@ import type { Server } from "node:net";
 import { listenOn } from "./server.ts";
 import type { SharedHosts } from "./sharedHosts.ts";
 
-/** A socket that several threads listen on, each on a descriptor of its own. */
+/** A socket that listens already. Where several threads listen on it, each does so on a descriptor of its own. */
 export interface ListeningSocket {
   readonly descriptor: number;
-  /** Another descriptor of it; undefined while there is none. */
-  another(): Promise<number | undefined>;
+  /** Another descriptor of it; undefined while there is none. Absent where no other thread listens. */
+  another?(): Promise<number | undefined>;
 }
 
 /**
@@ -41,14 +41,15 @@ export function openBalance(
   }: { readonly socket?: ListeningSocket | undefined; readonly shared?: SharedHosts | undefined },
   connections: { readonly count: number },
 ): AcceptBalance | undefined {
-  if (socket === undefined || shared === undefined) return undefined;
-  return balanceAccepts(server, socket, { shared, count: () => connections.count });
+  const another = socket?.another?.bind(socket);
+  if (another === undefined || shared === undefined) return undefined;
+  return balanceAccepts(server, { another }, { shared, count: () => connections.count });
 }
 
 /** `count` is that of the connections of this thread. */
 function balanceAccepts(
   server: Server,
-  socket: Pick<ListeningSocket, "another">,
+  socket: Required<Pick<ListeningSocket, "another">>,
   { shared, count }: { readonly shared: Pick<SharedHosts, "leastOfOthers">; count(): number },
 ): AcceptBalance {
   let spare: number | undefined;

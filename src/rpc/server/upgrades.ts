@@ -10,13 +10,7 @@ import { CallerTime } from "./callerTime.ts";
 import { GOING_AWAY } from "./closeCodes.ts";
 import { endConnection, type LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
-import {
-  ALL_ANSWERS_BYTES,
-  CLOSING_LIMIT_MS,
-  FRAMES_PER_MESSAGE,
-  HEARTBEAT_MS,
-  TOKEN_CHECK_MS,
-} from "./limits.ts";
+import { ALL_ANSWERS_BYTES, FRAMES_PER_MESSAGE, HEARTBEAT_MS, TOKEN_CHECK_MS } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { connectionHost, type HostRule } from "./remoteHost.ts";
 import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
@@ -28,8 +22,10 @@ export interface UpgradedConnections {
   readonly count: number;
   /** Ends pings and checks, which a closing server does not need. */
   stop(): void;
-  /** Closes the server: connections get CLOSING_LIMIT_MS to close, then they are cut. */
-  closeServer(): Promise<void>;
+  /** Asks all clients to close, as the server does. */
+  leave(): void;
+  /** Cuts the connections that are still open. */
+  cut(): void;
 }
 
 export interface UpgradeSettings {
@@ -93,7 +89,12 @@ export function serveUpgrades(
       tokenChecks.stop();
       unread.stop();
     },
-    closeServer: () => closeServer(server, upgrader),
+    leave() {
+      for (const socket of upgrader.clients) socket.close(GOING_AWAY);
+    },
+    cut() {
+      for (const socket of upgrader.clients) socket.terminate();
+    },
   };
 }
 
@@ -179,15 +180,4 @@ function repeat(clock: Clock, periodMs: number, act: () => void): { stop(): void
     });
   let timer = next();
   return { stop: () => timer.cancel() };
-}
-
-async function closeServer(server: Server, upgrader: WebSocketServer): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const socket of upgrader.clients) socket.close(GOING_AWAY);
-  const cut = setTimeout(() => {
-    for (const socket of upgrader.clients) socket.terminate();
-    server.closeAllConnections();
-  }, CLOSING_LIMIT_MS);
-  await closed;
-  clearTimeout(cut);
 }

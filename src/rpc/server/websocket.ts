@@ -1,43 +1,25 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
-import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
-import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
-import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
-import { createHostRefusalLog, respondHostRefused } from "./hostRefusal.ts";
+import { respondHostRefused } from "./hostRefusal.ts";
 import { respondRefusal } from "./httpResponse.ts";
-import { ARRIVAL_LIMIT_MS, ARRIVAL_TIMES } from "./limits.ts";
+import { Listener, type ListenerSettings } from "./listener.ts";
 import { logRefusal } from "./refusalLog.ts";
-import {
-  listen,
-  listening,
-  listenOn,
-  portOf,
-  type RpcServer,
-  type ServerAccess,
-  type ServerErrorCode,
-} from "./server.ts";
-import { guardServer, serverOptions } from "./tls/guardServer.ts";
+import type { RpcServer, ServerAccess, ServerErrorCode } from "./server.ts";
 import type { HandshakeParts } from "./tls/handshakes.ts";
-import type { TlsRules } from "./tls/tlsRules.ts";
-import { serveUpgrades, type UpgradeParts, type UpgradeSettings } from "./upgrades.ts";
+import type { UpgradeParts, UpgradeSettings } from "./upgrades.ts";
 
 /**
  * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path
  * (json-rpc-errors.md#websocket). Requests other than upgrades get a text that says so. There is no CORS here: any page
  * may connect, but a page of a foreign origin gets no method that changes the node during the whole connection.
  */
-export interface WebSocketSettings extends ConnectionLimits, ServerAccess, UpgradeSettings {
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
-  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
-  readonly socket?: ListeningSocket | undefined;
-  /** Encrypts connections by the rules of the moment. */
-  readonly tls?: (() => TlsRules) | undefined;
+export interface WebSocketSettings
+  extends Omit<ListenerSettings, "allowedHosts" | "limitOption">,
+    ServerAccess,
+    UpgradeSettings {
   /** Replaces the lists of these settings; asked for each request. */
   readonly access?: (() => ServerAccess) | undefined;
 }
@@ -48,84 +30,40 @@ export async function openWebSocketServer(
   settings: WebSocketSettings,
   parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, socket, tls, arrivalTimes = ARRIVAL_TIMES } = settings;
-  const { logger, metrics } = parts;
-  const options = {
-    requireHostHeader: false,
-    requestTimeout: ARRIVAL_LIMIT_MS,
-    headersTimeout: arrivalTimes.headersMs,
-    connectionsCheckingInterval: arrivalTimes.checkMs,
-  };
-  const server =
-    tls === undefined
-      ? createHttpServer(options)
-      : createHttpsServer({ ...options, ...serverOptions(tls()) });
-  const handshakes = guardServer(server, settings, parts);
-  const connections = limitConnections(server, settings, {
-    option: "--rpc-ws-max-active-connections",
-    logger,
-    onRefused: () => metrics?.rejected("connections"),
-    isTls: tls !== undefined,
-  });
-  const checkHost = remade(
-    () => settings.access?.() ?? settings,
-    ({ allowedHosts }) => createHostAllowlist(allowedHosts),
+  const listener = new Listener(
+    {
+      ...settings,
+      allowedHosts: () => (settings.access?.() ?? settings).allowedHosts,
+      limitOption: "--rpc-ws-max-active-connections",
+    },
+    parts,
   );
-  const logHostRefusal = createHostRefusalLog(logger);
-  const checkCounted: CheckHost = (request) => {
-    const result = checkHost()(request.headers.host);
-    if (result === "allowed") return result;
-    metrics?.rejected("host");
-    logHostRefusal(request);
-    return result;
-  };
-  server.on("request", createPlainRequestHandler(checkCounted, createProgramLogin(settings, parts)));
+  const login = createProgramLogin(settings, parts);
+  listener.onRequest(
+    (request, response) => {
+      if (isLogin(request)) login(request, response);
+      else respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
+    },
+    (_request, response, check) => respondHostRefused(response, check),
+  );
   const isForeign = foreignRuleOf(settings);
-  const upgraded = serveUpgrades(server, settings, parts, {
-    checkHost: checkCounted,
+  const upgraded = listener.onUpgrade(settings, parts, {
     judgePage: ({ headers }) => (isForeign()(headers) ? "foreign" : "own"),
-    connections,
   });
-
-  const begin = (): Promise<void> =>
-    socket === undefined ? listen(server, host, port) : listenOn(server, socket.descriptor);
-  const listened = await listening(begin, host, port);
-  if (!listened.ok) {
-    upgraded.stop();
-    return listened;
-  }
-  const balance = openBalance(server, settings, connections);
+  const opened = await listener.open();
+  if (!opened.ok) return opened;
   return ok({
-    host,
-    port: portOf(server),
+    ...opened.value,
     get connectionCount() {
       return upgraded.count;
-    },
-    close: () => {
-      upgraded.stop();
-      balance?.stop();
-      handshakes.cut();
-      connections.cutSilent();
-      return upgraded.closeServer();
     },
   });
 }
 
-type CheckHost = (request: IncomingMessage) => HostCheck;
-
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers requests that are no upgrades: log-ins, and others that are mistaken here. */
-function createPlainRequestHandler(checkHost: CheckHost, login: RequestHandler): RequestHandler {
-  return (request, response) => {
-    response.sendDate = false;
-    const hostCheck = checkHost(request);
-    const isLogin = request.method === "POST" && request.url?.split("?", 1)[0] === "/login";
-    if (hostCheck === "allowed" && isLogin) login(request, response);
-    else if (hostCheck === "allowed")
-      respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
-    else respondHostRefused(response, hostCheck);
-  };
+function isLogin({ method, url }: IncomingMessage): boolean {
+  return method === "POST" && url?.split("?", 1)[0] === "/login";
 }
 
 type AccessSettings = Pick<WebSocketSettings, "access" | keyof ServerAccess>;

@@ -6,7 +6,7 @@ import { openMetricsServer } from "../../../src/node/metrics/metricsServer.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { Metrics } from "../../../src/observability/registry.ts";
-import { CLOSING_LIMIT_MS } from "../../../src/rpc/server/limits.ts";
+import { CLOSING_LIMIT_MS, PIPELINE_LIMIT } from "../../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { ask, sendRaw } from "../../rpc/server/servers.ts";
@@ -26,6 +26,13 @@ function someMetrics(): Metrics {
   );
   metrics.gauge({ category: "ETHEREUM", name: "blockchain_height", help: "Height" }, () => 7);
   metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: "Peers" }, () => 0);
+  return metrics;
+}
+
+/** A scrape waits for them until the test ends. */
+function slowMetrics(): Metrics {
+  const metrics = someMetrics();
+  metrics.beforeRead(() => new Promise((resolve) => onTestFinished(() => resolve())));
   return metrics;
 }
 
@@ -100,6 +107,20 @@ describe("the metrics server", () => {
       for (let count = 0; count < 8; count++)
         expect((await ask(server, { method: "GET", path: "/metrics", localAddress })).status).toBe(200);
     expect(server.connectionCount).toBeLessThanOrEqual(32);
+  });
+
+  it("cuts a connection that pipelines scrapes without end, and answers others", async () => {
+    const server = await aServer({}, slowMetrics());
+    const scrape = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    expect(await sendRaw(server, scrape.repeat(PIPELINE_LIMIT + 2))).toBe("");
+    expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201 });
+  });
+
+  it("answers what is not HTTP with a bare status, as the port of JSON-RPC does", async () => {
+    const server = await aServer();
+    expect(await sendRaw(server, "not HTTP at all\r\n\r\n")).toBe(
+      "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
   });
 
   it("closes an idle connection, and answers others in the meantime", async () => {
