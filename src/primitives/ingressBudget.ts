@@ -30,17 +30,6 @@ export class IngressBudget {
     this.budgetMs = new TokenBucket({ capacity: burstMs, perMs: share, maxDebt: MAX_DEBT_MS }, clock.nowMs());
   }
 
-  private readonly runWaiting = (): void => {
-    this.timer = undefined;
-    this.budgetMs.refill(this.clock.nowMs());
-    while (this.budgetMs.left > 0) {
-      const read = this.waiting.next();
-      if (read === undefined) return;
-      this.charge(read);
-    }
-    this.schedule();
-  };
-
   /** Runs `read` now or later, in turn; calls without a `sender` share one queue. Returns false when it has to wait. */
   take(read: () => void, sender: string = ""): boolean {
     if (this.isClosed) return false;
@@ -80,10 +69,20 @@ export class IngressBudget {
 
   private schedule(): void {
     if (this.timer !== undefined || this.waiting.isEmpty) return;
-    this.timer = this.clock.at(
-      this.clock.nowMs() + Math.max(1, Math.ceil(this.budgetMs.waitMs)),
-      this.runWaiting,
+    this.timer = this.clock.at(this.clock.nowMs() + Math.max(1, Math.ceil(this.budgetMs.waitMs)), () =>
+      this.runWaiting(),
     );
+  }
+
+  private runWaiting(): void {
+    this.timer = undefined;
+    this.budgetMs.refill(this.clock.nowMs());
+    while (this.budgetMs.left > 0) {
+      const read = this.waiting.next();
+      if (read === undefined) return;
+      this.charge(read);
+    }
+    this.schedule();
   }
 
   private stopTimer(): void {

@@ -14,28 +14,16 @@ export class Mailbox<T> {
 
   /** Reads items strictly one after another; `read` may be slow. When it throws, calls `onFailure` and closes the box. */
   constructor(limit: number, read: (item: T) => void | Promise<void>, onFailure: (error: unknown) => void) {
+    assert(limit > 0, "a mailbox holds at least one item");
     this.limit = limit;
     this.read = read;
     this.onFailure = onFailure;
-    assert(limit > 0, "a mailbox holds at least one item");
   }
-
-  private readonly readAll = async (): Promise<void> => {
-    for (let item = this.items.shift(); item !== undefined && !this.closed; item = this.items.shift()) {
-      try {
-        await this.read(item);
-      } catch (error) {
-        this.closed = true;
-        this.onFailure(error);
-      }
-    }
-    this.reading = undefined;
-  };
 
   post(item: T): boolean {
     if (this.closed || this.items.length >= this.limit) return false;
     this.items.push(item);
-    this.reading ??= Promise.resolve().then(this.readAll);
+    this.reading ??= Promise.resolve().then(() => this.readAll());
     return true;
   }
 
@@ -49,5 +37,17 @@ export class Mailbox<T> {
     this.closed = true;
     this.items.length = 0;
     await this.reading;
+  }
+
+  private async readAll(): Promise<void> {
+    for (let item = this.items.shift(); item !== undefined && !this.closed; item = this.items.shift()) {
+      try {
+        await this.read(item);
+      } catch (error) {
+        this.closed = true;
+        this.onFailure(error);
+      }
+    }
+    this.reading = undefined;
   }
 }
