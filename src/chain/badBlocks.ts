@@ -2,7 +2,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { memoryOfBlock } from "../types/memory.ts";
 
-/** As many as Besu keeps. */
+/** Besu keeps as many. */
 const KEPT_BLOCKS = 100;
 /** Bounds memory: any peer may send bad blocks, and large ones. */
 const KEPT_BYTES = 32 * 1024 * 1024;

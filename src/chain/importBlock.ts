@@ -48,7 +48,7 @@ export class Importer {
     return this.parts.mutex.runExclusive(() => this.recordingBadBlock(block, this.commit(block)));
   }
 
-  /** As import, for callers that hold the mutex already. */
+  /** Imports for a caller that holds the mutex already. */
   importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
     return this.recordingBadBlock(block, this.commit(block));
   }

@@ -92,7 +92,7 @@ const PAUSES_MS: Readonly<Record<KeyNoticeKind, number>> = {
 const FRESH_MS = 60_000;
 /** A claim is of the moment. */
 const CLAIM_FRESH_MS = 10_000;
-/** Of two that have run for equally long, both are silent. */
+/** Two nodes that have run for equally long are both silent. */
 const ROUNDED_SECONDS = 1;
 const KEYS_REMEMBERED = 256;
 const OWN_REMEMBERED = 64;

@@ -93,7 +93,7 @@ export class StateHistory {
     return root === undefined ? undefined : accountsOf(this.database, this.nodesAt(number), root, from);
   }
 
-  /** As accountsFrom, for the non-empty slots of an account. */
+  /** The non-empty slots of an account in the order of their hashes, from `from` on; undefined as above. */
   slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined {
     const root = this.rootAt(number);
     return root === undefined

@@ -140,7 +140,7 @@ export class WorldState {
     return atOnce(this.stageInSteps(changes, number));
   }
 
-  /** As stage. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
+  /** Stages in steps. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
   *stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState> {
     assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
     const { flat: entries, nodes: reader, record, epoch } = this;

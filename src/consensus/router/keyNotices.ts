@@ -106,9 +106,9 @@ class Allowances {
   }
 }
 
-/** By sender: each validator may say it at one time, and a signature takes some 45 µs. */
+/** Allowance of each sender: each validator may say it at one time, and a signature takes some 45 µs. */
 const READINGS = { capacity: 64, perMs: 4 / 1000 };
-/** By author and kind; the two nodes with one key are one author. */
+/** Allowance of each author and kind; the two nodes with one key are one author. */
 const RELAYS = { capacity: 8, perMs: 1 / 1000 };
 const NAMES_REMEMBERED = 1_024;
 const NOTICES_REMEMBERED = 256;
