@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { basename, dirname, join } from "node:path";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
-import { lockFolder } from "./folderLock.ts";
+import { type FolderLock, lockFolder } from "./folderLock.ts";
 import type { Range } from "./ranges.ts";
 import { type DoneFile, type DoneRange, type ExportFacts, ExportRecord } from "./record.ts";
 
@@ -18,16 +18,93 @@ import { type DoneFile, type DoneRange, type ExportFacts, ExportRecord } from ".
  * complete and before the first is renamed; what a kill leaves between is renamed when the folder is opened again. So a range
  * is done or absent, and nothing that was done is written again.
  */
-export interface ExportFolder {
-  readonly ranges: readonly DoneRange[];
+export class ExportFolder {
+  readonly #folder: string;
+  readonly #hidden: string;
+  readonly #record: ExportRecord;
+  readonly #lock: FolderLock;
+
+  constructor(folder: string, record: ExportRecord, lock: FolderLock) {
+    this.#folder = folder;
+    this.#hidden = join(folder, HIDDEN);
+    this.#record = record;
+    this.#lock = lock;
+  }
+
+  get ranges(): readonly DoneRange[] {
+    return this.#record.ranges;
+  }
+
+  /** Finishes or undoes what a kill has left, and takes damaged ranges out, which `onDamage` is told of. */
+  recover(onDamage: (range: Range, path: string) => void): void {
+    this.#finishNaming();
+    this.#removeParts();
+    this.#takeOutDamaged(onDamage);
+  }
+
   /** Where a file is written before it gets its name. */
-  partPath(path: string): string;
+  partPath(path: string): string {
+    return join(this.#hidden, `${basename(path)}${PART}`);
+  }
+
   /** Gives the files of a range, complete under their part paths, their names. */
-  add(range: DoneRange): void;
+  add(range: DoneRange): void {
+    // The names of the parts are durable before the line that promises them.
+    syncFolder(this.#hidden);
+    this.#record.add(range);
+    this.#name(range.files);
+  }
+
   /** Removes ranges with their files. */
-  remove(ranges: readonly DoneRange[]): void;
+  remove(ranges: readonly DoneRange[]): void {
+    // Where a kill comes before the second step, the files are found missing.
+    for (const { path } of ranges.flatMap(({ files }) => files))
+      rmSync(join(this.#folder, path), { force: true });
+    this.#record.remove(ranges);
+  }
+
   /** Ends the use of the folder, and removes what is unfinished. */
-  close(): void;
+  close(): void {
+    this.#removeParts();
+    this.#lock.release();
+  }
+
+  /** Renames what a kill has left between a line and its files: only those of the newest line. */
+  #finishNaming(): void {
+    const newest = this.#record.ranges.at(-1);
+    if (newest !== undefined) this.#name(newest.files.filter(({ path }) => existsSync(this.partPath(path))));
+  }
+
+  /** Removes files in the making, but not those that have yet to get their names. */
+  #removeParts(): void {
+    const promised = new Set(this.#record.ranges.at(-1)?.files.map(({ path }) => this.partPath(path)));
+    for (const name of readdirSync(this.#hidden)) {
+      const path = join(this.#hidden, name);
+      if (name.endsWith(PART) && !promised.has(path)) rmSync(path, { force: true });
+    }
+  }
+
+  #takeOutDamaged(onDamage: (range: Range, path: string) => void): void {
+    const damaged: DoneRange[] = [];
+    for (const range of this.#record.ranges) {
+      const file = range.files.find(({ path, bytes }) => sizeOf(join(this.#folder, path)) !== bytes);
+      if (file === undefined) continue;
+      damaged.push(range);
+      onDamage(range, file.path);
+    }
+    this.remove(damaged);
+  }
+
+  #name(files: readonly DoneFile[]): void {
+    const folders = new Set<string>();
+    for (const { path } of files) {
+      const target = join(this.#folder, path);
+      mkdirSync(dirname(target), { recursive: true });
+      renameSync(this.partPath(path), target);
+      for (let each = dirname(target); each.startsWith(this.#folder); each = dirname(each)) folders.add(each);
+    }
+    for (const each of folders) syncFolder(each);
+  }
 }
 
 /**
@@ -54,94 +131,14 @@ export function openExportFolder(
     lock.value.release();
     return record;
   }
-  const files = new ExportFiles(folder, hidden, record.value);
-  files.finishNaming();
-  files.removeParts();
-  files.takeOutDamaged(parts.onDamage);
-  return ok({
-    get ranges() {
-      return record.value.ranges;
-    },
-    partPath: (path) => files.partPath(path),
-    add: (range) => files.add(range),
-    remove: (ranges) => files.remove(ranges),
-    close() {
-      files.removeParts();
-      lock.value.release();
-    },
-  });
+  const opened = new ExportFolder(folder, record.value, lock.value);
+  opened.recover(parts.onDamage);
+  return ok(opened);
 }
 
 /** Its name begins with a dot, so that tools which read whole folders leave it out. */
 const HIDDEN = ".ibex-export";
 const PART = ".part";
-
-class ExportFiles {
-  readonly #folder: string;
-  readonly #hidden: string;
-  readonly #record: ExportRecord;
-
-  constructor(folder: string, hidden: string, record: ExportRecord) {
-    this.#folder = folder;
-    this.#hidden = hidden;
-    this.#record = record;
-  }
-
-  partPath(path: string): string {
-    return join(this.#hidden, `${basename(path)}${PART}`);
-  }
-
-  add(range: DoneRange): void {
-    // The names of the parts are durable before the line that promises them.
-    syncFolder(this.#hidden);
-    this.#record.add(range);
-    this.#name(range.files);
-  }
-
-  remove(ranges: readonly DoneRange[]): void {
-    // Where a kill comes before the second step, the files are found missing.
-    for (const { path } of ranges.flatMap(({ files }) => files))
-      rmSync(join(this.#folder, path), { force: true });
-    this.#record.remove(ranges);
-  }
-
-  /** Renames what a kill has left between a line and its files: only those of the newest line. */
-  finishNaming(): void {
-    const newest = this.#record.ranges.at(-1);
-    if (newest !== undefined) this.#name(newest.files.filter(({ path }) => existsSync(this.partPath(path))));
-  }
-
-  /** Removes files in the making, but not those that have yet to get their names. */
-  removeParts(): void {
-    const promised = new Set(this.#record.ranges.at(-1)?.files.map(({ path }) => this.partPath(path)));
-    for (const name of readdirSync(this.#hidden)) {
-      const path = join(this.#hidden, name);
-      if (name.endsWith(PART) && !promised.has(path)) rmSync(path, { force: true });
-    }
-  }
-
-  takeOutDamaged(onDamage: (range: Range, path: string) => void): void {
-    const damaged: DoneRange[] = [];
-    for (const range of this.#record.ranges) {
-      const file = range.files.find(({ path, bytes }) => sizeOf(join(this.#folder, path)) !== bytes);
-      if (file === undefined) continue;
-      damaged.push(range);
-      onDamage(range, file.path);
-    }
-    this.remove(damaged);
-  }
-
-  #name(files: readonly DoneFile[]): void {
-    const folders = new Set<string>();
-    for (const { path } of files) {
-      const target = join(this.#folder, path);
-      mkdirSync(dirname(target), { recursive: true });
-      renameSync(this.partPath(path), target);
-      for (let each = dirname(target); each.startsWith(this.#folder); each = dirname(each)) folders.add(each);
-    }
-    for (const each of folders) syncFolder(each);
-  }
-}
 
 function sizeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
