@@ -6,6 +6,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import { AdmissionQueue } from "../txpool/admissionQueue.ts";
 import { logDepartures } from "../txpool/departureLog.ts";
 import { PoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
@@ -16,6 +17,8 @@ import { type UnminedWatch, watchUnmined } from "../txpool/unminedWatch.ts";
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
   readonly pool: TxPool;
+  /** The way of callers' transactions into it. */
+  readonly admission: AdmissionQueue;
   readonly unmined: UnminedWatch;
   /** Starts the expiry and restores the saved pool in the background; called once the servers are open. */
   begin(): void;
@@ -66,6 +69,7 @@ export function openPool(
 
   return {
     pool,
+    admission: new AdmissionQueue(pool, recoverSenders),
     unmined,
     begin() {
       expiry.begin();

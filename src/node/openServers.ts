@@ -114,7 +114,7 @@ function threadsToStart(
 function threadOpener(
   { settings, logger, caches }: OpenContext,
   { directory }: Stores,
-  { chain, shownHead, simulator, tracer, logs, recoverSenders, accountIndex, pool: { pool } }: ChainAndPool,
+  { chain, shownHead, simulator, tracer, logs, accountIndex, pool: { pool, admission } }: ChainAndPool,
   {
     threads,
     access,
@@ -150,7 +150,7 @@ function threadOpener(
         tracer,
         findLogs: logs.find,
         pool,
-        recoverSenders,
+        admission,
         reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
         onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
         shownHead: shownHead.memory,

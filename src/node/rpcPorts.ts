@@ -25,7 +25,7 @@ export function createRpcPorts(
   conductors: Conductors,
   services: () => ServiceEndpoints,
 ): RpcPorts {
-  const { chain, permissions, simulator, tracer, logs, recoverSenders, accountIndex } = chainAndPool;
+  const { chain, permissions, simulator, tracer, logs, accountIndex } = chainAndPool;
   const { engine, peering, pauseReasons, peerToPeer } = conductors;
   const { pool } = chainAndPool.pool;
   const spec = settings.chainSpec;
@@ -59,7 +59,7 @@ export function createRpcPorts(
         },
         (damage) => accountIndex.reportDamage(damage),
       ),
-    submit: createSubmission(recoverSenders, pool),
+    submit: createSubmission(chainAndPool.pool.admission),
     settings: rpcSettings(settings, pool),
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
     prove: (number, address, slots) => world.prove(number, address, slots),

@@ -1,49 +1,43 @@
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
-import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
-import { decodeTransaction, type Transaction, withSender } from "../types/transaction.ts";
-import { poolError, type SubmissionErrorCode } from "./errors.ts";
-import type { TxPool } from "./txPool.ts";
+import { decodeTransaction, type Transaction } from "../types/transaction.ts";
+import type { AdmissionQueue } from "./admissionQueue.ts";
+import type { SubmissionErrorCode } from "./errors.ts";
 
 /** What becomes of a caller's transaction: its hash, or why it was not added. */
 export type Submitted = Result<Hash, SubmissionErrorCode>;
 
 /**
- * Adds a caller's transaction to the pool: decodes it, recovers its sender on a worker thread, then validates it. A
- * blob transaction is validated without its blobs, and its type is refused. Those of one batch of requests are recovered and
- * added together, in their order.
+ * Adds a caller's transaction to the pool of this thread. A blob transaction is validated without its blobs, and its type is
+ * refused. Those of one batch of requests are recovered and added together, in their order.
  */
 export function createSubmission(
-  recoverSenders: RecoverSenders,
-  pool: Pick<TxPool, "add" | "screen">,
+  queue: Pick<AdmissionQueue, "add">,
 ): (raw: Uint8Array) => Promise<Submitted> {
   let gathered: Submission[] = [];
 
-  function add(transaction: Transaction, sender: Address | undefined): Submitted {
-    if (sender === undefined) return NO_SIGNER;
-    const added = pool.add(withSender(transaction, sender), "local");
-    return added.ok ? ok(transaction.hash) : added;
-  }
-
-  async function addGathered(): Promise<void> {
-    const submissions = gathered;
+  function addGathered(): void {
+    const waiting = gathered;
     gathered = [];
-    try {
-      const senders = await recoverSenders(submissions.map(({ transaction }) => transaction));
-      for (const [index, { transaction, resolve }] of submissions.entries())
-        resolve(add(transaction, senders[index]));
-    } catch (error) {
-      for (const { reject } of submissions) reject(error);
-    }
+    queue.add(
+      waiting.map(({ transaction }) => transaction),
+      {
+        decided({ count, refused }) {
+          const codes = new Map(refused);
+          for (const [index, { transaction, resolve }] of waiting.splice(0, count).entries())
+            resolve(submitted(transaction.hash, codes.get(index)));
+        },
+        failed(count, error) {
+          for (const { reject } of waiting.splice(0, count)) reject(error);
+        },
+      },
+    );
   }
 
   return (raw) => {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return Promise.resolve(decoded);
-    const refused = pool.screen(decoded.value, "local");
-    if (refused !== undefined) return Promise.resolve(poolError(refused, "local", "no place for its price"));
     return new Promise((resolve, reject) => {
       if (gathered.length === 0) queueMicrotask(addGathered);
       gathered.push({ transaction: decoded.value, resolve, reject });
@@ -51,7 +45,7 @@ export function createSubmission(
   };
 }
 
-/** A transaction whose sender is about to be recovered. */
+/** A transaction that waits for the pool. */
 interface Submission {
   readonly transaction: Transaction;
   resolve(submitted: Submitted): void;
@@ -66,8 +60,7 @@ export function createRemoteSubmission(
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const { hash, raw: canonical } = decoded.value;
-    const code = await addRemotely(canonical, remoteHost);
-    return code === undefined ? ok(hash) : fail("caller", code, "the pool refused it");
+    return submitted(hash, await addRemotely(canonical, remoteHost));
   };
 }
 
@@ -77,4 +70,6 @@ function decodeSubmission(raw: Uint8Array): Result<Transaction, SubmissionErrorC
   return fail("caller", "malformedTransaction", "it comes without its blobs");
 }
 
-const NO_SIGNER = poolError("invalidSignature", "local", "the signature fits no key");
+function submitted(hash: Hash, refused: SubmissionErrorCode | undefined): Submitted {
+  return refused === undefined ? ok(hash) : fail("caller", refused, "the pool refused it");
+}

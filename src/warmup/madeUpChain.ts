@@ -14,10 +14,11 @@ import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, keccak256, ZERO_HASH } from "../primi
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { packBytes } from "../rpc/threads/packedBytes.ts";
-import { createPoolHost, type PoolHost } from "../rpc/threads/poolHost.ts";
+import { PoolHost } from "../rpc/threads/poolHost.ts";
 import { WorldState, type WorldStateLimits } from "../state/worldState.ts";
 import { BlockStore, type BlockStoreLimits } from "../storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
+import { AdmissionQueue } from "../txpool/admissionQueue.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import { TxPool } from "../txpool/txPool.ts";
 import { encodeExtraData, VANITY_BYTES } from "../types/extraData.ts";
@@ -109,7 +110,7 @@ export class MadeUpChain {
     this.#pool = pool;
     const { minGasPriceWei, minPriorityFeeWei } = pool.blockFloors;
     this.#floorWei = minGasPriceWei + minPriorityFeeWei;
-    this.#host = createPoolHost({ pool, recoverSenders });
+    this.#host = new PoolHost(new AdmissionQueue(pool, recoverSenders));
     this.#kinds = isAtLeast(fork, "london") ? ["feeMarket", "feeMarket", "legacy"] : ["legacy"];
     this.#validatorKey = validatorKey;
     this.#senders = senderKeys.map((key) => ({ key, nonce: 0n }));

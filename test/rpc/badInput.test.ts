@@ -7,6 +7,7 @@ import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import { TxPool } from "../../src/txpool/txPool.ts";
@@ -37,10 +38,10 @@ beforeAll(async () => {
     chain: createNextBlockView(node.spec, node.chain, node.world.head, systemClock),
     clock: systemClock,
   });
-  const submit = createSubmission(
-    (all) => Promise.resolve(all.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
-    pool,
+  const queue = new AdmissionQueue(pool, (all) =>
+    Promise.resolve(all.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
   );
+  const submit = createSubmission(queue);
   const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
   ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
+import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { REPLACEMENT_TRIES } from "../../src/txpool/poolEntries.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -149,10 +150,11 @@ describe("the pool's memory", () => {
 describe("a signature", () => {
   function aSubmission(inHand: PoolInHand) {
     let recovered = 0;
-    const submit = createSubmission(async (transactions) => {
+    const queue = new AdmissionQueue(inHand.pool, async (transactions) => {
       recovered += transactions.length;
       return transactions.map(recoverSender);
-    }, inHand.pool);
+    });
+    const submit = createSubmission(queue);
     return async (transaction: SentTransaction): Promise<[string, number]> => {
       recovered = 0;
       const outcome = await submit(transaction.raw);

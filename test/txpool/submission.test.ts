@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Address } from "../../src/primitives/address.ts";
 import { ok } from "../../src/primitives/result.ts";
+import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
@@ -11,20 +12,18 @@ import { aTransaction } from "../builders/aTransaction.ts";
 function aSubmission(recover: (transaction: Transaction) => Address | undefined = recoverSender) {
   const requests: number[] = [];
   const added: bigint[] = [];
-  const submit = createSubmission(
-    async (transactions) => {
-      requests.push(transactions.length);
-      return transactions.map(recover);
+  const pool = {
+    screen: () => undefined,
+    add(transaction: SentTransaction) {
+      added.push(transaction.nonce);
+      return ok({ transaction } as PoolEntry);
     },
-    {
-      screen: () => undefined,
-      add(transaction: SentTransaction) {
-        added.push(transaction.nonce);
-        return ok({ transaction } as PoolEntry);
-      },
-    },
-  );
-  return { submit, requests, added };
+  };
+  const queue = new AdmissionQueue(pool, async (transactions) => {
+    requests.push(transactions.length);
+    return transactions.map(recover);
+  });
+  return { submit: createSubmission(queue), requests, added };
 }
 
 const transactions = [0n, 1n, 2n, 3n].map((nonce) => aTransaction({ type: 2, nonce }));

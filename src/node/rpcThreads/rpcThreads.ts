@@ -6,7 +6,7 @@ import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/serve
 import { allOfHosts, createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { createTotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
-import { createPoolHost } from "../../rpc/threads/poolHost.ts";
+import { PoolHost } from "../../rpc/threads/poolHost.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import { hostLimits, spareDescriptors } from "../hostLimits.ts";
@@ -159,7 +159,7 @@ class Threads implements RpcThreads {
     parts.pool.onFloorsChanged(floors.write);
     const writeLine = createThreadLines(parts.logger, () => performance.now());
     const interests = openInterests(count);
-    const transactions = createPoolHost(parts);
+    const transactions = new PoolHost(parts.admission);
     const threadParts = { ...parts, listeners, writeLine, interests, transactions };
     const shared = {
       held,

@@ -1,4 +1,3 @@
-import type { RecoverSenders } from "../../chain/signerRecovery.ts";
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
@@ -12,6 +11,7 @@ import type { Interests } from "../../rpc/threads/eventFeed.ts";
 import type { PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
+import type { AdmissionQueue } from "../../txpool/admissionQueue.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
@@ -26,8 +26,8 @@ export interface RpcThreadsParts {
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
   readonly findLogs: FindLogs;
-  readonly pool: Pick<TxPool, "add" | "screen" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
-  readonly recoverSenders: RecoverSenders;
+  readonly pool: Pick<TxPool, "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
+  readonly admission: Pick<AdmissionQueue, "add">;
   readiness(query: URLSearchParams): Objections;
   /** Gives the network's coin away; absent where the faucet is off. */
   readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;

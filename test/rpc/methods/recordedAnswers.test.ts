@@ -15,6 +15,7 @@ import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { isAbsent } from "../../../src/rpc/parameters/parameters.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
+import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
@@ -303,8 +304,9 @@ function openNode(
     { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
     { chain: createNextBlockView(spec, chain, world.head, systemClock), clock: systemClock },
   );
-  const recoverSenders: Parameters<typeof createSubmission>[0] = (transactions) =>
-    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each))));
+  const queue = new AdmissionQueue(pool, (transactions) =>
+    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
+  );
   const backend = anRpcBackend({
     chain,
     spec,
@@ -312,7 +314,7 @@ function openNode(
     ...hereWorkers({ chain, spec, database }),
     tracer: tracerOf(chain, spec),
     writeTrace: async (name) => `<data-path>/traces/${name}`,
-    submit: createSubmission(recoverSenders, pool),
+    submit: createSubmission(queue),
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
     settings: {

@@ -12,6 +12,7 @@ import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPermissions } from "../../../src/rpc/ports.ts";
+import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../../src/txpool/limits.ts";
 import type { PoolParts } from "../../../src/txpool/ports.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
@@ -71,13 +72,14 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
     },
   );
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
-  const recoverSenders: Parameters<typeof createSubmission>[0] = (transactions) =>
-    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each))));
+  const queue = new AdmissionQueue(pool, (transactions) =>
+    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
+  );
   const backend = anRpcBackend({
     chain,
     spec,
     pool,
-    submit: createSubmission(recoverSenders, pool),
+    submit: createSubmission(queue),
     settings: { ...RPC_SETTINGS, poolMaxSize },
     ...(permissions !== undefined && { permissions }),
   });

@@ -7,6 +7,7 @@ import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { debugBatchSendRawTransaction } from "../../../src/rpc/methods/debug/batchSendRawTransaction.ts";
 import { ethSendRawTransaction } from "../../../src/rpc/methods/eth/sendRawTransaction.ts";
+import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
@@ -20,10 +21,10 @@ type Setting = Parameters<typeof aPool>[0];
 
 /** Sends a request to a node with this pool. */
 async function ask({ pool }: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
-  const submit = createSubmission(
-    (transactions) => Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
-    pool,
+  const queue = new AdmissionQueue(pool, (transactions) =>
+    Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
   );
+  const submit = createSubmission(queue);
   const dispatcher = createDispatcher(
     {
       methods: [debugBatchSendRawTransaction, ethSendRawTransaction],

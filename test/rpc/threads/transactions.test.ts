@@ -2,12 +2,13 @@ import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
-import { createPoolHost, type PoolHost } from "../../../src/rpc/threads/poolHost.ts";
+import { PoolHost } from "../../../src/rpc/threads/poolHost.ts";
 import {
   createTransactionSender,
   type TransactionSender,
   WAITING_LIMIT,
 } from "../../../src/rpc/threads/sender.ts";
+import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
@@ -52,7 +53,7 @@ function aHost(
     added.push(transaction);
     return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
   }) as TxPool["add"];
-  return { host: createPoolHost({ pool: { add, screen: () => undefined }, recoverSenders }), added };
+  return { host: new PoolHost(new AdmissionQueue({ add, screen: () => undefined }, recoverSenders)), added };
 }
 
 function twoSides(...choices: Parameters<typeof aHost>) {
