@@ -82,7 +82,7 @@ const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
  */
 export class AccountIndex {
   readonly database: DatabaseOnDisk;
-  /** As last heard of the thread; undefined before. */
+  /** What the thread last reported; undefined before its first report. */
   progress: IndexProgress | undefined;
   private readonly settings: AccountIndexSettings;
   private readonly parts: AccountIndexParts;

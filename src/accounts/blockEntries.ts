@@ -46,7 +46,7 @@ export class BlockEntries {
   private readonly limits: BlockLimits;
   /** Keys of holdings and the newest block that moved each: hundreds of transfers may be of the same. */
   private readonly pairs = new Map<string, { readonly key: Uint8Array; readonly block: number }>();
-  /** Of the present block. */
+  /** Room left in the present block for transfers and for pairs. */
   private transfersLeft = 0;
   private pairsLeft = 0;
   /** The newest block of which something was left out; undefined when none was. */
@@ -126,7 +126,7 @@ const ORDERS: readonly Pair[] = ["holding", "holder"];
 const ORDERS_OF_ID: readonly Pair[] = [...ORDERS, "idHolder"];
 
 interface BlockParties {
-  /** By the index of the transaction. */
+  /** Parties of each transaction, by its index in the block. */
   readonly parties: readonly CollectedParties[];
   readonly isCut: boolean;
 }

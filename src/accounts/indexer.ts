@@ -236,13 +236,13 @@ export class Indexer {
   }
 }
 
-/** Of one step; a block is never divided. */
+/** Limits of one step, which always ends after a whole block. */
 const STEP_MS = 10;
 const STEP_BLOCKS = 1_000;
 /** Blocks that the chain has removed, after which their entries are. */
 const REMOVED_BLOCKS = 1_000;
 /** After a rewind beyond the recent marks, at most so many blocks more are indexed again. */
 const LASTING_MARK_BLOCKS = 4096;
-/** Between two measurements of the size. */
+/** Intervals between two measurements of the size: to keep the limit, and to report progress. */
 const LIMIT_MEASURE_MS = 10_000;
 const PROGRESS_MEASURE_MS = 5_000;

@@ -22,7 +22,7 @@ export class MessageParties implements MessageObserver {
   /** How many more addresses and creations are collected. */
   private room: number;
   private into: CollectedParties = { addresses: new Map(), creations: [] };
-  /** Of the open messages: the creation if it is one, and how many creations came before it. */
+  /** The open messages, outermost first: the creation if it is one, and how many creations came before it. */
   private readonly open: { readonly creation: Creation | undefined; readonly before: number }[] = [];
 
   /** Collects at most `limit` addresses and creations, beside those that it is given. */

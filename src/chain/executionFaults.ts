@@ -20,7 +20,7 @@ import type { SentTransaction } from "../types/transaction.ts";
 export class ExecutionFaults {
   private readonly logger: Logger;
   private readonly listeners: ((during: FaultyWork) => void)[] = [];
-  /** By transaction hash, the oldest first. */
+  /** Transactions that failed, keyed by hash, the oldest failure first. */
   private readonly failed = new Map<string, FailedTransaction>();
 
   constructor(logger: Logger) {

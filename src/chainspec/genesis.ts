@@ -67,7 +67,7 @@ export function readGenesis(
 
 const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
 const DEFAULT_EVM_STACK_SIZE = 1024n;
-/** As of --min-gas-price. */
+/** Besu's default for --min-gas-price. */
 const DEFAULT_MIN_GAS_PRICE_WEI = 1000n;
 /** 2 MB for each frame, so that 1,025 of them fit into the EVM's address space. No chain is known to have more than 1,024 words. */
 const LARGEST_STACK_SIZE = 65_536;

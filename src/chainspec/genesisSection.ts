@@ -137,7 +137,7 @@ export class GenesisSection {
     return bytes;
   }
 
-  /** As `bytes`, of an odd number of digits too, which a zero precedes. */
+  /** Like `bytes`, but pads an odd number of digits with a leading zero. */
   lenientBytes(key: string): Uint8Array | undefined {
     const digits = this.string(key)?.replace(/^0x/i, "");
     if (digits === undefined || digits.length % 2 === 0) return this.bytes(key);

@@ -242,10 +242,10 @@ export class Engine {
   }
 }
 
-/** At each end of the blocks above the record, at the start: a few milliseconds. */
+/** Blocks searched for our seal on start, at each end of those above the record: this takes a few milliseconds. */
 const SEALED_BLOCKS_SOUGHT = 8n;
 
-/** At each new head. */
+/** Blocks searched for our seal at each new head. */
 const SEAL_LOOKS = 64;
 
 /** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */

@@ -108,5 +108,5 @@ export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
   };
 }
 
-/** Of those with our key; we are silent for 10 s after a claim. */
+/** Interval between two questions to other nodes with our key while it is in doubt; we are silent for 10 s after a claim. */
 const ASK_EVERY_MS = 2_000;

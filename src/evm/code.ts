@@ -76,9 +76,9 @@ function setFound(machine: Machine, targets: number): void {
   machine.setField(targets, -FOUND, 1);
 }
 
-/** Filled in some tenths of a millisecond. */
+/** Bytes that are filled in some tenths of a millisecond. */
 const SLICE_BYTES = 1_048_576;
 /** What src/evm/core/code.ts prepares at once, with the data of a last PUSH32. */
 const PREPARED_AT_ONCE = 256 + 32;
-/** As many as have room between PIECE and ARENA. */
+/** Bytes searched at once: as many as have room between PIECE and ARENA. */
 const PIECE_BYTES = 16_384;

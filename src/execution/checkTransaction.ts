@@ -97,7 +97,7 @@ export function checkSender(
       );
 }
 
-/** As checkSender, but also allows senders with code. */
+/** Like checkSender, but also allows senders with code. */
 export function checkFunds(transaction: Executable, account: Account | undefined): TransactionCheck {
   const { nonce, balance } = account ?? EMPTY_ACCOUNT;
   const cost = highestCost(transaction);

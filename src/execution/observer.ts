@@ -95,7 +95,7 @@ export interface FrameView {
   readonly code: Uint8Array;
   readonly overlay: Overlay;
   readonly stack: StackView;
-  /** As far as it is paid for. */
+  /** The memory that has been paid for. */
   readonly memory: Uint8Array;
   readonly gasLeft: bigint;
   /** The transaction's refund counter. */

@@ -10,8 +10,8 @@ import type { Log } from "../types/log.ts";
 export interface LogCriteria {
   readonly addresses: readonly Address[];
   /**
-   * By position: "any", or a list, never empty, of which one must be equal. A log must have at least as many topics as
-   * there are positions.
+   * One entry for each position: "any", or a list, never empty, one of which the topic must equal. A log must have at least as
+   * many topics as there are positions.
    */
   readonly topics: readonly ("any" | readonly Uint8Array[])[];
 }
@@ -23,7 +23,7 @@ export interface LogMatcher {
   /** False when no log under this header bloom can match. `at` is the offset of the bloom in `blooms`. */
   mayMatch(blooms: Uint8Array, at?: number): boolean;
   matches(log: Log): boolean;
-  /** As `matches`, before the log is decoded. */
+  /** Like `matches`, for a stored log that is not decoded yet. */
   readonly matchesStored: StoredLogTest;
 }
 
@@ -31,7 +31,7 @@ export function createLogMatcher(criteria: LogCriteria): LogMatcher {
   return atOnce(createLogMatcherInSteps(criteria));
 }
 
-/** As createLogMatcher, in slices of the event loop: thousands of criteria take many milliseconds to prepare. */
+/** Like createLogMatcher, in slices of the event loop: thousands of criteria take many milliseconds to prepare. */
 export function prepareLogMatcher(criteria: LogCriteria): Promise<LogMatcher> {
   return inSteps(createLogMatcherInSteps(criteria), new EventLoopPacer());
 }
@@ -76,7 +76,7 @@ function matcherOf(
 
 /** A list of which one must be equal. */
 interface PreparedChoice {
-  /** Of all entries, in a bloom. */
+  /** Bits of all entries in a bloom. */
   readonly places: Uint16Array;
   /** Whether one of the entries begins at this offset. */
   isAt(bytes: Uint8Array, at: number): boolean;

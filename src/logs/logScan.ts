@@ -36,9 +36,9 @@ export class ChainMoved extends Error {
 }
 
 /**
- * As queryLogs, for ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once where
- * possible; headers do where there is no valid file. All results are of one chain, that of the head at the start of the
- * scan; throws ChainMoved if that chain was rewound, and BlockRemoved if a block that may have such logs was removed for its age.
+ * Finds logs like queryLogs, in ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once where
+ * possible; headers do where there is no valid file. All results are of one chain, that of the head at the start of the scan;
+ * throws ChainMoved if that chain was rewound, and BlockRemoved if a block that may have such logs was removed for its age.
  */
 export async function scanLogs(
   parts: LogScanParts,

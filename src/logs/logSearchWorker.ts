@@ -184,5 +184,5 @@ const CLIENTS_LIMIT = 4096;
 const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;
 const TRANSFERRED_CHARACTERS = 16 * 1024;
 
-// At the end of the file, where all constants are initialised.
+// Messages are received from here on, where all constants of the file are initialised.
 receiveMessages(port, receive);

@@ -32,7 +32,7 @@ export class SearchTurns {
   private readonly slow: FairQueue<Turn>;
   /** Time that the quick lane had more than the slow one lately, milliseconds. */
   private leadMs = 0;
-  /** Of searches that nobody wants any more. */
+  /** Turns of searches that nobody wants any more. */
   private readonly unwanted: Turn[] = [];
   private isScheduled = false;
   /** The search whose turn it is. */

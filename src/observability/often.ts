@@ -17,7 +17,7 @@ export interface OftenLimits {
 
 export const OFTEN_INTERVAL_MS = 10_000;
 
-/** At each level: at most some 3 KB a second for each kind, and 150 KB at TRACE. Lines of errors bring stacks. */
+/** Lines of one kind in an interval, by level: at most some 3 KB a second, and 150 KB at TRACE. Lines of errors bring stacks. */
 export const OFTEN_LINES = { error: 10, debug: 100, trace: 5_000 } as const;
 
 /** Characters of a text, since names of methods and reasons of disconnects are an outsider's. */

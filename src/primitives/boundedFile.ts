@@ -29,7 +29,7 @@ export function readNamedBytes(path: string, mostBytes: number, pipeMs = PIPE_MS
   );
 }
 
-/** As readNamedBytes, for a text; of at most what Node.js holds as one if not given. */
+/** Like readNamedBytes, for a text; without `mostBytes`, of at most as many bytes as Node.js can hold in one text. */
 export function readNamedFile(path: string, mostBytes = LONGEST_TEXT, pipeMs = PIPE_MS): string {
   return readNamedBytes(path, mostBytes, pipeMs).toString("utf8");
 }

@@ -46,7 +46,7 @@ export function toKey(bytes: Uint8Array): string {
 }
 
 /**
- * As toKey, remembered for the bytes that were asked for last: an instruction on a slot looks it up in several maps. The
+ * Like toKey, but remembers the key of the bytes it was asked for last: an instruction on a slot looks it up in several maps. The
  * bytes are never changed.
  */
 export function keyOfSlot(slot: Uint8Array): string {
@@ -60,8 +60,8 @@ let lastSlot: Uint8Array | undefined;
 let lastKey = "";
 
 /**
- * As toKey, remembered for the last few bytes: sender, recipient and beneficiary of a message are looked up in turn, in
- * what it has accessed and in each state. The bytes are never changed.
+ * Like toKey, but remembers the keys of the last few addresses: sender, recipient and beneficiary of a message are looked up in
+ * turn, in what it has accessed and in each state. The bytes are never changed.
  */
 export function keyOfAddress(address: Uint8Array): string {
   for (let at = 0; at < REMEMBERED; at++) if (addresses[at] === address) return addressKeys[at] as string;

@@ -162,7 +162,7 @@ type Addressed = Pick<Requester, "remoteHost" | "client">;
 
 /** Items of the clients of one remote host. */
 interface HostQueue<Item> {
-  /** By client, among equals the next one to serve first; none is empty. */
+  /** Queues by client, among equals the next one to serve first; none is empty. */
   readonly clients: Map<object, ClientQueue<Item>>;
   /** Number of items of all clients. */
   count: number;

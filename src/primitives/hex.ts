@@ -19,7 +19,7 @@ export function toDigits(bytes: Uint8Array): string {
   return scratch.toString("hex", 0, length);
 }
 
-/** At most 32 bytes as a word, padded on the left, with the 0x prefix, as RPC shows the value of a storage slot. */
+/** Hex of at most 32 bytes as a word, padded on the left, with the 0x prefix, as RPC shows the value of a storage slot. */
 export function toWordHex(bytes: Uint8Array): Hex {
   return `0x${toDigits(bytes).padStart(64, "0")}`;
 }
@@ -90,7 +90,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joinBytes(parts);
 }
 
-/** As concatBytes, for any number of parts. The whole has a buffer of its own. */
+/** Like concatBytes, for any number of parts. The whole has a buffer of its own. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += part.length;

@@ -18,8 +18,8 @@ export function jsonText(write: (writer: JsonWriter) => void): string {
 }
 
 /**
- * As jsonText for long texts: `write` yields where it may be interrupted. The text is the concatenation of the pieces, each of which
- * is made when it is asked for.
+ * Like jsonText, for long texts: `write` yields where it may be interrupted. The text is the concatenation of the pieces, each of
+ * which is made when it is asked for.
  */
 export function* jsonPieces(
   write: (writer: JsonWriter) => Iterable<void>,
@@ -81,7 +81,7 @@ export class JsonWriter {
     this.#bytes[this.#length++] = QUOTE;
   }
 
-  /** As data, with pauses in between: bytes of any length. */
+  /** Like `data`, for bytes of any length, with pauses in between. */
   *longData(name: string, bytes: Uint8Array): Generator<void, void> {
     if (bytes.length <= STEP_BYTES) {
       this.data(name, bytes);

@@ -5,7 +5,7 @@ export interface MonotonicClockParts {
   wallMs(): number;
   /** A clock that cannot be set, with an arbitrary origin. It may stop while the system sleeps. */
   monotonicMs(): number;
-  /** As monotonicMs, but also counts sleep. Called only after a suspicious step. */
+  /** Like monotonicMs, but also counts sleep. It is called only after a suspicious step. */
   sinceBootMs(): number;
   /** The wall clock was set by `stepMs`; this clock does not follow yet. */
   onStep(stepMs: number): void;

@@ -58,7 +58,7 @@ export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
-/** As toQuantity, and null for what is absent. */
+/** Like toQuantity, but null for what is absent. */
 export function quantityOrNull(value: bigint | number | undefined): Hex | null {
   return value === undefined ? null : toQuantity(value);
 }

@@ -124,7 +124,7 @@ export function readRlpList(bytes: Uint8Array): RlpSpan[] {
   return membersOf(bytes, readListSpan(bytes));
 }
 
-/** As readRlpList, for the list at the beginning of `bytes`: ignores the bytes after it (EIP-8). */
+/** Like readRlpList, for the list at the beginning of `bytes`: ignores the bytes after it (EIP-8). */
 export function readLeadingRlpList(bytes: Uint8Array): RlpSpan[] {
   const list = readRlpSpan(bytes, 0, bytes.length);
   if (!list.isList) throw new RangeError("not a list");
@@ -141,7 +141,7 @@ function membersOf(bytes: Uint8Array, list: RlpSpan): RlpSpan[] {
   return members;
 }
 
-/** As readRlpList, lazily: for long lists of which the caller may need only the first members. */
+/** Like readRlpList, but lazy: for long lists of which the caller may need only the first members. */
 export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
   const list = readListSpan(bytes);
   for (let at = list.from; at < list.until; ) {

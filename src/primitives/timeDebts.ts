@@ -33,7 +33,7 @@ export class TimeDebts {
     return this.due(this.remoteHosts.get(remoteHost));
   }
 
-  /** As dueOfHost, among the clients of one remote host. */
+  /** Like dueOfHost, among the clients of one remote host. */
   dueOfClient(client: object): number {
     return this.due(this.clients.get(client));
   }

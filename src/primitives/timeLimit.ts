@@ -15,7 +15,7 @@ export async function withTimeLimit<T>(
   const timer = setTimeout(() => {
     ended.abort(new DOMException(`There was no answer within ${limitMs} ms`, "TimeoutError"));
   }, limitMs);
-  // As many as there is work at a time: no sign of a leak.
+  // The signal has a listener for each piece of work that is under way, which is no sign of a leak.
   setMaxListeners(0, stop);
   stop.addEventListener("abort", passOn);
   if (stop.aborted) passOn();

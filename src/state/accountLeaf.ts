@@ -7,7 +7,7 @@ import type { ByteArena } from "./byteArena.ts";
 import { scalarLength, writeScalar } from "./scalar.ts";
 import { headerLength, writeHeader } from "./trie/nodeRlp.ts";
 
-/** As encodeAccount of types/account.ts, in an eighth of the time: a full block encodes 24,000 accounts. */
+/** Like encodeAccount of types/account.ts, in an eighth of the time: a full block encodes 24,000 accounts. */
 export function encodeAccountLeaf(
   { nonce, balance, storageRoot, codeHash }: Account,
   arena: ByteArena,

@@ -23,7 +23,7 @@ export function createCodeReader(database: Database, cacheBytes: number): CodeRe
   const cache = new BoundedCache<string, Uint8Array>(cacheBytes);
   const verified = new BoundedCache<string, VerifiedCode>(VERIFIED_CODES);
   let last: { readonly key: string; readonly code: Uint8Array } | undefined;
-  /** Of what was put into the cache so far. */
+  /** Bytes put into the cache so far. */
   let putBytes = 0;
   let notPut = 0;
 

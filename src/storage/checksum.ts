@@ -37,7 +37,7 @@ export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | ((
   return value;
 }
 
-/** As openEntry, in steps. */
+/** Like openEntry, in steps. */
 export function* openEntryInSteps(
   key: Uint8Array,
   sealed: Uint8Array,
@@ -50,7 +50,7 @@ export function* openEntryInSteps(
   return value;
 }
 
-/** As openEntry, but undefined when the checksum does not match. */
+/** Like openEntry, but returns undefined when the checksum does not match. */
 export function valueOfEntry(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   const length = sealed.length - SEAL_BYTES;
   if (length < 0) return undefined;
@@ -58,7 +58,7 @@ export function valueOfEntry(key: Uint8Array, sealed: Uint8Array): Uint8Array | 
   return sealOf(sealed) === checksumOf(key, value) ? value : undefined;
 }
 
-/** As sealEntry, for a value without a key, such as the contents of a file. */
+/** Like sealEntry, for a value without a key, such as the contents of a file. */
 export function sealValue(value: Uint8Array): Uint8Array {
   return sealEntry(EMPTY_BYTES, value);
 }
@@ -98,7 +98,7 @@ export function damaged(what: string | (() => string), why: string): DamagedData
   );
 }
 
-/** As damaged, for an entry that the chain's own records require. */
+/** Like `damaged`, for an entry that the chain's own records require. */
 export function missing(what: string): DamagedData {
   return new DamagedData(`${sentence(what)} is missing from the database. ${REMEDY}`);
 }

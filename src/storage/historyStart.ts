@@ -13,9 +13,9 @@ import { metaKey } from "./keys.ts";
  */
 export interface HistoryStart {
   readonly headers: bigint;
-  /** At least `headers`. The genesis block is stored anyway, its state is not. */
+  /** First block that is stored whole, at least `headers`. The genesis block is stored anyway, without its state. */
   readonly blocks: bigint;
-  /** States are readable from that after this block on. At least `blocks`. */
+  /** States are readable from the one after this block on; at least `blocks`. */
   readonly states: bigint;
 }
 

@@ -36,7 +36,7 @@ export interface MarkerFile {
   /** Undefined before the first mark. */
   read(): HighWaterMark | undefined;
   write(mark: HighWaterMark): void;
-  /** As write, and durable when it returns. */
+  /** Like `write`, but the mark is durable when it returns. */
   writeSynced(mark: HighWaterMark): void;
   close(): void;
 }

@@ -24,7 +24,10 @@ export interface MigrationMark {
 
 /** What the database says of its schema. */
 export interface StoredSchema {
-  /** Of an unfinished migration the version that it leads to, so that programs of the version before refuse it. */
+  /**
+   * Version of the schema. During a migration, the one that it leads to, so that programs of the version before refuse the
+   * database.
+   */
   readonly version: number;
   /**
    * True once old blocks or states were removed from this database (`--block-history`, `--state-history`): programs that do not know of

@@ -2,7 +2,7 @@ import { bytesToBigint } from "../primitives/quantity.ts";
 
 /** A curve y² = x³ + b of the precompiled contracts over a prime field, and its twist over the quadratic extension. */
 export interface Curve {
-  /** Of the field. */
+  /** Order of the prime field. */
   readonly order: bigint;
   readonly b: bigint;
   readonly twistB: Pair;

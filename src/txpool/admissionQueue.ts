@@ -33,7 +33,7 @@ interface Batch extends Pick<Arrived, "on"> {
   readonly senders: Promise<readonly (Address | undefined)[]>;
 }
 
-/** As many as a recovery thread takes at a time (workers/recoveryPool.ts). */
+/** Transactions whose senders are recovered at once: as many as a recovery thread takes at a time (workers/recoveryPool.ts). */
 const BATCH_LIMIT = 128;
 
 /**

@@ -29,7 +29,7 @@ export class EntryStore {
     return this.#prioritized;
   }
 
-  /** By hex of the sender. */
+  /** Queues of all senders, keyed by hex of the sender. */
   get queues(): ReadonlyMap<string, SenderQueue> {
     return this.#queues;
   }

@@ -80,7 +80,10 @@ export class PoolEntries {
     return queue.isEmpty ? undefined : queue;
   }
 
-  /** As queueOf, or an empty queue, which the pool keeps only when an entry is inserted into it. */
+  /**
+   * Like queueOf, but returns an empty queue for a sender without transactions; the pool keeps it only when an entry is inserted
+   * into it.
+   */
   openQueue(sender: Address, senderKey: string): SenderQueue {
     return (
       this.queueOf(senderKey) ??

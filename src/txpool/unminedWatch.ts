@@ -79,7 +79,7 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
     sinceMs: clock.nowMs(),
     gas: undefined,
   };
-  /** By transaction hash, those that wait longest first. */
+  /** Transactions that blocks passed over, keyed by hash, those that wait longest first. */
   let passedOver = new Map<string, PoolEntry>();
   let baseFeePerGas: bigint | undefined;
 

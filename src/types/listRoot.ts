@@ -104,7 +104,7 @@ class ListTrie {
     return keccak256(node.subarray(0, this.write(from, until, depth)));
   }
 
-  /** As hashNode, in steps and without copying a long value. */
+  /** Like hashNode, in steps and without copying a long value. */
   *hashLongNode(from: number, until: number, depth: number): Steps<Hash> {
     if (until - from === 1) return yield* this.hashLongLeaf(from, depth);
     const shared = this.sharedDepth(from, until - 1, depth);

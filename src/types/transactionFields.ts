@@ -15,7 +15,7 @@ export class FieldReader {
   private readonly bytes: Uint8Array;
   private readonly until: number;
   private next: number;
-  /** Of the field that was read last. */
+  /** Span of the field that was read last. */
   private readonly span = { isList: false, start: 0, from: 0, until: 0 };
   private read = 0;
 

@@ -24,7 +24,7 @@ export class SlicedQueue<Job extends SlicedJob> {
   /** Time that short slices have before the next long one, milliseconds. */
   private creditMs = 0;
 
-  /** At most `limit` jobs wait for each kind of slice. */
+  /** `limit` is how many jobs may wait for each kind of slice. */
   constructor(limit: number, debts: TimeDebts) {
     this.short = new FairQueue(limit, debts);
     this.long = new FairQueue(limit, debts);
@@ -55,7 +55,7 @@ export class SlicedQueue<Job extends SlicedJob> {
     for (const queue of [this.short, this.long]) queue.served(requester);
   }
 
-  /** As FairQueue.putBack. */
+  /** Puts jobs back at the front of their queues, like FairQueue.putBack. */
   putBack(jobs: readonly Job[], served: Requester | undefined): void {
     const isLong = ({ hasLongSlice }: Job): boolean => hasLongSlice;
     this.short.putBack(

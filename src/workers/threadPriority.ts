@@ -15,7 +15,7 @@ export function lowerThreadPriority(addedNiceness: number): void {
   }
 }
 
-/** As lowerThreadPriority, below all others: for work that nobody waits for. */
+/** Gives the calling worker thread the lowest priority of all, for work that nobody waits for. */
 export function takeLowestThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {

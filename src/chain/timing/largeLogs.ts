@@ -26,7 +26,7 @@ import { SuspectSenders } from "./suspectSenders.ts";
  */
 export class LargeLogs {
   private readonly parts: LargeLogsParts;
-  /** By transaction hash, the oldest first. */
+  /** Transactions that were left out, keyed by hash, the oldest first. */
   private readonly leftOut = new Map<string, LeftOut>();
   /** Senders of transactions that were dropped. */
   private readonly suspects: SuspectSenders;

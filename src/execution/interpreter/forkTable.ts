@@ -29,11 +29,14 @@ export interface ForkTable {
 
 /** Prices of SSTORE. */
 export interface StorePrices {
-  /** By the value at the beginning of the transaction too (EIP-1283, EIP-2200), or by the current one alone. */
+  /**
+   * True if the cost depends on the value at the beginning of the transaction too (EIP-1283, EIP-2200), not on the current one
+   * alone.
+   */
   readonly isNet: boolean;
   /** SSTORE fails unless more gas than this is left (EIP-2200). */
   readonly stipend: number;
-  /** For a write that changes nothing, or a slot that the transaction already changed. */
+  /** Cost of a write that changes nothing, or of one to a slot that the transaction already changed. */
   readonly dirty: number;
   readonly fromZero: number;
   readonly change: number;

@@ -27,7 +27,7 @@ export class Observation implements Watch {
     this.observer = observer;
   }
 
-  /** As `proceed` of driver.ts. */
+  /** Like `proceed` of driver.ts, one instruction at a time. */
   proceed(): Promise<unknown> | undefined {
     const { run } = this;
     const { yieldPolicy } = run;

@@ -67,7 +67,7 @@ function addition(curve: CurveMemory, { group, bytes, read }: PointReader, gas: 
 }
 
 interface SumTerms {
-  /** Of one point. */
+  /** Gas for one point, before the discount. */
   readonly gas: bigint;
   readonly discounts: readonly number[];
   readonly countInSlice: number;

@@ -10,7 +10,7 @@ import {
   succeeded,
 } from "./contract.ts";
 
-// By require, because an import reads its 280 KB twice, the first time for what they export.
+// The package is loaded by require, because an import reads its 280 KB twice, the first time for what they export.
 const { createRIPEMD160, createSHA256 } = createRequire(import.meta.url)(
   "hash-wasm",
 ) as typeof import("hash-wasm");

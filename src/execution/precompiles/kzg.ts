@@ -19,13 +19,13 @@ export function prepareKzg(): Promise<void> | undefined {
   return verifier === undefined ? load() : undefined;
 }
 
-/** As Verifier.verify, and loads first what it needs. */
+/** Verifies a proof like Verifier.verify, and loads first what it needs. */
 export async function verifyKzgProof(claim: KzgClaim): Promise<boolean> {
   await prepareKzg();
   return isKzgProofValid(claim);
 }
 
-/** As Verifier.verify. Throws if nothing has been loaded. */
+/** Verifies a proof like Verifier.verify. Throws if nothing has been loaded. */
 export function isKzgProofValid(claim: KzgClaim): boolean {
   if (verifier === undefined) throw new TypeError("the curve of proofs is not loaded");
   return verifier.verify(claim);

@@ -51,9 +51,9 @@ export interface Group {
   normalize(result: number, point: number): void;
   clear(point: number): void;
   isZero(point: number): number;
-  /** On the curve. */
+  /** Whether the point is on the curve. */
   isValid(point: number): number;
-  /** Of the order of the group; of points on the curve only. */
+  /** Whether a point on the curve has the order of the group. */
   isValidOrder(point: number): number;
   /** The sum of points, each multiplied with a scalar. */
   multiplySum(sum: number, points: number, scalars: number, count: number): void;
@@ -89,7 +89,7 @@ export function loadMcl(curve: CurveName): Promise<Mcl> {
 
 const copies = new Map<CurveName, Promise<Mcl>>();
 
-/** As loadMcl, but always a new copy. */
+/** Like loadMcl, but always returns a new copy. */
 export async function loadCopy(curve: CurveName): Promise<Mcl> {
   const require = createRequire(import.meta.url);
   // The package's types lack the module.

@@ -17,7 +17,7 @@ export function* modularPower(
   if (power.length === 0) return 1n;
   const modulusBits = bitLength(modulus);
   const twos = trailingZeros(modulus);
-  // Of the base too, only the last bits matter modulo a power of two.
+  // Only the last bits of the base matter as well, modulo a power of two.
   const rest = twos === modulusBits - 1 ? base.subarray(-Math.ceil(modulusBits / 8)) : base;
   const large = modulusBits > 8 * LARGE_BYTES ? yield* largeModulus(modulus, modulusBits) : undefined;
   const number = yield* remainder(rest, modulus, large);

@@ -105,7 +105,7 @@ export function workspaceOn({
   return { overlay, yieldPolicy };
 }
 
-/** As simulate, on a workspace that may hold the changes of earlier calls. */
+/** Like simulate, on a workspace that may hold the changes of earlier calls. */
 export function simulateOn(
   { overlay, yieldPolicy, isDiscarded }: Workspace,
   context: CallContext,

@@ -200,7 +200,7 @@ class SignerRecovery {
   private readonly recover: Recover;
   private readonly validatorSet: ValidatorSet | undefined;
   private readonly known: KnownSigners | undefined;
-  /** By signed hash and signature. */
+  /** Recovered signers, keyed by signed hash and signature. */
   private readonly authors = new Map<string, Address>();
 
   constructor(recover: Recover, validatorSet: ValidatorSet | undefined, known: KnownSigners | undefined) {

@@ -29,7 +29,7 @@ export function trieLeaves(
   return leavesOf(source, keyLength, onDamage, () => true);
 }
 
-/** As trieLeaves, from the key `from` on. Throws when a node cannot be read. */
+/** Like trieLeaves, from the key `from` on. Throws when a node cannot be read. */
 export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<TrieLeaf, void> {
   const raise = (error: unknown): never => {
     throw error;
@@ -41,7 +41,7 @@ export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<
   return leavesOf(source, from.length, raise, isAhead);
 }
 
-/** As trieLeaves, but visits only the nodes, and so the leaves, that the version of the root wrote. */
+/** Like trieLeaves, but visits only the nodes, and so the leaves, that the version of the root wrote. */
 export function newTrieLeaves(
   source: TrieSource,
   keyLength: number,

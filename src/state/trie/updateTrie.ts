@@ -35,7 +35,7 @@ export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly
   return updater.builder.seal(open, first.key);
 }
 
-/** As updateTrie, for any number of changes. All versions reachable from the root must stay readable until the end. */
+/** Like updateTrie, for any number of changes. All versions reachable from the root must stay readable until the end. */
 export function* updateTrieInSteps(
   update: TrieUpdate,
   root: TrieRoot,
@@ -88,7 +88,7 @@ class Updater {
     return pending?.kind === "pending" ? this.changeBranch(pending) : pending;
   }
 
-  /** As change. Between two steps it holds no view into cache memory, which other work may reuse meanwhile. */
+  /** Like `change`, in steps. Between two steps it holds no view into cache memory, which other work may reuse meanwhile. */
   *changeInSteps(
     base: Base,
     depth: number,

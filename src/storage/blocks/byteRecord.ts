@@ -43,7 +43,7 @@ export class RecordWriter {
     this.fixed(bytes);
   }
 
-  /** As `sized`, in steps: the bytes may be megabytes. The writer was made with room for them. */
+  /** Like `sized`, in steps: the bytes may be megabytes. The writer was made with room for them. */
   *sizedInSteps(bytes: Uint8Array): Steps<void> {
     this.number(bytes.length);
     this.reserve(bytes.length);

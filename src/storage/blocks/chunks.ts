@@ -31,7 +31,7 @@ export function openChunk(database: Database, key: Uint8Array, what: () => strin
   return new RecordReader(openEntry(key, sealed, what));
 }
 
-/** As openChunk, in steps. */
+/** Like openChunk, in steps. */
 export function* openChunkInSteps(
   database: Database,
   key: Uint8Array,

@@ -36,7 +36,7 @@ export function putHeader(batch: Batch, block: StoredBlock): void {
   batch.put(numberKey, sealEntry(numberKey, bigintToBytes(number)));
 }
 
-/** As putHeader, for a header without its block: readers know it by its size of 0, which no block has. */
+/** Like putHeader, for a header without its block: readers know it by its size of 0, which no block has. */
 export function putHeaderAlone(batch: Batch, { header, hash, totalDifficulty }: NamedHeader): void {
   putHeader(batch, { header, hash, totalDifficulty, size: 0, transactions: [], receipts: [], ommers: [] });
 }

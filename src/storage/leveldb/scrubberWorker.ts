@@ -115,5 +115,5 @@ async function verifyBlock(database: Database, header: HeaderRecord): Promise<nu
 
 const ENTRIES_PER_PAUSE = 500;
 
-// At the end of the file, where all constants are initialised.
+// The scrubber starts here, where all constants of the file are initialised.
 port.postMessage(await scrub());
