@@ -40,7 +40,7 @@ export function whyUnsupported(group: ApiGroup): string | undefined {
   return GROUPS[group] === "unsupported" ? "it does not belong to an IBFT 2.0 node" : undefined;
 }
 
-/** As in Besu, names are accepted in capitals only. */
+/** A list of API groups, named in capitals only, as in Besu. */
 export const apiGroupsType: ValueType<readonly ApiGroup[]> = {
   arity: "list",
   label: "<API,...>",

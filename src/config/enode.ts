@@ -40,7 +40,7 @@ export function parseEnode(url: string): Result<Enode, "badValue"> {
   }
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(bare) === 0 && !HOST_NAME.test(bare)) return malformed("Invalid ip address.");
-  // As in Besu, which reads it as a URL: a path and a fragment mean nothing, and a port may begin with zeros.
+  // Besu reads this as a URL: a path and a fragment mean nothing, and a port may begin with zeros.
   const [, tcp, udp] =
     /^(?::0*(\d{1,5}))?(?:\/[^?#\s]*)?(?:\?discport=(\d{1,5}))?(?:#\S*)?$/.exec(ports) ?? [];
   if (tcp === undefined && udp === undefined) return malformed("Invalid port.");

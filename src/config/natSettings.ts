@@ -10,7 +10,7 @@ export interface NatSettings {
 
 export function natSettings(values: OptionValues, environment: Environment): NatSettings {
   const method = values["nat-method"];
-  // As in Besu, Kubernetes comes before Docker: its services are not read here.
+  // Kubernetes comes before Docker, as in Besu, but its services are not read here.
   const isInKubernetes = (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "";
   const isAutomatic = method === "AUTO" && !isInKubernetes;
   return {

@@ -64,7 +64,7 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   return configuration.ok ? ok(configuration.value.settings) : configuration;
 }
 
-/** As readSettings. */
+/** Like `readSettings`, but also returns where the settings come from. */
 export function readConfiguration(sources: ConfigSources): Result<Configuration, "badConfiguration"> {
   return readWith(sources, {
     inForce: (options) => options,

@@ -148,7 +148,7 @@ export function metricsSettings(values: OptionValues): MetricsSettings | undefin
   };
 }
 
-/** By default one address may hold three quarters of a server's connections, which leaves a quarter to the others. */
+/** Limits the connections of one address: by default to three quarters of a server's, which leaves a quarter to the others. */
 function perAddress(
   values: OptionValues,
   maxConnections: number,

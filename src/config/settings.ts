@@ -207,9 +207,9 @@ export interface AuthenticationSettings {
 
 export interface UserSettings {
   readonly name: string;
-  /** Of bcrypt. */
+  /** The password's hash by bcrypt. */
   readonly passwordHash: string;
-  /** Such as `eth:*`. */
+  /** Permissions such as `eth:*`. */
   readonly permissions: readonly string[];
 }
 
@@ -235,7 +235,7 @@ export interface MetricsServerSettings {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** As in RpcServerSettings. */
+  /** ["*"] for any host, [] for none, else names without ports. */
   readonly hostAllowlist: readonly string[];
   readonly idleTimeoutMs: number;
 }

@@ -16,7 +16,7 @@ export function readSmallBytes(path: string): Result<Buffer, "absent" | "unreada
   }
 }
 
-/** As readSmallBytes, for a text. */
+/** Like `readSmallBytes`, but decodes the bytes as UTF-8. */
 export function readSmallFile(path: string): Result<string, "absent" | "unreadable"> {
   const bytes = readSmallBytes(path);
   return bytes.ok ? ok(bytes.value.toString("utf8")) : bytes;

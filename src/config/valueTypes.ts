@@ -247,7 +247,7 @@ export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly st
   };
 }
 
-/** As openListType, but of regular expressions; a page's origin must match one of them in full. */
+/** Like `openListType`, but of regular expressions; a page's origin must match one of them in full. */
 export const originsType: ValueType<readonly string[]> = {
   ...openListType("Domain"),
   read: (text) => {

@@ -2,7 +2,7 @@ import type { Hex } from "../primitives/hex.ts";
 
 /** Who asks for a gift. */
 export interface GiftRequest {
-  /** As the visitor wrote it. */
+  /** Address as the visitor wrote it. */
   readonly address: string;
   readonly remoteHost: string;
 }
@@ -30,10 +30,10 @@ export type GiftAnswer =
 /** What visitors are told before they ask. */
 export interface FaucetTerms {
   readonly amountWei: bigint;
-  /** Between two gifts to one address, and to addresses of one remote host. */
+  /** Pauses between two gifts to one address, and to addresses of one remote host. */
   readonly addressCooldownMs: number;
   readonly hostCooldownMs: number;
-  /** Given to all together within 24 hours. */
+  /** Limit of what all together are given within 24 hours. */
   readonly dailyLimitWei: bigint;
 }
 

@@ -20,7 +20,7 @@ export class GiftRecord {
   readonly #path: string;
   readonly #keepMs: number;
   #gifts: RecordedGift[] = [];
-  /** Of the file. */
+  /** Lines and bytes of the file. */
   #lines = 0;
   #bytes = 0;
   /** Undefined where the file is not known to end with the newest gift's line. */
@@ -40,7 +40,7 @@ export class GiftRecord {
     return record;
   }
 
-  /** Those that still count, the oldest first. */
+  /** Gifts that still count, the oldest first. */
   giftsAt(nowMs: number): readonly RecordedGift[] {
     const first = this.#gifts.findIndex(({ atMs }) => atMs > nowMs - this.#keepMs);
     if (first !== 0) this.#gifts.splice(0, first < 0 ? this.#gifts.length : first);

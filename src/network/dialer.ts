@@ -9,7 +9,7 @@ export interface NodeAddress {
   readonly nodeId: Uint8Array;
   readonly host: string;
   readonly tcpPort: number;
-  /** Of discovery; 0 when the node takes no part in it, absent when that is unknown. */
+  /** UDP port of discovery; 0 when the node takes no part in it, absent when that is unknown. */
   readonly udpPort?: number;
 }
 

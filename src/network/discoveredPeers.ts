@@ -18,7 +18,7 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
 interface Candidate extends DialTime {
   node: NodeAddress;
-  /** Of its address; undefined for a local one. It is read for all candidates with each dial. */
+  /** Subnet of the node's address; undefined for a local one. It is read for all candidates with each dial. */
   publicSubnet: string | undefined;
   waitMs: number;
   /** Dials in a row that failed. */

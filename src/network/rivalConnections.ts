@@ -19,7 +19,7 @@ import type { Traffic } from "./traffic.ts";
  */
 export class RivalConnections {
   private readonly parts: RivalConnectionsParts;
-  /** By the node id. */
+  /** Contests that are under way, keyed by node id. */
   private readonly contests = new Map<string, Contest>();
   /** Young connections that have answered in a contest. */
   private readonly doubted = new WeakSet<Link>();

@@ -33,7 +33,7 @@ export interface SharedKeyParts {
 export class SharedKeyWarnings {
   private readonly parts: SharedKeyParts;
   private readonly refusals: Refusals;
-  /** By the id of the key, bounded because ids are free. */
+  /** Time of the last warning by the key's id, bounded because ids are free. */
   private readonly warnedMs = new Map<string, number>();
   private toldOfRefusalMs = Number.NEGATIVE_INFINITY;
 

@@ -20,7 +20,7 @@ export function settleSimultaneousConnect(ownId: Uint8Array, peer: ConnectedPeer
   }
 }
 
-/** Of two crossing connections, the one that the node with the lower id opened stays. */
+/** Whether a connection stays when two have crossed: the one does that the node with the lower id opened. */
 export function isLastingDirection(
   ownId: Uint8Array,
   nodeId: Uint8Array,

@@ -111,7 +111,7 @@ export function createBlockLog({
   };
 }
 
-/** Of blocks in which nothing happened, one in so many is told. */
+/** Number of uneventful blocks of which one is logged at INFO. */
 const TOLD_IN = 10n;
 /** A block that took so long is worth a line. */
 const LATE_MS = 500;

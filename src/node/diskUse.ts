@@ -3,9 +3,9 @@ import { freeBytesOf } from "../storage/diskGuard.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
 
 export interface DiskUse {
-  /** Free on the disk of the data folder; undefined when the system does not say. */
+  /** Free bytes on the disk of the data folder; undefined when the system does not say. */
   readonly freeBytes: number | undefined;
-  /** Of the chain's database files. */
+  /** Bytes of the chain's database files. */
   readonly databaseBytes: number;
 }
 

@@ -86,12 +86,12 @@ export function spareDescriptors({ openFiles }: HostLimits): number {
 }
 
 const SPARE_DESCRIPTORS = 32;
-/** HTTP and WebSocket. */
+/** Ports for callers: HTTP and WebSocket. */
 const PORTS = 2;
-/** A thread's event loop, and its sockets. */
+/** Open files of a thread: its event loop, and its sockets. */
 const THREAD_OPEN_FILES = 10;
 
-/** Of a thread that reads its program: Node.js opens what a module imports all at once, some 90 files. */
+/** Open files of a thread that reads its program: Node.js opens what a module imports all at once, some 90 files. */
 const LOADING_OPEN_FILES = 96;
 
 /** Reserved for LevelDB's compactions, restarted threads, the servers themselves, and metrics. */

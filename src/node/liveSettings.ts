@@ -166,7 +166,7 @@ function changeBlocks(
   return changes;
 }
 
-/** As miner_getExtraData shows it. */
+/** Hex text as miner_getExtraData shows it. */
 function shortHex(bytes: Uint8Array): string {
   return toHex(bytes).replace(/^0x0*/, "0x");
 }

@@ -10,9 +10,9 @@ import type { Servers } from "./openServers.ts";
 import type { OpenContext } from "./openStores.ts";
 import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
-/** With a single core it would take the time of what the node has to do. */
+/** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
 const LEAST_CORES = 2;
-/** It leaves some 100 MB of compiled code and of room for young objects, which a first burst takes anyway. */
+/** Least memory: compiled code and room for young objects take some 100 MB of it, as a first burst does anyway. */
 const LEAST_MEMORY_BYTES = 1024 ** 3;
 
 /** What has the node's code compiled before the first burst; undefined on a small machine. */
@@ -49,7 +49,7 @@ export function openWarmUp(
   });
   const stopListening = [
     pool.onAdded(() => warmUp.stop()),
-    // Of a sync, or of other validators with transactions: the node compiles its code by working.
+    // Blocks of a sync, or of other validators with transactions, have the node compile its code by working.
     chain.onHeadChanged("warmUp", ({ added }) => {
       if (added.length > 1 || added.some(({ transactions }) => transactions.length > 0)) warmUp.stop();
     }),

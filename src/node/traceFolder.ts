@@ -21,7 +21,7 @@ export function createTraceFolder(
   limits: TraceFolderLimits = LIMITS,
 ): RpcPorts["writeTrace"] {
   const folder = resolve(dataPath, "traces");
-  /** By name. */
+  /** Files in the folder, by name. */
   const known = new Map<string, TraceFile>();
   const mutex = new Mutex();
 

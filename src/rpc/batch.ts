@@ -127,7 +127,8 @@ class ListText {
     this.texts = [];
     this.length = 0;
     this.isAscii = true;
-    // As text its length in bytes would be counted and each character encoded; joined first, it would be copied twice.
+    // ASCII texts become bytes here: as text, their length in bytes would be counted and each character encoded; joined first, they would
+    // be copied twice.
     return isAscii && length >= BYTES_FROM ? bytesOf(texts, length) : texts.join("");
   }
 }

@@ -121,7 +121,7 @@ export class RawJson {
   }
 }
 
-/** As RawJson, in consecutive pieces: a very large answer is never held as one string. */
+/** Like `RawJson`, in consecutive pieces: a very large answer is never held as one string. */
 export class JsonPieces {
   readonly pieces: readonly JsonPiece[];
 
@@ -130,7 +130,7 @@ export class JsonPieces {
   }
 }
 
-/** As JsonPieces, each piece made when it is read: an answer of any size is never held as a whole. Read once. */
+/** Like `JsonPieces`, but each piece is made when it is read: an answer of any size is never held as a whole. It can be read once. */
 export class JsonStream {
   /** About the bytes that the answer keeps in memory until it is read to its end. */
   readonly heldBytes: number;
@@ -165,7 +165,7 @@ export type ContextOf<Port extends keyof RpcBackend> = CallContext<Pick<RpcBacke
 export interface Connection {
   /** Sends one message, or closes the connection if it reads too slowly. */
   send(text: string): void;
-  /** As send, for an event notification to the subscription `id`. */
+  /** Like `send`, for an event notification to the subscription `id`. */
   notify(id: string, event: EventText): void;
   /** Whether so much waits to be sent that senders of large batches should serve other connections first. */
   isBehind(): boolean;

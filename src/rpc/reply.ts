@@ -16,7 +16,7 @@ export interface Reply {
   readonly isAscii?: boolean;
 }
 
-/** Of the characters that may stand in a JSON text of one line. */
+/** Matches the characters that may stand in a JSON text of one line. */
 const ASCII = /^[ -~]*$/;
 
 /** Answers of at least this many characters are not joined with the text around them. */

@@ -13,7 +13,7 @@ export interface BulkLimits {
   /** Checked headers whose blocks are not imported yet, and their memory; a range more may be under way. */
   readonly headers: number;
   readonly headerBytes: number;
-  /** Of these, the blocks whose bodies may be requested or waiting. */
+  /** Blocks whose bodies may be requested or waiting, counted among those of `headers`. */
   readonly blocks: number;
   /** Memory of downloaded bodies that wait for their import, those of open requests estimated by their gas. */
   readonly bodyBytes: number;

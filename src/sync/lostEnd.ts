@@ -41,7 +41,7 @@ export class LostEndSearch {
   readonly block: LostBlock;
   readonly #addresses: readonly Address[];
   readonly #parts: LostEndParts;
-  /** By number, from the first lost block to the last; empty until proven. */
+  /** Hashes by number, from the first lost block to the last; empty until proven. */
   #hashes: ReadonlyMap<bigint, Hash> = new Map();
   readonly #asked = new Map<string, { readonly atMs: number; readonly isOpen: boolean }>();
   readonly #startedMs: number;
@@ -187,6 +187,6 @@ const OTHER_BLOCK =
   "a peer has another block, sealed by a quorum, in the place of one that this validator had committed and lost: it is not imported. " +
   "Compare the chains of the validators (ibex compare) before anything else is done";
 
-/** Between two questions to one peer. */
+/** Pause between two questions to one peer. */
 const RETRY_MS = 2_000;
 const TELL_MS = 30_000;

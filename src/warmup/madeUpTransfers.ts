@@ -40,7 +40,7 @@ export function signedTransfer(
   return encoded(kind, fields, sign(digest, privateKey));
 }
 
-/** As signedTransfer, with a signature that is well-formed and fits no key that is known: for what recovers no sender. */
+/** Like `signedTransfer`, with a signature that is well-formed and fits no known key: for code that recovers no sender. */
 export function unsignedTransfer(kind: TransferKind, transfer: MadeUpTransfer): Uint8Array {
   const fields = kind === "feeMarket" ? feeMarketFields(transfer) : legacyFields(transfer);
   return encoded(kind, fields, { r: 1n, s: transfer.nonce + 1n, yParity: 0 });

@@ -32,15 +32,15 @@ type UsedChain = Pick<MadeUpChain, "offer" | "build">;
 
 /** The first seconds belong to the rest of the start. */
 export const BEGIN_AFTER_MS = 3000;
-/** Between two rounds. */
+/** Pause between two rounds. */
 export const PAUSE_MS = 10;
-/** Until a busy node is looked at again. */
+/** Pause until a busy node is looked at again. */
 export const BUSY_PAUSE_MS = 250;
 /** Transfers of the first rounds: code that is not compiled takes ten times as long, so they are few. */
 const FIRST_ROUNDS = [1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 16, 16, 16, 16, 32, 32];
 /** Transfers of a round, one or two milliseconds of each step once they are compiled. */
 const ROUND = 64;
-/** Of the functions that a burst has V8 compile, those that take longest are compiled by then. */
+/** Transfers until the warm-up ends: by then V8 has compiled even those functions of a burst that take longest. */
 export const TRANSFERS = 4000;
 /** A node that is busy for so long compiles its code by itself. */
 export const GIVE_UP_AFTER_MS = 60_000;

@@ -16,7 +16,7 @@ export interface FileList {
   readonly format: 1;
   /** The program that made it. */
   readonly client: string;
-  /** In ISO format, UTC. */
+  /** Time of creation in ISO format, UTC. */
   readonly createdAt: string;
   /** 0x and 64 digits. */
   readonly genesisHash: string;
@@ -31,8 +31,8 @@ export interface BackedUpFile {
   /** CRC-32 of the contents. */
   readonly crc32: number;
   /**
-   * Of a table: which file of the node it was. A table is written once, so the same file of the same size and time of change
-   * has the same contents.
+   * Identifies the node's file that a table was copied from. A table is written once, so the same file with the same size and time of
+   * change has the same contents.
    */
   readonly origin?: string;
 }

@@ -34,8 +34,8 @@ export async function isOutdated(path: string): Promise<boolean> {
 }
 
 /**
- * As factsOfChain, of a copy that must not change: opening changes a database. `scratch` is a folder to use for that, which is removed
- * after it.
+ * Like `factsOfChain`, for a copy that must not change. Opening a database changes it, so it is opened in the folder `scratch`, which
+ * is removed afterwards.
  */
 export async function factsOfCopy(
   folder: string,

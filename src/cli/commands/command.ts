@@ -10,7 +10,7 @@ import { type ProcessIo, refuse } from "../processIo.ts";
 export interface CommandOption<V = unknown> {
   readonly type: ValueType<V>;
   readonly help: string;
-  /** As a user would write it; absent when there is no default. */
+  /** The default as a user would write it; absent when there is none. */
   readonly default?: string;
   readonly isRequired?: boolean;
 }
@@ -44,7 +44,7 @@ export interface Invocation<Values = unknown> {
 type CommandCall = Omit<Invocation, "values"> & { readonly texts: ReadonlyMap<string, string> };
 
 interface Definition<O extends CommandOptions> {
-  /** As typed by the user, such as "blocks import". */
+  /** The command's words as a user types them, such as "blocks import". */
   readonly words: string;
   readonly help: string;
   readonly options?: O;

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly name: string;
   /** One answer for each request, in their order. Throws NodeUnreachable, or the reason of the stop. */
   ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
-  /** As `ask`, in one HTTP answer of at most so many bytes; undefined where that is larger, or cannot be read. */
+  /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined where the answer is larger or cannot be read. */
   askTogether(
     requests: readonly RpcRequest[],
     answerBytes: number,
@@ -36,7 +36,7 @@ export class NodeUnreachable extends Error {
 class UnreadableBody extends Error {}
 
 export interface EndpointParts {
-  /** Of one HTTP answer, uncompressed. A larger batch is asked in halves. */
+  /** Size limit of one HTTP answer, uncompressed. A batch with a larger answer is asked in halves. */
   readonly answerBytes: number;
   /** Parses the text of an answer; throws where it is no JSON or nested too deeply. */
   parse(text: string): unknown;

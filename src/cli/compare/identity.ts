@@ -6,7 +6,7 @@ import { showValue } from "./parseAnswer.ts";
 
 /** Who a node is and which chain it has. */
 export interface NodeIdentity {
-  /** As web3_clientVersion gives it, or `unknown client`. */
+  /** Client name as web3_clientVersion gives it, or `unknown client`. */
   readonly client: string;
   readonly chainId: bigint;
   readonly genesisHash: string;

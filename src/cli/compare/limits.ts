@@ -1,6 +1,9 @@
 /** What a comparison reads, keeps and waits for at most: both nodes are foreign to it. */
 export const COMPARE_LIMITS = {
-  /** Of one HTTP answer, uncompressed. A larger batch is asked in halves; a single answer above it is not compared. */
+  /**
+   * Size limit of one HTTP answer, uncompressed. A batch with a larger answer is asked in halves; a single answer above the limit is
+   * not compared.
+   */
   answerBytes: 32 * 1024 * 1024,
   /** Lists and objects within each other; a trace of calls 1,024 deep has three levels a call. */
   answerDepth: 4096,
@@ -17,7 +20,7 @@ export const COMPARE_LIMITS = {
   methods: 100,
   /** Differing places of one answer that are told. */
   placesPerAnswer: 20,
-  /** Of an answer, as printed and as written to the report. */
+  /** Characters of an answer that are printed, and that are written to the report. */
   printedCharacters: 300,
   reportedCharacters: 16 * 1024,
   /** The report is not written beyond this; counting goes on. */
@@ -27,7 +30,7 @@ export const COMPARE_LIMITS = {
   requestTimeoutMs: 120_000,
   firstBackOffMs: 250,
   lastBackOffMs: 15_000,
-  /** Between two looks for new blocks. */
+  /** Pause between two looks for new blocks. */
   pollMs: 500,
   /** Times that an answer is asked for again that one node has and the other has not. */
   askedAgain: 3,

@@ -56,7 +56,7 @@ export async function handOver(
   return ok(content);
 }
 
-/** Of a validator with a remote signer. */
+/** Objection to handing over the key of a validator with a remote signer. */
 const KEY_IS_ELSEWHERE =
   "The validator's key is with the remote signer, so there is none to hand over. How to move its node is in " +
   'docs/operating/keys.md, "A remote signer".';

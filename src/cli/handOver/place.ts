@@ -7,7 +7,7 @@ export type Place =
   | { readonly kind: "rpc"; readonly url: string }
   | { readonly kind: "peer"; readonly host: string; readonly port: number };
 
-/** As an operator writes it. */
+/** Reads a place as an operator writes it. */
 export const placeType: ValueType<Place> = {
   arity: "single",
   label: "<PLACE>",

@@ -2,7 +2,7 @@ import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../ob
 import { ok } from "../../primitives/result.ts";
 import { bad, listType, type ValueType } from "../valueTypes.ts";
 
-/** As in Besu, levels are accepted in any case, and FATAL means ERROR. */
+/** A log level in any case, where FATAL means ERROR, as in Besu. */
 export const logLevelType: ValueType<LogLevel> = {
   arity: "single",
   label: "<LEVEL>",

@@ -8,7 +8,7 @@ export function showNumber(number: number | bigint): string {
   return WHOLE.format(number);
 }
 
-/** Such as 1.2K or 30M. */
+/** Shows a number in short, such as 1.2K or 30M. */
 export function showShort(number: number): string {
   return SHORT.format(number);
 }
@@ -37,7 +37,7 @@ export function showAmount(amount: bigint, decimals: number): string {
   return amount < 0n ? `−${shown}` : shown;
 }
 
-/** As `4 s`, `12 min`, `3 h`, `5 d`. */
+/** Shows a duration as `4 s`, `12 min`, `3 h` or `5 d`. */
 export function showDuration(seconds: number): string {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;

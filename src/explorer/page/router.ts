@@ -36,7 +36,7 @@ export function navigate(path: string): void {
   tell();
 }
 
-/** As navigate, in the place of the page that is shown. */
+/** Like `navigate`, but puts the page in the place of the one that is shown. */
 export function replace(path: string): void {
   history.replaceState(null, "", path);
   tell();

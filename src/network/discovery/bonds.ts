@@ -22,7 +22,7 @@ export interface Bonds {
   forget(nodeId: Uint8Array): void;
 }
 
-/** As go-ethereum; Besu forgets none until it restarts. */
+/** Lifetime of a bond, as in go-ethereum; Besu forgets none until it restarts. */
 const BOND_MS = 24 * 60 * 60 * 1000;
 /** Nodes that are remembered: more than any table holds. */
 const MAX_BONDS = 8192;

@@ -64,7 +64,7 @@ export interface DiscoveryParts {
   readonly logger: Logger;
 }
 
-/** As Besu (p2p.md#packets). */
+/** How long a packet of ours is valid, as in Besu (p2p.md#packets). */
 const EXPIRATION_SECONDS = 60n;
 /** How long a node that has answered our ping gets to ping us, so that it serves us. */
 const THEIR_PING_MS = 500;
@@ -74,9 +74,9 @@ const MAX_NOTED = 4096;
 const MAX_MISSED_PINGS = 3;
 const REVALIDATE_MS = 10_000;
 const SEARCH_MS = 30_000;
-/** Between searches that find nothing new; each waits twice as long as the one before until then. */
+/** Pause between searches that find nothing new; until then, each waits twice as long as the one before. */
 const QUIET_SEARCH_MS = 5 * 60_000;
-/** Between searches while no more connections are wanted. */
+/** Pause between searches while no more connections are wanted. */
 const IDLE_SEARCH_MS = 30 * 60_000;
 
 /**
@@ -116,7 +116,7 @@ export class Discovery {
   private isClosed = false;
 
   constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
-    // As the addresses of datagrams are written, with which they are compared.
+    // Bootnodes' addresses are written like those of datagrams, with which they are compared.
     const bootnodes = settings.bootnodes.map((node) => ({ ...node, ip: plainIp(node.ip) }));
     this.settings = { ...settings, bootnodes };
     this.parts = parts;
@@ -205,11 +205,11 @@ export class Discovery {
     this.parts.onPacket?.("inbound", packet.kind);
     this.clockCheck.note(received.value);
     if (this.requests.receive(received.value, from.ip)) {
-      // At once, because the next datagram may build on it.
+      // The proof counts at once, because the next datagram may build on it.
       if (packet.kind === "pong") this.bonds.noteProof(nodeId, from.ip);
       return undefined;
     }
-    // As Besu, quietly: a pong would tell the node to stay in touch.
+    // The sender is refused quietly, as in Besu: a pong would tell it to stay in touch.
     if (!this.parts.isPermitted(this.senderOf(received.value, from))) return "notPermitted";
     const outcome = respond(received.value, from, this.responder);
     if (outcome === "unproven") void this.answerOnceProven(received.value, from);
@@ -297,7 +297,7 @@ export class Discovery {
       .map((one) => this.table.get(one.nodeId) ?? one);
     const useless = named?.filter((one) => !isRelayable(one.ip, node.ip)).length ?? 0;
     if (useless > 0) this.parts.onRefused?.("address", useless);
-    // Those that are not asked in this search must prove themselves, too, before they are dialled or named.
+    // Named nodes that are not asked in this search must prove themselves, too, before they are dialled or named.
     for (const one of usable ?? []) void this.bond(one, "named");
     return usable;
   }

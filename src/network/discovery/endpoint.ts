@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly tcpPort: number;
 }
 
-/** [ip, udp port, tcp port]. */
+/** Encodes an endpoint as [ip, udp port, tcp port]. */
 export function encodeEndpoint({ ip, udpPort, tcpPort }: Endpoint): Uint8Array {
   return encodeRlpList(endpointMembers({ ip, udpPort, tcpPort }));
 }
@@ -21,7 +21,7 @@ export function endpointMembers({ ip, udpPort, tcpPort }: Endpoint): readonly Ui
   return [encodeRlpString(ipBytes(ip)), encodeRlpIndex(udpPort), encodeRlpIndex(tcpPort)];
 }
 
-/** Of 2 items or more; throws RangeError for anything that is no endpoint. An empty address is that of no host. */
+/** Decodes an endpoint of 2 items or more; throws RangeError for anything else. An empty address is that of no host. */
 export function endpointFromItems(items: RlpItem | undefined): Endpoint {
   if (items === undefined || items instanceof Uint8Array) throw new RangeError("an endpoint is a list");
   const [ip, udpPort, tcpPort] = items;

@@ -86,7 +86,7 @@ export class NodeTable {
     bucket.entries.push(next);
   }
 
-  /** At most `count` nodes, the closest to a node id first. */
+  /** Up to `count` nodes, the closest to a node id first. */
   closest(target: Uint8Array, count: number): readonly NodeContact[] {
     const key = keccak256(target);
     return [...this.buckets.values()]

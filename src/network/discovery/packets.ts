@@ -66,7 +66,7 @@ const HEAD_BYTES = HASH_BYTES + SIGNATURE_BYTES + 1;
 const NODE_ID_BYTES = 64;
 
 const KINDS = ["ping", "pong", "findNode", "neighbors", "recordRequest", "recordResponse"] as const;
-/** Of the ping, and what Besu writes; receivers ignore it. */
+/** Protocol version in a ping, the one that Besu writes; receivers ignore it. */
 const PROTOCOL_VERSION = 5;
 
 /** Hash, signature, type and data of a packet, and its hash apart, which the response names. */

@@ -22,15 +22,15 @@ export type Request =
   | { readonly kind: "findNode"; readonly target: Uint8Array }
   | { readonly kind: "recordRequest" };
 
-/** Longer than two ways around the world, and than a busy Besu takes. */
+/** Longest wait for a response: longer than two ways around the world, and than a busy Besu takes. */
 const RESPONSE_MS = 1000;
-/** As long as a ping says that it is valid (p2p.md#packets): the pong of a busy node counts, though nobody waits for it. */
+/** How long a pong counts that nobody waits for any more, since its sender may be busy: as long as a ping is valid (p2p.md#packets). */
 const LATE_PONG_MS = 60_000;
 /** Pings without an answer that are remembered. How many there are at a time, and to one address, pingLimits.ts decides. */
 const MAX_UNANSWERED = 4096;
 /** go-ethereum splits 16 nodes over two packets. */
 const MAX_NODES_TAKEN = 16;
-/** From the first packet of neighbors to the last. */
+/** Longest time from the first packet of neighbors to the last. */
 const MORE_NEIGHBORS_MS = 300;
 
 interface Waiting {
@@ -60,7 +60,7 @@ export class DiscoveryRequests {
   private readonly send: DiscoveryRequestParts["send"];
   private readonly onLatePong: DiscoveryRequestParts["onLatePong"];
   private readonly onSurplus: DiscoveryRequestParts["onSurplus"];
-  /** By the kind of the response and the node's id. */
+  /** Requests without a response yet, keyed by the kind of the response and the node's id. */
   private readonly waiting = new Map<string, Waiting>();
   private readonly pings = new Map<
     string,
@@ -82,7 +82,7 @@ export class DiscoveryRequests {
     return this.waiting.size;
   }
 
-  /** Those of them to this address. */
+  /** Requests to this address without a response yet. */
   pendingAt(ip: string): number {
     let count = 0;
     for (const { node } of this.waiting.values()) if (node.ip === ip) count += 1;

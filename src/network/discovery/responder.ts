@@ -60,7 +60,7 @@ export function pinger(
   return { ...from, tcpPort: ping.from?.tcpPort ?? from.udpPort, nodeId };
 }
 
-/** As go-ethereum, which reads the time as a signed number of 64 bits: one beyond those is long past. */
+/** Whether a packet has expired. The time is a signed number of 64 bits, as in go-ethereum: one beyond those is long past. */
 function hasExpired({ expiration }: { readonly expiration: bigint }, now: bigint): boolean {
   return BigInt.asIntN(64, expiration) < now;
 }

@@ -120,7 +120,7 @@ interface BatchResult {
 class PeerMessages {
   private readonly messages: Unread[] = [];
   private batchSize = FIRST_BATCH;
-  /** Of all messages, until they have been read to the end. */
+  /** Bytes of the messages that have not been read to the end. */
   bytes = 0;
 
   get isEmpty(): boolean {

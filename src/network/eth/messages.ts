@@ -93,7 +93,7 @@ export interface TransactionAnnouncement {
   readonly hash: Hash;
 }
 
-/** As it was announced: before eth/68 there are hashes alone. */
+/** A transaction as it was announced: before eth/68 there are hashes alone. */
 export type AnnouncedTransaction = Pick<TransactionAnnouncement, "hash"> & Partial<TransactionAnnouncement>;
 
 interface WithRequestId {

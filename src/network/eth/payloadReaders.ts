@@ -36,7 +36,7 @@ export function readBodies(list: Uint8Array, limit: number): Body[] {
   return membersOf(list, limit).map((part) => (isEmpty(part) ? EMPTY_BODY : unwrap(decodeBody(part))));
 }
 
-/** As readBodies, with at most `most` transactions in a body, yielding to the event loop between slices. */
+/** Like `readBodies`, with at most `most` transactions in a body; yields to the event loop between slices. */
 export async function readBodiesInSlices(
   list: Uint8Array,
   { limit, most }: { readonly limit: number; readonly most: number },
@@ -75,7 +75,7 @@ export interface TransactionListLimits {
   readonly most: number;
 }
 
-/** As readTransactions, lazily. */
+/** Like `readTransactions`, but reads each transaction when it is asked for. */
 export function* readTransactionsOneByOne(
   list: Uint8Array,
   { limit, most }: TransactionListLimits,
@@ -97,7 +97,7 @@ export interface DeliveredTransaction {
   readonly size: number;
 }
 
-/** As readTransactions, yielding to the event loop between slices. */
+/** Reads requested transactions with their sizes; yields to the event loop between slices. */
 export async function readTransactionsInSlices(
   list: Uint8Array,
   limit: number,

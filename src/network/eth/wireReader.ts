@@ -17,7 +17,7 @@ export function membersOf(list: Uint8Array, limit: number): Uint8Array[] {
   return members;
 }
 
-/** As membersOf, for a list of exactly `count`. */
+/** Like `membersOf`, for a list of exactly `count` members. */
 export function tupleOf(list: Uint8Array, count: number): Uint8Array[] {
   const members = membersOf(list, count);
   if (members.length !== count) throw new RangeError(`a list of ${members.length}, not ${count}`);

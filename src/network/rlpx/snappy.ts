@@ -131,14 +131,14 @@ function endOfContinued(bytes: Uint8Array, at: number): number {
   return end;
 }
 
-/** What these copies copy together. */
+/** Bytes that the copies between `from` and `until` produce together. */
 function lengthOfContinued(bytes: Uint8Array, from: number, until: number): number {
   let length = 0;
   for (let at = from; at < until; at += LONG_COPY_BYTES) length += ((bytes[at] as number) >> 2) + 1;
   return length;
 }
 
-/** Of an element that is a copy with two bytes of offset. */
+/** Encoded bytes of a copy with two bytes of offset. */
 const LONG_COPY_BYTES = 3;
 
 /** A bulk copy call costs as much as copying some dozens of bytes one by one, and hostile input is all short pieces. */

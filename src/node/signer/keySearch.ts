@@ -15,11 +15,11 @@ export interface KeySearch {
 /** Why the signer cannot be used. */
 export interface SignerProblem {
   readonly code: SignerErrorCode;
-  /** Of which "it" is the signer. */
+  /** A clause in which "it" is the signer. */
   readonly reason: string;
-  /** A whole sentence. */
+  /** The problem as a whole sentence. */
   readonly message: string;
-  /** It answers, and lacks the key or is no Web3Signer: waiting is of no use. */
+  /** Whether waiting is of no use: the signer answers, but lacks the key or is no Web3Signer. */
   readonly isLasting: boolean;
 }
 

@@ -8,7 +8,7 @@ export const SLOW_SHARE = 1 / 4;
 export const FIRST_PAUSE_MS = 20;
 export const LAST_PAUSE_MS = 1_000;
 
-/** At once; a round has five signatures at most, and leaving it ends its requests. */
+/** Connections to the signer at a time; a round has five signatures at most, and leaving it ends its requests. */
 export const CONNECTIONS_LIMIT = 6;
 /** Connections that are idle are closed before the signer closes them; Web3Signer does after 30 s. */
 export const IDLE_MS = 10_000;
@@ -16,9 +16,9 @@ export const IDLE_MS = 10_000;
 export const SIGNATURE_ANSWER_LIMIT = 1_024;
 export const KEYS_ANSWER_LIMIT = 2 * 1024 * 1024;
 
-/** Between two questions to a signer that did not answer at the start. */
+/** Pause between two questions to a signer that did not answer at the start. */
 export const SEARCH_MS = 5_000;
-/** Between two log lines about a failure that lasts, or about slowness. */
+/** Pause between two log lines about a failure that lasts, or about slowness. */
 export const REPEAT_MS = 5 * 60_000;
-/** Between two log lines about failures with signatures in between. */
+/** Pause between two log lines about failures with signatures in between. */
 export const FLAPPING_MS = 30_000;

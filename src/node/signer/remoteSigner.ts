@@ -14,7 +14,7 @@ export interface RemoteSignerParts {
   readonly client: HttpClient;
   /** 64 bytes. */
   readonly publicKey: Uint8Array;
-  /** Of that key. */
+  /** Address of the public key. */
   readonly address: Address;
   /** Longest wait for one answer. */
   readonly answerMs: number;

@@ -70,7 +70,7 @@ class SignerWatch implements HealthKeeper {
   private last: { readonly atMs: number; readonly tookMs: number } | undefined;
   /** Time for which answers were awaited that came too late, since the last signature. */
   private inVainMs = 0;
-  /** Of the last answers, the newer the weightier; it begins at 0, because a signer that has just started is slow at first. */
+  /** Mean time of the last answers, the newer the weightier; it begins at 0, because a signer that has just started is slow at first. */
   private typicalMs = 0;
   private failureToldMs = Number.NEGATIVE_INFINITY;
   private slowToldMs = Number.NEGATIVE_INFINITY;
@@ -151,9 +151,9 @@ class SignerWatch implements HealthKeeper {
   }
 }
 
-/** As many of the longest waits in vain; two requests of a round wait at the same time. */
+/** Waits in vain after which answers count as late, each of the longest duration; two requests of a round wait at the same time. */
 const WAITS_UNTIL_LATE = 4;
-/** One or two in a row are repeated within the round, and cost nothing. */
+/** Failed requests in a row that prove a failure: one or two are repeated within the round, and cost nothing. */
 const REQUESTS_UNTIL_SURE = 3;
 /** Weight of an answer in what is typical. */
 const NEWEST_SHARE = 0.1;

@@ -51,9 +51,9 @@ export interface StatusReport {
    * block is there and is kept.
    */
   readonly blockHistory?: HistoryReport;
-  /** The same of states: the first block whose state is kept. */
+  /** History of states, like `blockHistory`; `first` is the first block whose state is kept. */
   readonly stateHistory?: HistoryReport & {
-    /** Of the removal under way, or the last one: trie nodes that it has moved, pages that it has deleted. */
+    /** Trie nodes moved and pages deleted by the removal under way, or by the last one. */
     readonly movedNodes: number;
     readonly deletedPages: number;
   };

@@ -3,11 +3,11 @@ import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
 import { SignatureChecks } from "./signatureChecks.ts";
 
 export interface TokenRules {
-  /** Of the issuer, PEM. */
+  /** Public key of the issuer, PEM. */
   readonly publicKey: string;
   /** The only algorithm that counts; the one that a token names is compared with it. */
   readonly algorithm: string;
-  /** Tokens must name it; undefined where any audience will do. */
+  /** Audience that tokens must name; undefined where any will do. */
   readonly audience: string | undefined;
 }
 
@@ -84,7 +84,7 @@ export function createTokenChecker<Made>(
   }
 
   async function verifyInTurn(token: string, remoteHost: string): Promise<Made | RefusedToken> {
-    // Of requests that come together with a new token, the first has it checked for all.
+    // The first of several requests that come together with a new token has it checked for all.
     const checked = await signatures.run(remoteHost, async () => recall(token) ?? verify(token));
     return checked ?? new RefusedToken("too many wait");
   }

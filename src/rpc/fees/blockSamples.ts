@@ -6,9 +6,9 @@ import { createPriceSample, type PriceSample } from "./priceSample.ts";
 
 /** The prices of one block. */
 export interface BlockSample {
-  /** Of transactions with a gas price. */
+  /** Prices of the transactions with a gas price. */
   readonly gasPrices: PriceSample;
-  /** Of transactions with a priority fee. */
+  /** Fees of the transactions with a priority fee. */
   readonly priorityFees: PriceSample;
 }
 

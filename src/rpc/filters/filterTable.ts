@@ -13,7 +13,7 @@ const ID_BYTES = 16;
 interface Slot<Filter> {
   readonly filter: Filter;
   readonly size: number;
-  /** Of the caller who installed it. */
+  /** Host of the caller who installed the filter. */
   readonly remoteHost: string;
   lastUsedMs: number;
 }
@@ -21,7 +21,7 @@ interface Slot<Filter> {
 /** Filters under random ids; a filter expires when it is unused for FILTER_LIFETIME_MS. */
 export class FilterTable<Filter> {
   private readonly clock: Pick<Clock, "nowMs">;
-  /** In the order of their last use, so that expired ones are first. */
+  /** Filters in the order of their last use, so that expired ones are first. */
   private readonly slots = new Map<string, Slot<Filter>>();
   private readonly counts = new HostShares(FILTER_LIMIT);
   private readonly sizes = new HostShares(SIZE_LIMIT);

@@ -52,7 +52,7 @@ export function callOf(transaction: SentTransaction): CallRequest {
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-/** By name in JSON: decodes the value into its member of a CallRequest; false when it does not decode. */
+/** Members by name in JSON: each decodes a value into its member of a CallRequest, or returns false when it does not decode. */
 const MEMBERS: ReadonlyMap<string, (call: Writable<CallRequest>, given: unknown) => boolean> = new Map([
   ["from", setting("from", decodeAddress)],
   ["to", setting("to", decodeAddress)],

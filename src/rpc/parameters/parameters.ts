@@ -39,7 +39,7 @@ export function decodeIndex(value: unknown): number | undefined {
 
 const MAX_INDEX = 2 ** 31 - 1;
 
-/** At most 32 bytes of hex, so that "3" is 3 and "10" is sixteen; padded to 32. */
+/** A storage position: at most 32 bytes of hex, so that "3" is 3 and "10" is sixteen; padded to 32. */
 export function decodeStoragePosition(value: unknown): Hash | undefined {
   const bytes = paddedBytes(value, 32);
   return bytes && asHash(bytes);

@@ -10,7 +10,7 @@ export function prettyJson(json: string): string {
   return new JsonFormatter().next(json);
 }
 
-/** As prettyJson, for a text in pieces. A slice takes some milliseconds, at a thousand levels of nesting some fifty. */
+/** Like `prettyJson`, for a text in pieces. A slice takes some milliseconds, at a thousand levels of nesting some fifty. */
 export function* prettySlices(pieces: Iterable<JsonPiece>): Generator<string, void> {
   const formatter = new JsonFormatter();
   // A slice of bytes may end in the middle of a character.

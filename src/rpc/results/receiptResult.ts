@@ -33,7 +33,7 @@ export interface ShownReceipt {
   readonly otherMembers?: string;
 }
 
-/** As receiptAnswer for the transaction at `index` of a block, at once. */
+/** The receipt of the transaction at `index` of a block as JSON text, made at once. */
 export function receiptJson(
   block: StoredBlock,
   index: number,
@@ -73,7 +73,7 @@ function* writeReceipts(
 
 const RECEIPTS_PER_STEP = 16;
 
-/** At once, or made as it is read when the receipts are large. */
+/** The answer, made at once, or as it is read when the receipts are large. */
 function answerOf(
   receipts: readonly Receipt[],
   write: (writer: JsonWriter) => Generator<void, void>,

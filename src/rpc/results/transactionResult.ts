@@ -29,7 +29,7 @@ export function minedTransactionJson(
   return transaction && locatedTransactionJson({ block, transaction, index }, inputBytes);
 }
 
-/** As minedTransactionJson, of a transaction that was looked up: the others of its block are not read. */
+/** Like `minedTransactionJson`, for a transaction that was looked up: the others of its block are not read. */
 function locatedTransactionJson(
   { block, transaction, index }: Pick<LocatedTransaction, "block" | "transaction" | "index">,
   inputBytes?: number,
@@ -38,7 +38,7 @@ function locatedTransactionJson(
   return jsonText((writer) => writeAtOnce(writeMined(writer, transaction, index, context)));
 }
 
-/** As locatedTransactionJson of a whole transaction; made as it is read when it is large. */
+/** The whole transaction as an answer, made as it is read when it is large. */
 export function transactionAnswer({
   block,
   transaction,
@@ -75,7 +75,7 @@ export function pendingTransactionJson(transaction: SentTransaction): string {
   return jsonText((writer) => writeAtOnce(writePendingTransaction(writer, transaction)));
 }
 
-/** As pendingTransactionJson, as an item of a list. The generator yields every few entries of its lists. */
+/** Writes what `pendingTransactionJson` shows as an item of a list. The generator yields every few entries of its lists. */
 export function* writePendingTransaction(
   writer: JsonWriter,
   transaction: SentTransaction,
@@ -93,7 +93,7 @@ export function pooledTransactionJson(transaction: SentTransaction): string {
   return jsonText((writer) => writeAtOnce(writePooledTransaction(writer, transaction)));
 }
 
-/** As pooledTransactionJson, as a member of that name. The generator yields every few entries of its lists. */
+/** Writes what `pooledTransactionJson` shows as a member of that name. The generator yields every few entries of its lists. */
 export function* writePooledTransaction(
   writer: JsonWriter,
   transaction: SentTransaction,

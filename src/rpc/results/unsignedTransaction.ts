@@ -20,7 +20,7 @@ export type UnsignedTransaction = Pick<
   | "authorizationList"
 > & { readonly type: 0 | 1 | 2 | 4; readonly chainId: bigint };
 
-/** As go-ethereum shows a filled transaction: its encoding, and its members, with zeros where the signature goes. */
+/** A filled transaction as go-ethereum shows it: its encoding, and its members, with zeros where the signature goes. */
 export function unsignedTransactionJson(transaction: UnsignedTransaction): Json {
   const raw = encodeUnsigned(transaction);
   const { type, to, gasPrice, maxPriorityFeePerGas, maxFeePerGas } = transaction;

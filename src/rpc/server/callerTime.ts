@@ -10,9 +10,9 @@ import { EventLoopPacer, type Pacer } from "../../primitives/pacer.ts";
  */
 export class CallerTime {
   private readonly nowMs: () => number;
-  /** In the order of the last use. */
+  /** Time used by each host, in the order of the last use. */
   private readonly used = new Map<string, Use>();
-  /** By host, in the order of arrival; none is empty. */
+  /** Work that waits, by host and in the order of arrival; no list is empty. */
   private readonly waiting = new Map<string, Waiting[]>();
   private isScheduled = false;
 

@@ -20,7 +20,7 @@ export interface ConnectionLimits {
   readonly arrivalTimes?: ArrivalTimes;
   /** The connections of the other threads that serve the port. */
   readonly shared?: SharedHosts | undefined;
-  /** Of these, the ones of foreign pages. */
+  /** The connections of foreign pages among those of the other threads. */
   readonly sharedPages?: SharedHosts | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { SharedHosts } from "./sharedHosts.ts";
 export class HostShares {
   private readonly limit: number;
   private readonly shared: SharedHosts | undefined;
-  /** Of hosts that have something. */
+  /** What each host has on this thread; hosts that have nothing are left out. */
   private readonly ownOf = new Map<string, number>();
   private own = 0;
 

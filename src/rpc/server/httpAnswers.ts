@@ -80,7 +80,7 @@ export class HttpAnswers {
     });
   }
 
-  /** As respond, for an answer that may be large. */
+  /** Like `respond`, for an answer that may be large, which is sent no faster than the client reads. */
   async respondSlowly(response: ServerResponse, reply: Reply, caller: AnsweredCaller): Promise<void> {
     if (response.writableEnded) return;
     if (!this.isLarge(reply)) {

@@ -36,8 +36,9 @@ export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 /** Bytes that large in-flight answers of all connections of a server keep in memory; above it the slowest readers are cut. */
 export const ALL_ANSWERS_BYTES = 384 * 1024 * 1024;
 /**
- * Of these, those on one thread for callers, whose heap is limited (node/rpcThreads/loadingThreads.ts). Over HTTP, above it are cut those
- * of which nothing was read for SLOW_READER_MS: a prompt reader gets an answer that alone is larger.
+ * Bytes that large in-flight answers keep in memory on one thread for callers, whose heap is limited
+ * (node/rpcThreads/loadingThreads.ts). Over HTTP, above it are cut those of which nothing was read for SLOW_READER_MS: a prompt reader
+ * gets an answer that alone is larger.
  */
 export const THREAD_HTTP_ANSWERS_BYTES = 128 * 1024 * 1024;
 export const THREAD_WEBSOCKET_ANSWERS_BYTES = 192 * 1024 * 1024;

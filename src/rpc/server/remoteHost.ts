@@ -4,7 +4,7 @@ import { isIPv6, SocketAddress } from "node:net";
 /** Names the remote host of a request. */
 export type HostRule = (request: IncomingMessage) => string;
 
-/** That of the connection. */
+/** Names the host of the connection. */
 export const connectionHost: HostRule = ({ socket }) => remoteHostOf(socket.remoteAddress);
 
 /**
@@ -15,7 +15,7 @@ export function remoteHostOf(remoteAddress: string | undefined): string {
   return networkOf(remoteAddress, NETWORK_GROUPS);
 }
 
-/** As remoteHostOf, with the upper 48 bits of an IPv6 address, which anybody can have with all the networks in them. */
+/** Like `remoteHostOf`, but with the upper 48 bits of an IPv6 address: anybody can have those, with all the networks in them. */
 export function siteOf(remoteAddress: string | undefined): string {
   return networkOf(remoteAddress, SITE_GROUPS);
 }

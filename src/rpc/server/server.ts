@@ -57,7 +57,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** As listen, on a socket that listens already and belongs to the server from now on. */
+/** Like `listen`, on a socket that listens already and belongs to the server from now on. */
 export function listenOn(server: Server, fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);

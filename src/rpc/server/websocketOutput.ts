@@ -101,7 +101,7 @@ export class WebSocketOutput {
     if (this.isKeepingUp()) this.socket.send(text, this.onSent);
   }
 
-  /** As send, for an event notification to the subscription `id`. */
+  /** Like `send`, for an event notification to the subscription `id`. */
   notify(id: string, event: EventText): void {
     if (!this.isKeepingUp()) return;
     const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;

@@ -10,7 +10,7 @@ export interface CountSender {
 
 /** How long counts wait to be sent. */
 const INTERVAL_MS = 100;
-/** With more, they are sent earlier. */
+/** Number of new counts that are sent without waiting for the end of the interval. */
 const MOST_COUNTS = 2000;
 /** Counts of all threads that the main thread has not added, beyond which equal ones are sent as one. */
 export const COUNTS_WAITING = 100_000;
@@ -24,7 +24,7 @@ export function createCountSender(
   waiting: SharedTotal,
 ): CountSender {
   let collected: RpcCount[] = [];
-  /** Of `collected`, those that are merged already. */
+  /** Number of `collected` counts that are merged already. */
   let merged = 0;
   let timer: NodeJS.Timeout | undefined;
 

@@ -12,7 +12,7 @@ import type { PeerPaces } from "./peerPace.ts";
 interface OpenRequest {
   readonly peer: SyncPeer;
   readonly blocks: readonly PendingBlock[];
-  /** Of a peer that has delivered nothing so far. */
+  /** Whether the peer is neither trusted nor has delivered anything so far. */
   readonly isSample: boolean;
   /** When it was sent, or the one before it was answered. */
   sinceMs: number;
@@ -35,7 +35,7 @@ export interface BodyRequestsParts {
  */
 export class BodyRequests {
   readonly #parts: BodyRequestsParts;
-  /** In the order in which they were sent. */
+  /** Open requests in the order in which they were sent. */
   readonly #open = new Set<OpenRequest>();
   #isClosed = false;
   #lateCheck: Timer | undefined;

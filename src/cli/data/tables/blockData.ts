@@ -8,9 +8,9 @@ export interface BlockData {
   readonly chainId: number;
   readonly block: JsonObject;
   readonly transactions: readonly JsonObject[];
-  /** One for each transaction; empty where no table needs them. */
+  /** One receipt for each transaction; empty where no table needs receipts. */
   readonly receipts: readonly JsonObject[];
-  /** As trace_block lists them; empty where no table needs them. */
+  /** Traces as trace_block lists them; empty where no table needs traces. */
   readonly traces: readonly JsonObject[];
 }
 

@@ -1,9 +1,9 @@
 /** JSON-RPC over one WebSocket to the node that served the page. */
 
 export interface CallError extends Error {
-  /** Of JSON-RPC. */
+  /** Error code of JSON-RPC. */
   readonly code: number;
-  /** Such as the bytes that a contract reverted with. */
+  /** Error data, such as the bytes that a contract reverted with. */
   readonly data: unknown;
 }
 

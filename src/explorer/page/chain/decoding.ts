@@ -97,7 +97,7 @@ export function decodeRevert(data: string, abi: Abi | undefined): Decoded | unde
   });
 }
 
-/** By the contract's own description, or by a standard's. Bytes that fit none are not an error. */
+/** Decodes by the contract's own description, or else by a standard's. Bytes that fit none are not an error. */
 function firstDecoded(
   own: Abi | undefined,
   others: readonly Abi[],

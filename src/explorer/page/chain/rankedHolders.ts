@@ -3,12 +3,12 @@ import type { ListPage, TokenHolder } from "./tokens.ts";
 
 /** Holders that are ranked: their balances are what the contract answers to one question each. */
 export const MOST_RANKED = 1_000;
-/** Requests for that. Each asks 200 contracts at most, of which many may answer that nothing is left. */
+/** Most requests for one ranking. Each asks 200 contracts at most, of which many may answer that nothing is left. */
 const MOST_REQUESTS = 10;
 const REQUESTED = 100;
 
 export interface RankedHolders {
-  /** By balance, the largest first; those whose contract gives no proper answer are the last. */
+  /** Holders by balance, the largest first; those whose contract gives no proper answer come last. */
   readonly holders: readonly TokenHolder[];
   /** Whether there may be more, which may hold more. */
   readonly isCut: boolean;

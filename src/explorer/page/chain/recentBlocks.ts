@@ -9,7 +9,7 @@ export interface RecentBlock {
   readonly timestamp: number;
   readonly proposer: string;
   readonly round: number;
-  /** Of those who decided it. */
+  /** Size of the validator set that decided the block. */
   readonly validatorCount: number;
   readonly gasUsed: number;
   readonly gasLimit: number;

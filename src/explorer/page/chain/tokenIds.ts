@@ -44,7 +44,7 @@ async function ask(token: string, selector: string, id: bigint): Promise<string 
   }
 }
 
-/** By the code of JSON-RPC; what else fails does not say that the contract has no answer. */
+/** Whether the contract reverted, by the code of JSON-RPC; what else fails does not say that the contract has no answer. */
 function isReverted(error: unknown): boolean {
   return (
     typeof error === "object" && error !== null && "code" in error && [3, -32000].includes(Number(error.code))

@@ -17,7 +17,7 @@ export interface ConsensusStatus {
     /** Connections of this node to it. */
     readonly peers: string | null;
     readonly lastHeard: { readonly agoMs: number; readonly kind: string } | null;
-    /** By its last proposals, the oldest first; null for this node. */
+    /** How far its clock was ahead at its last proposals, the oldest first; null for this node. */
     readonly clockAheadMs: readonly number[] | null;
   }[];
   readonly validatorVotes: {
@@ -37,7 +37,7 @@ export interface Turns {
   readonly missed: number;
   /** Blocks that `proposed` and `missed` are about: those that these validators decided. */
   readonly among: number;
-  /** Of its newest block, which may be one before them. */
+  /** The validator's newest block, which may come before the counted ones. */
   readonly last: RecentBlock | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface Provider {
 /** A wallet of the visitor's browser. */
 export interface Wallet {
   readonly id: string;
-  /** As the wallet calls itself. */
+  /** Name that the wallet gives itself. */
   readonly name: string;
   readonly provider: Provider;
 }
@@ -85,7 +85,10 @@ async function bringToChain(provider: Provider, chainId: string): Promise<void> 
     await provider.request(wanted);
 }
 
-/** By its code, which some wallets put within the error of another (MetaMask on phones), or by its words. */
+/**
+ * Whether the wallet lacks the chain: by the error's code, which some wallets put within another error (MetaMask on phones), or by its
+ * words.
+ */
 function isUnrecognizedChain(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   if ("code" in error && error.code === UNRECOGNIZED_CHAIN) return true;

@@ -67,7 +67,7 @@ export function drawPlot(
   );
 }
 
-/** What is above the highest value. */
+/** Upper end of the axis, as a multiple of the highest value. */
 const MARGIN = 1.08;
 
 /**
@@ -92,7 +92,7 @@ function halfOfLastLabel({ data }: { readonly data?: uPlot.AlignedData }): numbe
   return Math.max(4, Math.ceil((DIGIT_WIDTH * newest.length) / 2));
 }
 
-/** Of the axis' font, with some room. */
+/** Width of a digit in the axis' font, in pixels, with some room. */
 const DIGIT_WIDTH = 7;
 
 function colours(element: HTMLElement): CSSStyleDeclaration {

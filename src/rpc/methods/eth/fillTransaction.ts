@@ -10,7 +10,7 @@ import { CALL, OBJECT } from "../../schemas.ts";
 
 type Prices = Pick<UnsignedTransaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
 
-/** As go-ethereum, whose clients sign what it returns. */
+/** Works as in go-ethereum, whose clients sign what it returns. */
 export const ethFillTransaction = defineMethod({
   name: "eth_fillTransaction",
   namespace: "ETH",

@@ -7,7 +7,7 @@ import { decodeData, decodeIndex } from "../../parameters/parameters.ts";
 import { receiptAnswer } from "../../results/receiptResult.ts";
 import { GIVEN_DATA, GIVEN_QUANTITY, INTEGER, OBJECT } from "../../schemas.ts";
 
-/** As in go-ethereum, where clients find the method. */
+/** Timeouts of go-ethereum, where clients find the method. */
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MAX_TIMEOUT_MS = 60_000;
 

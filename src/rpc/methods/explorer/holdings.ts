@@ -12,7 +12,7 @@ import { askOnHead, balanceOf } from "./tokenCalls.ts";
 
 /** Contracts asked for one page: many may answer that nothing is left. */
 const MAX_QUESTIONS = 200;
-/** Of what follows the subject in a key (accounts/layout.ts). */
+/** Lengths of a cursor, which is what follows the subject in a key (accounts/layout.ts). */
 const CURSOR_BYTES = [21, 53];
 
 const PAGE = optional("page", decodeListPage, LIST_PAGE);

@@ -14,7 +14,7 @@ import { receiptJson } from "../../results/receiptResult.ts";
 import { minedTransactionJson, SELECTOR_BYTES } from "../../results/transactionResult.ts";
 import { ADDRESS, INTEGER, OBJECT, OTTERSCAN_NUMBER } from "../../schemas.ts";
 
-/** As in Erigon, and as the error for larger ones says. */
+/** Most transactions that a page may ask for, as in Erigon and in the error for larger ones. */
 const MAX_PAGE_SIZE = 25;
 /** Transactions of one answer: a page is larger than asked for where its last block has more, since blocks are not divided. */
 const MAX_TRANSACTIONS = 1_000;
@@ -86,7 +86,7 @@ async function search(
   return new RawJson(`{${page.members()},"firstPage":${firstPage},"lastPage":${lastPage}}`);
 }
 
-/** As many places as fill the page, and the rest of the last block, which may have any number more. */
+/** Finds as many places as fill the page, and the rest of its last block, up to MAX_TRANSACTIONS in all. */
 async function placesOf(
   view: IndexView,
   address: Address,

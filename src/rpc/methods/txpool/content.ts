@@ -133,13 +133,13 @@ type Senders = readonly (readonly [Address, readonly SentTransaction[]])[];
 
 /** The senders' transactions of one sub-pool, by sender and nonce. */
 class SubPoolListing {
-  /** Of all transactions, with those that are left out. */
+  /** Bytes of all transactions, including those that are left out. */
   readonly bytes: number;
   omitted = 0;
-  /** Of those that are shown. */
+  /** Bytes of the transactions that are shown. */
   shownBytes = 0;
   private readonly senders: Senders;
-  /** Those that are shown. */
+  /** Senders with the transactions that are shown. */
   private shown: Senders = [];
 
   constructor(senders: readonly Sender[], transactionsOf: (sender: Sender) => readonly SentTransaction[]) {

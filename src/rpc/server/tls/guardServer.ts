@@ -18,10 +18,10 @@ export function serverOptions(rules: TlsRules): TlsOptions {
 export interface GuardSettings {
   /** The rules of the moment. */
   readonly tls?: (() => TlsRules) | undefined;
-  /** As in ConnectionLimits. */
+  /** IP addresses, or `localhost`, that many clients may share. */
   readonly proxyAddresses: readonly string[];
   readonly maxHandshakes?: number | undefined;
-  /** As in ConnectionLimits. */
+  /** Times for tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes;
 }
 

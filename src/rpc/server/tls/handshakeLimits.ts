@@ -3,7 +3,7 @@
  * further one, the oldest of the remote host with most of them ends.
  */
 export const HANDSHAKES = 256;
-/** Of these, those of one remote host that is no proxy: more than an honest one has connections that begin at once. */
+/** Handshakes of one remote host that is no proxy, counted among all: more than an honest one has connections that begin at once. */
 export const HANDSHAKES_PER_HOST = 128;
 
 /** Bytes of a client's first message, and the pieces that it may come in; usual ones have 300 to 2,000 bytes in one or two. */

@@ -65,7 +65,7 @@ export interface Handshakes {
 type Listener = (this: Server, socket: Socket) => void;
 
 interface Handshake {
-  /** Of the connection; the handshake makes another object of the socket. */
+  /** Names the connection; the handshake makes another object of the socket. */
   readonly key: string;
   readonly socket: Socket;
   readonly remoteHost: string;
@@ -89,7 +89,7 @@ class HandshakeGuard implements Handshakes {
   private applied: TlsRules;
   /** Handshakes under way by key, the oldest first. */
   private readonly underWay = new Map<string, Handshake>();
-  /** Until when hosts get no handshake, by the clock of durations, ms. */
+  /** Time until which hosts get no handshake, by the clock of durations, ms. */
   private readonly shutOut = new Map<string, number>();
 
   constructor(

@@ -6,7 +6,7 @@ export interface TlsRules {
   readonly identity: TlsIdentity;
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
-  /** As OpenSSL has them, joined with colons; undefined for those of Node.js with forward secrecy. */
+  /** Names of ciphers in OpenSSL's spelling, joined with colons; undefined for those of Node.js with forward secrecy. */
   readonly ciphers: string | undefined;
   /** Undefined where clients need no certificate. */
   readonly clients: ClientRules | undefined;
@@ -31,7 +31,7 @@ export interface KnownClient {
   readonly fingerprint: string;
 }
 
-/** The same for Node.js. It throws what it finds wrong with it when a context is created. */
+/** The rules for Node.js, which throws what it finds wrong with them when a context is created. */
 export function secureContextOptions({
   identity,
   minVersion,

@@ -102,7 +102,7 @@ function TurnCells({
   );
 }
 
-/** By height as well as by colour. */
+/** CSS class of a cell, which shows lost turns by its height as well as by its colour. */
 function turnClass(made: number, missing: number): string {
   if (missing === 0) return made === 0 ? "none" : "kept";
   if (made === 0) return "lost-all";

@@ -51,7 +51,7 @@ export function HolderTable({
   );
 }
 
-/** Of a supply that the contract tells as well, and may tell wrongly. */
+/** Share of the total supply, which the contract tells as well, and may tell wrongly. */
 function showShare(balance: string | null, supply: bigint): string {
   if (balance === null) return "–";
   const share = (BigInt(balance) * 10_000n) / supply;

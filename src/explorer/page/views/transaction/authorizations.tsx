@@ -16,7 +16,7 @@ interface AuthorizationsProps {
   readonly list: readonly Authorization[];
 }
 
-/** By which accounts let another's code run as theirs (EIP-7702); absent where there are none. */
+/** Lists the authorizations by which accounts let another's code run as theirs (EIP-7702); absent where there are none. */
 export function Authorizations({ list }: AuthorizationsProps) {
   return list.length === 0 ? null : <AuthorizationTable list={list} />;
 }
