@@ -19,7 +19,7 @@ export interface AccountIndexWorkerData {
   /** Folders of the chain's database and of the index, both of which the main thread has open. */
   readonly chainPath: string;
   readonly indexPath: string;
-  /** Without the genesis accounts, which are not needed here. */
+  /** The chain's specification without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   /** Memory of the shown head. */
   readonly shownHead: SharedArrayBuffer;

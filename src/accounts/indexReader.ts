@@ -36,15 +36,15 @@ export interface IndexView {
 }
 
 export interface PairQuery {
-  /** Only those after the one with this `rest`; undefined for the first ones. */
+  /** The `rest` of the pair after which the answer begins; undefined for the first ones. */
   readonly after: Uint8Array | undefined;
-  /** How many at most. */
+  /** Most pairs that are returned. */
   readonly limit: number;
 }
 
 export interface FoundPairs {
   readonly found: readonly FoundPair[];
-  /** After which one to go on; undefined when there are no more. */
+  /** The `after` with which to go on; undefined when there are no more. */
   readonly next: Uint8Array | undefined;
 }
 
@@ -211,10 +211,10 @@ function earlier(one: Place, other: Place): Place {
   return isBefore(one, other) ? one : other;
 }
 
-/** Between two measurements of the size. */
+/** Interval between two measurements of the size. */
 const MEASURE_MS = 30_000;
 const NO_PAIRS: FoundPairs = { found: [], next: undefined };
-/** In one call: a pruning that goes on for minutes leaves hundreds of thousands that are over. */
+/** Most pairs read in one call: a pruning that goes on for minutes leaves hundreds of thousands that are over. */
 const MAX_PAIRS_LOOKED_AT = 1_000;
 const START: Place = { block: 0, position: 0 };
 const END: Place = { block: 2 ** 48 - 1, position: 0 };

@@ -55,7 +55,7 @@ export class Indexer {
   private damage: string | undefined;
   /** What a reader has reported since the last step. */
   private reported: string | undefined;
-  /** From the beginning anew until the head: what readers report meanwhile, they found before. */
+  /** True from a rebuild until the index has reached the head: what readers report meanwhile, they found before it. */
   private isBegunAnew = false;
   private measuredAtMs = Number.NEGATIVE_INFINITY;
 

@@ -73,7 +73,10 @@ export interface IndexStatus {
   readonly isPruning: boolean;
 }
 
-/** To be raised whenever what is written, or what is found in blocks, changes: an index of another version is built again. */
+/**
+ * Version of the layout. Raise it whenever what is written, or what is found in blocks, changes: an index of another version is
+ * built again.
+ */
 const VERSION = 2;
 const STATUS_KEY = Uint8Array.of(PREFIXES.status);
 const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];

@@ -11,7 +11,7 @@ export interface TokenTransfer {
   readonly standard: Standard;
   readonly from: Address;
   readonly to: Address;
-  /** Who moved them; undefined where the event does not say. */
+  /** The account that moved the tokens; undefined where the event does not say. */
   readonly operator: Address | undefined;
   readonly amounts: readonly TokenAmount[];
   /** True when a batch has more amounts than are kept. */

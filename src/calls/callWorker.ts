@@ -15,7 +15,7 @@ import { queryState } from "./queryState.ts";
 /** What the worker is started with. */
 export interface CallWorkerData {
   readonly databasePath: string;
-  /** Without the genesis accounts, which are not needed here. */
+  /** The chain's specification without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
   /** Sizes of its caches. */

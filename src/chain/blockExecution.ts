@@ -245,7 +245,7 @@ export class BlockExecution {
     this.candidateTiming.onCommitted(block);
   }
 
-  /** On a new overlay, with new machines if any execution failed before. */
+  /** Builds a block on a new overlay, with new machines if any execution failed before. */
   private build(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     source: TransactionSource,

@@ -16,7 +16,7 @@ export interface ExecutedBlock {
   readonly staged: StagedState;
 }
 
-/** One for each of the last rounds of a height. */
+/** Executed blocks that are kept: one for each of the last rounds of a height. */
 const MAX_EXECUTED_BLOCKS = 8;
 
 /**

@@ -27,7 +27,7 @@ export interface ForkActivation {
 }
 
 export interface ForkSchedule {
-  /** In order of activation; frontier at block 0 always comes first. */
+  /** Forks in order of activation; frontier at block 0 always comes first. */
   readonly activations: readonly ForkActivation[];
 }
 

@@ -62,7 +62,7 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
   };
 }
 
-/** In wei; undefined when the file has none. */
+/** Reads the base fee, wei; undefined when the file has none. */
 export function readBaseFee(root: GenesisSection): bigint | undefined {
   return root.wholeNumber("baseFeePerGas", { max: MAX_WORD });
 }

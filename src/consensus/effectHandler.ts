@@ -99,7 +99,7 @@ export class EffectHandler {
     }
   }
 
-  /** To be called with each new state: stops the validation for a round that was left. */
+  /** Must be called with each new state: stops the validation for a round that was left. */
   stateChanged({ height }: State): void {
     const isLeft = ({ id }: { readonly id: RoundId }): boolean =>
       height?.validatorSet.height !== id.height || height.round.number !== id.round;

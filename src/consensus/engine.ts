@@ -21,7 +21,7 @@ import { VoteProposals } from "./voteProposals.ts";
 
 export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
   | {
-      /** From which our validator address is derived. */
+      /** The key from which our validator address is derived. */
       readonly privateKey: Uint8Array;
     }
   | {
@@ -115,7 +115,7 @@ export class Engine {
     this.post({ kind: "started", head, ...(record !== undefined && { record }), isSealedAbove });
   };
 
-  /** To be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
+  /** Must be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
   readonly headAdvanced = (head: Head): void => {
     // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
     if (!this.isStarted) return;

@@ -25,7 +25,7 @@ export interface KeyWatch {
   judge(notice: KeyNotice): boolean;
   /** A validator has signed two blocks in one round. */
   contradicted(key: Address): void;
-  /** To be called after each step of the state machine: while another node signs with our key, we ask whether it still does. */
+  /** Must be called after each step of the state machine: while another node signs with our key, we ask whether it still does. */
   stepped(before: State, after: State): void;
   end(): void;
 }

@@ -73,7 +73,7 @@ export function listenFirst(
     const others = members.length - 1;
     if (connected >= others && !hasOtherNodeKey) return true;
     if (engine.votedAt() === height && nowMs - connectedMs >= ANSWER_MS) return true;
-    // Those that a node fetches at its start were made before.
+    // Blocks that a node fetches at its start were made before.
     const turnsMs = members.length * blockPeriodMs(schedule, height);
     if (height >= first + BigInt(members.length) && nowMs - connectedMs >= turnsMs) return true;
     return nowMs - Math.max(last.sinceMs, connectedMs) >= 2 * blockPeriodMs(schedule, height) + STANDING_MS;
@@ -97,9 +97,9 @@ export function listenFirst(
 }
 
 const LONGEST_MS = 10_000;
-/** In which another node with our key answers, over a few others. */
+/** Time within which another node with our key answers, even through a few others. */
 const ANSWER_MS = 500;
-/** Beyond two block periods. */
+/** Time beyond two block periods after which a chain without a new head counts as standing. */
 const STANDING_MS = 1_000;
 const LOOK_MS = 100;
 /** Most starts have all their connections by then. */

@@ -15,7 +15,7 @@ export interface Situation {
 export interface Judgement {
   /** Old, our own, or that of our earlier run: nothing follows. */
   readonly isNews: boolean;
-  /** It shows that two nodes run with one key. */
+  /** Whether it shows that two nodes run with one key. */
   readonly isSign: boolean;
   /** Another node takes part with our key, and we must not. */
   readonly silences: boolean;
@@ -81,7 +81,7 @@ export class SharedKeys {
   }
 }
 
-/** Between two notices of the same kind about one key. */
+/** Shortest interval between two notices of the same kind about one key. */
 const PAUSES_MS: Readonly<Record<KeyNoticeKind, number>> = {
   ask: 2_000,
   claim: 1_500,

@@ -26,7 +26,7 @@ export interface ReceiptSettings {
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
-  /** How long finishing the block takes, in usual transactions (logCost.ts). */
+  /** Time that finishing the block takes, in usual transactions (logCost.ts). */
   load = 0;
   /** What the logs cost (logCost.ts). */
   logBytes = 0;

@@ -25,7 +25,7 @@ export interface SessionParts {
   readonly precompiles?: PrecompileOverrides | undefined;
   /** Absent where other work reads the overlay after a transaction. */
   readonly isDiscarded?: boolean | undefined;
-  /** For gas estimation. */
+  /** Receives what gas estimation has to observe. */
   readonly observed?: Observed | undefined;
   /** For traces. */
   readonly observer?: ExecutionObserver | undefined;

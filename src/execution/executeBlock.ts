@@ -31,9 +31,9 @@ export interface BlockResult {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;
-  /** How long finishing the block takes, in usual transactions (logCost.ts). */
+  /** Time that finishing the block takes, in usual transactions (logCost.ts). */
   readonly load: number;
-  /** From Prague on. */
+  /** Execution requests; absent before Prague. */
   readonly requests?: DrainedRequests;
 }
 

@@ -77,7 +77,7 @@ export interface Step {
   readonly isVirtual: boolean;
   /** Gas before it. */
   readonly gas: bigint;
-  /** Its price, known once performed; Besu's figure for a halt. Excludes the gas passed to a callee. */
+  /** Cost of the instruction, known once performed; Besu's figure for a halt. Excludes the gas passed to a callee. */
   readonly cost: bigint;
   /** Gas passed to the callee, including the stipend; zero unless it is a call. */
   readonly calleeGas: bigint;

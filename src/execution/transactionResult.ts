@@ -6,7 +6,7 @@ export interface TransactionResult {
   readonly outcome: MessageResult["outcome"];
   /** Gas that the sender pays for: after refunds, and at least the floor for its data. */
   readonly gasUsed: bigint;
-  /** The same before refunds: the gas limit that gas estimation tries first. */
+  /** Gas before refunds: the gas limit that gas estimation tries first. */
   readonly gasBeforeRefund: bigint;
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;

@@ -18,15 +18,15 @@ export interface YieldPolicy extends Pacer {
   readonly logs?: LogLimit;
 }
 
-/** Read at every log, so that the owner can change it between two transactions. */
+/** Bounds the logs of transactions. Read at every log, so that the owner can change it between two transactions. */
 export interface LogLimit {
   /** What one transaction's logs may cost (logCost.ts). With more, LogsBeyondLimit is thrown. */
   readonly limitBytes: number;
 }
 
 /**
- * For work that blocks the thread: it completes synchronously or is aborted. The deadline is checked before each read
- * of the state and every few thousand gas at most, because gas bounds time only loosely.
+ * Bounds work that blocks the thread: it completes synchronously or is aborted. The deadline is checked before each read of the
+ * state and every few thousand gas at most, because gas bounds time only loosely.
  */
 export interface DeadlineCheck {
   /** Throws OutOfTime once the deadline has passed. */
@@ -40,7 +40,7 @@ export class OutOfTime extends Error {
   override name = "OutOfTime";
 }
 
-/** Read at every check, so that the owner can change them while the work runs. */
+/** Bounds of work that yields. Read at every check, so that the owner can change them while the work runs. */
 export interface YieldSettings {
   /** Wall-clock time by which the work must end. */
   readonly deadlineMs?: number;
@@ -52,7 +52,7 @@ export interface YieldSettings {
 /** Tells running work whether a caller still waits for it. */
 export type StopSignal = Pick<AbortSignal, "aborted">;
 
-/** For work that always runs to its end. */
+/** The signal of work that always runs to its end. */
 export const NEVER_STOPPED: StopSignal = { aborted: false };
 
 /**
@@ -82,7 +82,7 @@ const SLICE_MS = 10;
 /** Longest delay for a caller, and for each message on its way to a block. */
 const LONGEST_SLICE_MS = 200;
 
-/** For work that never yields: ends before `endMs` on this clock, or throws OutOfTime. */
+/** Policy of work that never yields: it ends before `endMs` on this clock, or throws OutOfTime. */
 export function deadlineOnly(
   nowMs: () => number,
   endMs: number,
@@ -103,16 +103,16 @@ export function deadlineOnly(
   };
 }
 
-/** For threads with no other work. */
+/** Policy of threads with no other work. */
 export const NEVER_YIELD: YieldPolicy = {
   isDue: () => false,
   yield: () => Promise.resolve(),
 };
 
 /**
- * For work on one overlay on such a thread, which is terminated from outside: one call, one block, or a sequence of
- * calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted. Within a slice, what takes more
- * time or much memory is given up instead, to be begun anew without one: throws SliceUsedUp.
+ * Policy of work on one overlay on a thread with no other work, which is terminated from outside: one call, one block, or a
+ * sequence of calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted. Within a slice, what takes
+ * more time or much memory is given up instead, to be begun anew without one: throws SliceUsedUp.
  */
 export function memoryBounded(
   limitBytes = CALL_MEMORY_BYTES,

@@ -11,7 +11,7 @@ import type { Transaction } from "../types/transaction.ts";
  * from round to round; its chain hash does not. Only the functions of this file create one, so its members are consistent.
  */
 export interface Candidate {
-  /** Its extra data has all five items and no seals. */
+  /** The header, whose extra data has all five items and no seals. */
   readonly header: Header;
   readonly extra: ExtraData;
   readonly transactions: readonly Transaction[];

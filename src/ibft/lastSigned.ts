@@ -29,7 +29,7 @@ export interface LastSignedState {
   readonly forgotten?: bigint;
 }
 
-/** Until when we are silent, because we may have voted for what we do not know. */
+/** The time until which we are silent, because we may have voted for what we do not know. */
 export interface Doubt {
   readonly reason: DoubtReason;
   /** The highest height, as far as we know, in which we may have voted. */

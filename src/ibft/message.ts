@@ -96,6 +96,6 @@ export type RoundChangeCertificate = readonly Signed<RoundChangePayload>[];
 /** A prepared block with its certificate. */
 export interface PreparedBlock {
   readonly certificate: PreparedCertificate;
-  /** In the certificate's round. */
+  /** The block, in the certificate's round. */
   readonly candidate: Candidate;
 }

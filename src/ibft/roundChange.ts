@@ -41,7 +41,7 @@ function shouldStay({ height, round, rules, nowMs }: TransitionBuilder): boolean
   return nowMs < staysUntilMs && authorsFrom(height.messages, round.number) < height.validatorSet.quorum;
 }
 
-/** How many of its timeouts a round lasts while fewer than a quorum are heard. */
+/** Number of its timeouts that a round lasts while fewer than a quorum are heard. */
 const TIMEOUTS_WITHOUT_QUORUM = 8;
 
 /** Runs on a timeout, after a restart at a height at which we had signed, and when enough others are ahead of us. */

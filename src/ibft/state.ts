@@ -124,11 +124,11 @@ export type Input =
     }
   /** A remote signer's answer to requestSignature. */
   | ({ readonly kind: "signed"; readonly id: RoundId } & OwnSignature)
-  /** Through our own commit or through sync. */
+  /** The chain has a new head, through our own commit or through sync. */
   | { readonly kind: "headAdvanced"; readonly head: Head; readonly ownSeal?: OwnSeal }
   /** Another node with our key says that it takes part, and we must not (sharedKeys.ts of consensus). */
   | { readonly kind: "ownKeyClaimed" }
-  /** From the operator: neither propose nor vote until resumed. */
+  /** The operator pauses us, so that we neither propose nor vote, or resumes us. */
   | { readonly kind: "paused" | "resumed" };
 
 /** A block with a commit seal of our key. */
@@ -142,7 +142,7 @@ export interface OwnSeal {
 export type Effect =
   /** Durable before any later effect is performed. */
   | { readonly kind: "recordVote"; readonly record: LastSignedState }
-  /** To every other validator; our own message set has it already. */
+  /** Goes to every other validator; our own message set has it already. */
   | { readonly kind: "multicast"; readonly message: Authored }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
   /** Returns as signed; emitted again, whenever the step comes back to it, until then. `digest` is keccak256 of `preimage`. */

@@ -41,7 +41,7 @@ export type Step = (rules: Rules, state: State, nowMs: number, input: Input) => 
 
 export interface Transition {
   readonly state: State;
-  /** To be performed in this order. */
+  /** The effects, which must be performed in this order. */
   readonly effects: readonly Effect[];
 }
 

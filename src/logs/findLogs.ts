@@ -77,7 +77,10 @@ function lacksBlocks(
   return first < historyStart.blocks && first <= smaller(to, head.header.number);
 }
 
-/** For so few blocks a message to the worker thread takes longer; clients that follow the chain query one or two. */
+/**
+ * Number of blocks for which a message to the worker thread takes longer than the search; clients that follow the chain query one
+ * or two.
+ */
 const FEW_BLOCKS = 16n;
 /** Total gas of the blocks whose receipts must be read from disk; it allows a few thousand logs at most. */
 const LITTLE_GAS = 3_000_000n;

@@ -63,7 +63,7 @@ export class LogPieces {
   }
 }
 
-/** Beyond these, logs are written as bytes. */
+/** Number of logs beyond which they are written as bytes. */
 const LOGS_AS_TEXT = 200;
 const CHARACTERS_AS_TEXT = 64 * 1024;
 /** Together with one batch of logs about the size of one write to a socket. */

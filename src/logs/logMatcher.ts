@@ -112,5 +112,5 @@ function hasAny(bytes: Uint8Array, at: number): boolean {
 
 const ADDRESS_BYTES = 20;
 const TOPIC_BYTES = 32;
-/** Below this length, a list is searched faster than a set. */
+/** Length below which a list is searched faster than a set. */
 const SHORT_LIST = 8;

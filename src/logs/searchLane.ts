@@ -10,7 +10,7 @@ export interface SearchLaneLimits {
   readonly waiting: number;
 }
 
-/** For the first slice of each search. They hold up to 2 MB each. */
+/** Limits of the lane for the first slice of each search. Searches there hold up to 2 MB each. */
 export const QUICK_LANE: SearchLaneLimits = { running: 4, extra: 16, waiting: 1_000 };
 export const SLOW_LANE: SearchLaneLimits = { running: 32, extra: 32, waiting: 1_000 };
 

@@ -6,7 +6,7 @@ import type { SliceClocks } from "../primitives/timeSlice.ts";
 /** A search that takes turns with others on one thread. */
 export interface TurningSearch {
   readonly requester: Requester;
-  /** Its lane: those that have used up their first slice are slow. */
+  /** Whether the search is in the quick lane; those that have used up their first slice are in the slow one. */
   readonly isQuick: boolean;
   /** Time that it has had, milliseconds. */
   usedMs: number;

@@ -100,8 +100,8 @@ function timeOfDay(date: Date): string {
     .join(":");
 }
 
-/** Below the sentence. */
+/** Indentation of further lines, below the beginning of the sentence. */
 const INDENT = " ".repeat("14:03:20 ".length);
 const USUAL_COLUMNS = 80;
-/** In a narrower window the terminal breaks the lines. */
+/** Width below which the terminal breaks the lines itself. */
 const LEAST_COLUMNS = 32;

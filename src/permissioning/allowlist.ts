@@ -65,7 +65,7 @@ export class Allowlist {
     this.members = new Set(first);
   }
 
-  /** In the order of the file, then of their addition. */
+  /** The items in the order of the file, then of their addition. */
   get items(): readonly string[] {
     return this.current;
   }

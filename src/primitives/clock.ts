@@ -14,7 +14,7 @@ export interface Timer {
 export const systemClock: Clock = clockOf(() => Date.now());
 
 /**
- * For durations and intervals: it cannot be set. Its times mean nothing outside this process, and it may stop while the
+ * The clock for durations and intervals: it cannot be set. Its times mean nothing outside this process, and it may stop while the
  * system sleeps.
  */
 export const durationClock: Clock = clockOf(() => performance.now());

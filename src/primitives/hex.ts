@@ -35,7 +35,7 @@ export function parseHex(text: string): Uint8Array | undefined {
   return Uint8Array.from(Buffer.from(start === 0 ? text : text.slice(start), "hex"));
 }
 
-/** Up to this length, so for hashes and usual transactions, a loop takes a third of the time that Buffer takes. */
+/** Length up to which, so for hashes and usual transactions, a loop takes a third of the time that Buffer takes. */
 const SHORT_DIGITS = 512;
 
 /** Decodes `length` bytes from the digits of a text from `start` on; undefined when one is wrong or missing. */
@@ -74,7 +74,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Up to this length, so for addresses and hashes, a loop is faster, and much faster when the first bytes differ. */
+/** Length up to which, so for addresses and hashes, a loop is faster, and much faster when the first bytes differ. */
 const SHORT_BYTES = 64;
 
 export function includesBytes(list: readonly Uint8Array[], wanted: Uint8Array): boolean {

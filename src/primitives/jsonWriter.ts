@@ -214,7 +214,7 @@ export class JsonWriter {
 
 /** Bytes that longData writes without a pause. */
 const STEP_BYTES = 64 * 1024;
-/** From so many bytes on the platform's own conversion is faster. */
+/** Number of bytes from which on the platform's own conversion is faster. */
 const NATIVE_BYTES = 512;
 /** More than the punctuation around a name and its digits. */
 const PUNCTUATION_BYTES = 16;

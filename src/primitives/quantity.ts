@@ -48,7 +48,7 @@ function numberAt(bytes: Uint8Array, from: number, until: number): number {
   return value;
 }
 
-/** Up to this many bytes fit in a number without loss, which is faster than conversion through text. */
+/** Number of bytes that fit in a number without loss, which is faster than conversion through text. */
 const SAFE_BYTES = 6;
 const SAFE_BITS = 48n;
 const SAFE_END = 2n ** SAFE_BITS;

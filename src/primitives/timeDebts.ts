@@ -55,7 +55,7 @@ export class TimeDebts {
 
 interface Debt {
   readonly ms: number;
-  /** When it was so high. */
+  /** The time at which the debt was `ms`. */
   readonly atMs: number;
 }
 

@@ -9,7 +9,7 @@ import { codeKey } from "../storage/stateKeys.ts";
 export interface CodeReader {
   /** Contract code by its hash; empty for the hash of nothing. */
   code(codeHash: Hash): Uint8Array;
-  /** Its size, mostly without loading the code. */
+  /** Size of a contract's code, mostly without loading the code. */
   codeSize(codeHash: Hash): number;
 }
 

@@ -24,7 +24,7 @@ export interface SlotOfState {
   readonly hash: Hash;
   /** Undefined when only the hash is known. */
   readonly slot: Uint8Array | undefined;
-  /** Without leading zeros. */
+  /** The slot's value without leading zeros. */
   readonly value: Uint8Array;
 }
 

@@ -3,15 +3,7 @@ import { viewAsBuffer } from "../primitives/hex.ts";
 import { Batch, type BatchOperation } from "./batch.ts";
 import type { Database } from "./database.ts";
 
-/**
- * For a bulk import: many blocks become durable in one synced batch, because syncing each costs more than executing it.
- *
- *     database.write(batch) ──> gathering (readable here) ──beginGroup──> in flight ──> one batch on the disk, durable
- *
- * Reads through `database` see writes that are not durable yet. Reads of the disk see a group from the moment it is durable,
- * and all of it at once. A kill or a power cut leaves whole groups: the chain ends some blocks earlier, as if the import had
- * stopped there, and never has a gap.
- */
+/** Commits a bulk import: many blocks become durable in one synced batch, because syncing each costs more than executing it. */
 export class GroupedCommits {
   readonly database: Database;
   private readonly disk: Database;

@@ -10,7 +10,7 @@ import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./migration/steps.ts";
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + MIGRATION_STEPS.length;
 
-/** How far a migration is. */
+/** Progress of a migration. */
 export interface MigrationMark {
   readonly from: number;
   /** Index of the pass that is under way (migrationStep.ts). */

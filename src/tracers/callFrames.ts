@@ -15,7 +15,7 @@ import { errorOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 export interface CallFramesConfig {
-  /** Only the transaction itself, not the calls within. */
+  /** Whether only the transaction itself is traced, not the calls within. */
   readonly onlyTopCall: boolean;
   readonly withLog: boolean;
 }

@@ -6,7 +6,7 @@ import { joinBytes } from "../primitives/hex.ts";
  * that runs out of heap crashes the whole process.
  */
 export class ChunkedText {
-  /** Those of at least CHUNK_LENGTH have a buffer of their own. */
+  /** Finished chunks; those of at least CHUNK_LENGTH have a buffer of their own. */
   private readonly chunks: Uint8Array<ArrayBuffer>[] = [];
   private open = "";
 

@@ -9,7 +9,7 @@ import { objectOf, type TraceText } from "./traceText.ts";
 export interface FlatCallConfig {
   /** Shows Parity's error texts instead of go-ethereum's. */
   readonly convertParityErrors: boolean;
-  /** Also shows calls of precompiled contracts. */
+  /** Whether calls of precompiled contracts are shown, too. */
   readonly includePrecompiles: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface PrestateConfig {
   readonly diffMode: boolean;
   readonly disableCode: boolean;
   readonly disableStorage: boolean;
-  /** Also shows accounts that were empty before; has no effect with diffMode. */
+  /** Whether accounts that were empty before are shown, too; has no effect with diffMode. */
   readonly includeEmpty: boolean;
 }
 

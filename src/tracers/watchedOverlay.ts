@@ -14,7 +14,7 @@ export interface WrittenAccount {
 
 interface WrittenSlot {
   readonly slot: Uint8Array;
-  /** Without leading zeros. */
+  /** The slot's value before, without leading zeros. */
   readonly before: Uint8Array;
 }
 

@@ -28,7 +28,7 @@ export type PoolErrorCode =
   | "nonceTooDistant"
   | "replacementUnderpriced"
   | "poolDisabled"
-  /** It would be the first that the full pool evicts. */
+  /** The transaction would be the first that the full pool evicts. */
   | "poolFull";
 
 /** Why a caller's transaction was not added: it could not be read, the pool rejected it, or too many wait for the pool. */

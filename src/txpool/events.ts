@@ -14,7 +14,7 @@ export type RemovalCause =
   /** The pool was full, and a better one arrived. */
   | "evicted"
   | "expired"
-  /** Its sender was not on the account allowlist when a block was built. */
+  /** The sender was not on the account allowlist when a block was built. */
   | "notPermitted"
   /** A block builder found that it can never be included. */
   | "invalid";
@@ -22,7 +22,7 @@ export type RemovalCause =
 interface Removal {
   readonly entry: PoolEntry;
   readonly cause: RemovalCause;
-  /** Its last sub-pool. */
+  /** The entry's last sub-pool. */
   readonly subPool: SubPool;
 }
 

@@ -36,7 +36,7 @@ interface UnminedWatchParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** How long blocks with room may pass a transaction over without a word. */
+/** Time for which blocks with room may pass a transaction over without a word. */
 const PATIENCE_MS = 60_000;
 /** Lines in an interval; each transaction is named once. */
 const LINES = 10;

@@ -41,9 +41,9 @@ export function memoryOfReceipts(receipts: readonly Receipt[]): number {
 const HEADER_BYTES = 4096;
 const WITHDRAWAL_BYTES = 1024;
 const TRANSACTION_BYTES = 1300;
-/** With a bloom. */
+/** Bytes of a receipt with its bloom. */
 const RECEIPT_BYTES = 700;
-/** With its address and the array of its data. */
+/** Bytes of a log with its address and the array of its data. */
 const LOG_BYTES = 650;
 const HASH_BYTES = 232;
 const AUTHORIZATION_BYTES = 450;

@@ -139,7 +139,7 @@ export function effectivePriorityFee(transaction: FeeFields, baseFeePerGas: bigi
   return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
 }
 
-/** For a v that is neither 27 nor 28 nor valid under EIP-155; the message is Besu's. */
+/** A v that is neither 27 nor 28 nor valid under EIP-155; the message is Besu's. */
 class UnsupportedV extends RangeError {
   constructor(v: bigint) {
     super(`An unsupported encoded \`v\` value of ${v} was found`);
@@ -197,7 +197,7 @@ class DecodedTransaction implements Transaction {
     this.authorizationList = type === 4 ? fields.listOf(authorization) : NO_ENTRIES;
     this.signatureAt = fields.position;
     const v = fields.scalar();
-    // Before r and s: a transaction without a signature, all zeros, is refused for its v.
+    // The v is read before r and s: a transaction without a signature, all zeros, is refused for its v.
     this.yParity = parityOf(type, v);
     fields.passScalarBelow(ORDER, ORDER);
     this.hasLowS = fields.passScalarBelow(ORDER, UPPER_HALF);
@@ -274,7 +274,7 @@ function authorization(list: FieldReader): Authorization {
   }));
 }
 
-/** For log lines and messages. */
+/** Names a transaction in log lines and messages. */
 export function nameOfTransaction(transaction: Transaction): string {
   return toHex(transaction.hash);
 }

@@ -214,7 +214,7 @@ export class JobThread<Job, Result> {
     if (first !== undefined) this.source.charge(first, tookMs);
     this.source.sendAll();
     if (first === undefined) return;
-    // It would be terminated again.
+    // The job would be terminated again in a short slice.
     first.hasLongSlice = true;
     this.source.exceeded(first);
   }

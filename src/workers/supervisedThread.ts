@@ -72,7 +72,7 @@ export class SupervisedThread<Message> {
   /** Terminates the thread and starts another one. What was sent to it is lost. */
   restart(): void {
     if (this.phase === "closed") return;
-    // Without the results, which would hold those of every earlier restart.
+    // The results are dropped, or they would hold those of every earlier restart.
     this.replacedEnded = Promise.all([this.replacedEnded, this.thread?.terminate()]).then(() => undefined);
     this.startThread();
   }

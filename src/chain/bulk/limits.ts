@@ -13,7 +13,7 @@ export const GROUP_LIMITS: GroupLimits = {
   bytes: 8 * 1024 * 1024,
   /** What a kill may cost, and how far the head lags behind. */
   ms: 500,
-  /** Those who hear of a new head go through all of its blocks and transactions in one turn. */
+  /** Bounds one turn of those who hear of a new head: they go through all of its blocks and transactions at once. */
   blocks: 256,
   transactions: 4096,
 };

@@ -4,7 +4,7 @@ export interface ThreadTimes {
   readonly waitedMs: number;
 }
 
-/** Over shorter times the slowdown is unknown, milliseconds: the kernel counts in ticks of up to 10 ms. */
+/** Shortest time over which the slowdown is known, milliseconds: the kernel counts in ticks of up to 10 ms. */
 const MIN_MS = 30;
 /** Upper bound, so that one bad moment does not shrink the next block to a small part. */
 const MAX_SLOWDOWN = 4;

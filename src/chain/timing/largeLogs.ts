@@ -136,7 +136,7 @@ interface LeftOut {
   readonly neededBytes: number;
   /** Why it was dropped; undefined while it waits. */
   readonly reason: string | undefined;
-  /** When it is forgotten. */
+  /** Time at which the record is forgotten. */
   readonly untilMs: number;
 }
 
@@ -148,7 +148,7 @@ export const TRANSACTION_LOG_BYTES = 8 * 1024 * 1024;
 export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;
 /** What every transaction may log that is executed at all: it takes less than a millisecond. */
 const HARMLESS_BYTES = 64 * 1024;
-/** With so little gas there are no more logs than that. */
+/** Highest gas limit with which logs cannot cost more than HARMLESS_BYTES. */
 const HARMLESS_GAS = leastGasOfLogs(HARMLESS_BYTES);
 /** Share of the time for filling that transactions may take which are stopped before a log; then others wait. */
 const WASTE_SHARE = 1 / 4;

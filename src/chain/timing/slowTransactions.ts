@@ -97,7 +97,7 @@ class BlockTimeLimits implements TimeLimits {
   private hasRetried = false;
   /** A suspect's new transaction was stopped in this block. */
   private hasStoppedSuspect = false;
-  /** To be retried in spare time. */
+  /** A stopped transaction to retry in spare time. */
   private spare: SentTransaction | undefined;
   private isSpare = false;
   private startCpuMs = 0;
@@ -110,7 +110,7 @@ class BlockTimeLimits implements TimeLimits {
   limitMs(transaction: SentTransaction, leftMs: number): ReturnType<TimeLimits["limitMs"]> {
     const { number, windowMs, isLoneValidator } = this.block;
     const { nowMs, cpuMs, stopped } = this.parts;
-    // Too costly to read for each of ten thousand transfers.
+    // Reading the processor's time is too costly for each of ten thousand transfers.
     if (transaction.gasLimit > HARMLESS_GAS) this.startCpuMs = cpuMs?.() ?? 0;
     const known = stopped.find(transaction);
     if (known === undefined) return this.limitOfNew(transaction);

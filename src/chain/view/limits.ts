@@ -5,7 +5,7 @@ const MEGABYTE = 1024 * 1024;
 
 /** Caches of one view: each thread that answers callers has its own, as has the one that writes the index by address. */
 export interface ViewLimits {
-  /** Those of the head's state are emptied with each block. */
+  /** Caches of states; those of the head's state are emptied with each block. */
   readonly state: WorldStateLimits;
   readonly blocks: BlockStoreLimits;
 }

@@ -19,7 +19,7 @@ export interface FarFutureRoundChanges<M extends RawMessage> {
 export function createFarFutureRoundChanges<M extends RawMessage>(limits: {
   readonly messagesPerSender: number;
   readonly bytesPerSender: number;
-  /** For all senders together; the messages of the sender with most bytes are dropped first. */
+  /** Limit for all senders together; the messages of the sender with most bytes are dropped first. */
   readonly bytes: number;
 }): FarFutureRoundChanges<M> {
   type Waiting = { readonly message: M; readonly height: bigint };

@@ -73,7 +73,7 @@ export class OtherHeights<Message extends RawMessage> {
 export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Per connected validator, and for all. The last message of each is kept at any size, because a RoundChange may include the
- * prepared block.
+ * Limits for each connected validator, and for all of them. The last message of each is kept at any size, because a RoundChange
+ * may include the prepared block.
  */
 const FAR_FUTURE_LIMITS = { messagesPerSender: 4, bytesPerSender: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024 };

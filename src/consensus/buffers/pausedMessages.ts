@@ -18,7 +18,7 @@ export class PausedMessages {
     this.rules = rules;
   }
 
-  /** To be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
+  /** Must be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
   stepped(before: State, after: State, input: Input): readonly Authored[] {
     const { head } = after;
     if (head !== before.head) this.messages.clear();

@@ -12,7 +12,7 @@ export interface SkewReport {
 
 interface Measured {
   readonly address: Address;
-  /** How far its clock seems to be ahead of ours, milliseconds, for each of its last proposals. */
+  /** Milliseconds by which its clock seems to be ahead of ours, for each of its last proposals. */
   readonly aheadMs: readonly number[];
   readonly proposals: number;
   readonly height: bigint;
@@ -21,7 +21,7 @@ interface Measured {
 /** A wrong clock: that of one validator, or ours when `address` is undefined. */
 interface Difference {
   readonly address: Address | undefined;
-  /** How far that clock is ahead of the clocks of `comparedWith`. */
+  /** Milliseconds by which that clock is ahead of the clocks of `comparedWith`. */
   readonly aheadMs: number;
   readonly comparedWith: readonly Address[];
 }

@@ -22,11 +22,11 @@ import { logValidatorVotes } from "./validatorSetLog.ts";
  * which validators it waits for, whose clock differs, and why this node is silent. It makes no decisions.
  */
 export interface Monitor {
-  /** To be called for each message; it arrived `waitedMs` ago. */
+  /** Must be called for each message; it arrived `waitedMs` ago. */
   heard(message: Authored, waitedMs: number): void;
-  /** To be called after each step of the state machine. */
+  /** Must be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
-  /** To be called for each notice that two nodes run with one key. */
+  /** Must be called for each notice that two nodes run with one key. */
   heardNotice(notice: KeyNotice): void;
   members(): readonly ObservedMember[];
   /** Stops logging. */
@@ -116,7 +116,7 @@ class StallWarnings {
     this.parts = parts;
   }
 
-  /** To be called for each head; the first round after it takes up to `roundMs`. */
+  /** Must be called for each head; the first round after it takes up to `roundMs`. */
   headAdvanced(number: bigint, roundMs: number): void {
     const { clock, logger } = this.parts;
     const nowMs = clock.nowMs();
@@ -162,7 +162,7 @@ function createWarningLimit(): (height: bigint, nowMs: number) => boolean {
 /** No warning before: shorter gaps can be due to a restart or a busy disk. */
 const MIN_STALL_MS = 5_000;
 
-/** Within this time after a round's end the live validators have requested the next one. */
+/** Time after a round's end within which the live validators have requested the next one. */
 const ROUND_CHANGE_MS = 2_000;
 
 const FIRST_REPEAT_MS = 10_000;

@@ -14,7 +14,7 @@ export class SignedTimes {
   private readonly sinceBootMs: () => number;
   private self: Address | undefined;
   private validators: readonly Address[] = [];
-  /** How far each validator's timestamps were ahead of the clock since boot, the last of them, by its address. */
+  /** Milliseconds by which each validator's last timestamps were ahead of the clock since boot, keyed by its address. */
   private readonly aheadMs = new Map<string, readonly Kept[]>();
   private askedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -23,7 +23,7 @@ export class SignedTimes {
     this.sinceBootMs = sinceBootMs;
   }
 
-  /** Those of the height in progress. Other validators' times are forgotten. */
+  /** Sets the validators of the height in progress. Other validators' times are forgotten. */
   setValidators(validators: readonly Address[], self: Address): void {
     this.validators = validators;
     this.self = self;

@@ -20,7 +20,7 @@ export class SilenceLog {
     this.self = self;
   }
 
-  /** To be called after each step of the state machine. */
+  /** Must be called after each step of the state machine. */
   stepped(before: State, after: State, nowMs: number): void {
     const doubt = after.lastSigned?.doubt;
     if (doubt === before.lastSigned?.doubt) return;
@@ -50,7 +50,7 @@ export class SilenceLog {
   }
 }
 
-/** Until when a validator is silent, in a sentence. */
+/** Describes until when a validator is silent, in a sentence. */
 export function describeEnd({ upTo, untilTimestamp }: Doubt): string {
   const time = new Date(Number(untilTimestamp) * 1000).toISOString().slice(0, 19);
   return `This node neither proposes nor votes until the network is past height ${upTo} and has made a block after ${time}Z.`;

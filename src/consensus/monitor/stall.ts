@@ -138,7 +138,7 @@ function describeMissing({ address, lastHeard, connections }: MemberStatus, nowM
   return `${toHex(address)} (${heard}${link})`;
 }
 
-/** In a rounded unit: 40 s, 14 m, 3 h. */
+/** Formats an age in a rounded unit: 40 s, 14 m, 3 h. */
 function ageOf(durationMs: number): string {
   const seconds = Math.max(0, Math.round(durationMs / 1000));
   if (seconds < 120) return `${seconds} s`;

@@ -70,7 +70,7 @@ export class KeyNotices {
     this.spread(code, payload, []);
   }
 
-  /** To be called for each new connection: it is sent the notices of the last minute. */
+  /** Must be called for each new connection, which is sent the notices of the last minute. */
   greet(send: (code: number, payload: Uint8Array) => void): void {
     const nowMs = this.parts.clock.nowMs();
     for (const { code, payload, atMs } of this.kept) if (nowMs - atMs < KEPT_MS) send(code, payload);
@@ -112,6 +112,6 @@ const READINGS = { capacity: 64, perMs: 4 / 1000 };
 const RELAYS = { capacity: 8, perMs: 1 / 1000 };
 const NAMES_REMEMBERED = 1_024;
 const NOTICES_REMEMBERED = 256;
-/** For nodes that connect later. */
+/** Notices that are kept for nodes that connect later. */
 const KEPT = 16;
 const KEPT_MS = 60_000;

@@ -15,17 +15,17 @@ export class MessageLog {
     this.logger = logger;
   }
 
-  /** For each message of others, with what became of it. */
+  /** Counts a message of others that is not taken, by what became of it. */
   received(result: ValidationResult): void {
     if (result !== "taken" && this.logger.isEnabled("debug")) count(this.others, result);
   }
 
-  /** For each that is handed to the engine. */
+  /** Counts and logs a message that is handed to the engine. */
   taken(message: Authored): void {
     this.note(this.handedOn, "taken", message);
   }
 
-  /** For each of our own. */
+  /** Counts and logs a message of our own. */
   sent(message: Authored): void {
     this.note(this.own, "sent", message);
   }

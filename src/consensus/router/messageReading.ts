@@ -34,11 +34,11 @@ export interface MessageReadingParts {
 /** Part of the thread's time for one validator's own messages, and how much of it may be used at once. */
 const OWN_SHARE = 0.1;
 const OWN_BURST_MS = 50;
-/** The same for all messages that one node relays; the burst is per author. */
+/** The same limits for all messages that one node relays; the burst is per author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
 
-/** The same for all nodes that speak for validators under other keys. */
+/** The same share for all nodes that speak for validators under other keys. */
 const SPEAKERS_SHARE = 0.1;
 
 /** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */

@@ -7,9 +7,12 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
 
-/** Per height. An honest author sends four messages in a round, and each round lasts twice as long as the one before. */
+/**
+ * Messages of one author relayed per height. An honest author sends four in a round, and each round lasts twice as long as the
+ * one before.
+ */
 const RELAYS_OF_AUTHOR = 256;
-/** Per kind and round: a validator that restarts without a vote log may send another message. */
+/** Different messages relayed per kind and round: a validator that restarts without a vote log may send another one. */
 const VARIANTS = 4;
 /** A larger message contains a block, or the certificates of dozens of validators. */
 const LARGE_RELAY_BYTES = 64 * 1024;

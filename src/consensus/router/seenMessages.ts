@@ -42,5 +42,5 @@ export function keyOfMessage(code: number, payload: Uint8Array): string {
   return toKey(createHash("sha256").update(Uint8Array.of(code)).update(payload).digest());
 }
 
-/** From here on the processor's hash takes less time, although the call of it takes more. */
+/** Length from which on the processor's hash takes less time, although the call of it takes more. */
 const LONG_BYTES = 4 * 1024;

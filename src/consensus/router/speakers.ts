@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 
-/** For one validator: its node, and one more while it moves to another one. */
+/** Nodes that may speak for one validator: its node, and one more while it moves to another one. */
 const NODES_PER_VALIDATOR = 2;
 
 interface Speaking {

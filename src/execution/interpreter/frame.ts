@@ -25,7 +25,7 @@ export interface Frame {
   /** Where the caller wants the output. */
   readonly outputAt: number;
   readonly outputSize: number;
-  /** For creations: the hash of the init code is not known. */
+  /** Hash of the code; undefined for creations, because the hash of their init code is not known. */
   codeHash: Hash | undefined;
   mark: SubstateMark;
   refundBefore: number;

@@ -16,7 +16,7 @@ export class Observation implements Watch {
   /** Set right after the run is created, which takes the observation. */
   run!: Run;
   private readonly views = new WeakMap<Frame, MachineFrameView>();
-  /** That of the frame that ran last. */
+  /** The view of the frame that ran last. */
   private lastView: MachineFrameView | undefined;
   private readonly callees = new WeakMap<Frame, Callee>();
   /** Instructions in progress, one for each frame at most, the outermost first. */

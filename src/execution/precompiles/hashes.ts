@@ -50,7 +50,7 @@ export const IDENTITY: RunPrecompile = (call) => {
   return succeeded(gas, Uint8Array.prototype.slice.call(call.data));
 };
 
-/** Up to here WebAssembly is faster, because a call costs half as much. */
+/** Longest input for which WebAssembly is faster, because a call costs half as much. */
 const SHORT_SHA256_BYTES = 128;
 /** A millisecond or two each. */
 const HASHED_IN_SLICE = 256 * 1024;

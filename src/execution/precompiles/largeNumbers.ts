@@ -9,7 +9,7 @@ export interface LargeModulus {
   readonly reciprocal: bigint;
 }
 
-/** From this size on, one multiplication and division takes several milliseconds. */
+/** Size from which on one multiplication and division takes several milliseconds. */
 export const LARGE_BYTES = 16 * 1024;
 
 /** Prepares a modulus of exactly `bits` bits. */

@@ -13,7 +13,7 @@ import { expectDefined } from "../../primitives/assert.ts";
 export interface Mcl {
   /** The memory of a number, for all curves that the module was compiled for. */
   readonly fieldBytes: number;
-  /** How much of that a number of this curve uses. */
+  /** Bytes of `fieldBytes` that a number of this curve uses. */
   readonly numberBytes: number;
   readonly g1: Group;
   readonly g2: Group;

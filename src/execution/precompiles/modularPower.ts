@@ -30,7 +30,7 @@ export function* modularPower(
 
 /** Shorter exponents do not justify a table of powers. */
 const SHORT_BYTES = 4;
-/** So many factors of two in a modulus justify to compute in two parts. */
+/** Factors of two in a modulus from which on it is worth computing in two parts. */
 const MANY_TWOS = 64;
 const SCANNED_IN_SLICE = 1024 * 1024;
 

@@ -7,7 +7,7 @@ export interface GroupReader {
   readonly group: Group;
   readonly encodedBytes: number;
   read(bytes: Uint8Array, at: number, point: number): boolean;
-  /** How many points and scalars take some milliseconds together, with the checks of their orders. */
+  /** Number of points and scalars that take some milliseconds together, with the checks of their orders. */
   readonly countInSlice: number;
 }
 

@@ -72,5 +72,5 @@ export class Pairing {
   }
 }
 
-/** Their pairings take some 5 ms together, and the checks of their points 2 ms. */
+/** Pairs in a slice: their pairings take some 5 ms together, and the checks of their points 2 ms. */
 const PAIRS = 6;

@@ -73,9 +73,9 @@ export async function simulateBlocks(
   }
 }
 
-/** For the output and logs of all calls. */
+/** Limit for the output and logs of all calls. */
 const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** For a log and for each of its topics: more than their bytes, to account for the time to encode many of them. */
+/** Bytes that a log and each of its topics count for: more than they have, to account for the time to encode many of them. */
 const LOG_BYTES = 1000;
 const TOPIC_BYTES = 300;
 

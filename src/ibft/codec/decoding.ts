@@ -118,7 +118,9 @@ export function peekRoundId(code: number, payload: Uint8Array): RoundId | undefi
   }
 }
 
-/** In bytes. Prepare and Commit have a fixed length; messages with blocks are bounded by the size of one frame. */
+/**
+ * Maximum bytes of a payload. Prepare and Commit have a fixed length; messages with blocks are bounded by the size of one frame.
+ */
 export const PAYLOAD_LIMITS: Readonly<Record<MessageCode, number>> = {
   0: 0xff_fffe,
   1: 117,

@@ -24,7 +24,7 @@ const KEY_LENGTH = 32;
 
 interface NodePlace {
   readonly trieId: number;
-  /** Its first `depth` nibbles lead to the node. */
+  /** A key whose first `depth` nibbles lead to the node. */
   readonly key: Uint8Array;
   readonly depth: number;
 }

@@ -7,7 +7,7 @@ import type { StateRemovalCommand, StateRemovalReport } from "./stateRemovalWork
 /** What the removal of old states stands on. */
 export type StateRemoverParts = RemoverParts<{ keepStates(kept: bigint): Promise<HistoryStart> }>;
 
-/** How far the removal of old states is. */
+/** Progress of the removal of old states. */
 export interface StateRemovalStatus {
   /** Blocks below the head whose states are kept; undefined for all. */
   readonly kept: bigint | undefined;

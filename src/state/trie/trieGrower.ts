@@ -28,7 +28,7 @@ interface OpenBranch {
 export class TrieGrower {
   private readonly builder: PageBuilder;
   private readonly frames: BranchFrame[] = [];
-  /** From the root down, with rising depths. */
+  /** Open branches from the root down, with rising depths. */
   private readonly open: OpenBranch[] = [];
   private newest: LeafNode | undefined;
 

@@ -127,7 +127,7 @@ function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
 }
 
 const LIST_PREFIX = 3;
-/** After five hashes, an address, and the three bytes of the bloom's RLP prefix. */
+/** Offset of the bloom: after five hashes, an address, and the three bytes of the bloom's RLP prefix. */
 const BLOOM_AT = LIST_PREFIX + 5 * 33 + 21 + 3;
 
 function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {

@@ -149,12 +149,12 @@ class BlockOnDisk implements StoredBlock {
     return index < this.#transactionCount ? this.transactionAt(index) : undefined;
   }
 
-  /** For an index below the count. */
+  /** Returns the transaction at an index below the count. */
   transactionAt(index: number): SentTransaction {
     return this.#transactions?.[index] ?? this.#transactionsFound.at(index);
   }
 
-  /** For a block whose receipts are not all in memory. */
+  /** Returns the receipt at an index, in a block whose receipts are not all in memory. */
   receiptAt(index: number): PlacedReceipt {
     return this.#receiptsFound.at(index);
   }

@@ -130,7 +130,7 @@ export class TrieTallies {
     this.pages = database.range({ ...trieKeysFrom(0), reverse: true })[Symbol.asyncIterator]();
   }
 
-  /** Those of a block below all that were asked for. Throws DamagedData where one is damaged. */
+  /** The pages of a block below all that were asked for. Throws DamagedData where one is damaged. */
   async of(version: number): Promise<Tally> {
     const tally = new RunningTally();
     let damage: unknown;

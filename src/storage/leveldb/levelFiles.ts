@@ -64,7 +64,7 @@ export function refuseDamagedLevelFiles(path: string, remedy = REMEDY): void {
 export interface TableFile {
   readonly number: number;
   readonly path: string;
-  /** In bytes, as the manifest says. */
+  /** Bytes of the file, as the manifest says. */
   readonly length: number;
 }
 
@@ -117,7 +117,7 @@ function* findTablesDamage(
   const present = new Set(names);
   let bytesLeft = limits.bytes;
   let sizesLeft = limits.sizes;
-  // One piece of memory for all of them: to get new memory for each takes as long as to read it.
+  // All tables are read into one piece of memory: to get new memory for each takes as long as to read it.
   let room = new Uint8Array(0);
   for (const [number, length] of [...tables].sort(([a], [b]) => b - a)) {
     const name = tableNames(number).find((known) => present.has(known));

@@ -9,7 +9,7 @@ import type { ScrubberWorkerData, ScrubReport } from "./scrubberWorker.ts";
 export interface ScrubberSettings {
   /** Folder of the database, which this thread has open. */
   readonly path: string;
-  /** From the end of one round to the start of the next; the first one starts after at most FIRST_ROUND_MS. */
+  /** Pause from the end of one round to the start of the next; the first one starts after at most FIRST_ROUND_MS. */
   readonly pauseMs: number;
 }
 

@@ -1,13 +1,13 @@
 import type { Batch } from "../batch.ts";
 import type { KeyRange } from "../database.ts";
 
-/** From one schema version of the database to the next (checklists/change-the-schema.md#steps). */
+/** Leads from one schema version of the database to the next (checklists/change-the-schema.md#steps). */
 export interface MigrationStep {
   /** What it does, for the operator: "Store receipts without their blooms". */
   readonly what: string;
   /** Bytes written for each byte read, at most. */
   readonly growth: number;
-  /** One after the other. */
+  /** The passes, which run one after the other. */
   readonly passes: readonly MigrationPass[];
 }
 

@@ -13,7 +13,7 @@ import {
   prefixRange,
 } from "../keys.ts";
 
-/** How far the removal is, and what it has removed since it was opened. */
+/** Progress of the removal, and what it has removed since it was opened. */
 export interface RemovalProgress {
   /** Number of the first block that may have anything left but its header. */
   readonly next: number;

@@ -8,7 +8,7 @@ import type { RemoverParts, RemoverSettings } from "./remover.ts";
 /** What the removal of old blocks stands on. */
 export type BlockRemoverParts = RemoverParts<{ keepBlocks(kept: bigint): Promise<HistoryStart> }>;
 
-/** How far the removal of old blocks is. */
+/** Progress of the removal of old blocks. */
 export interface BlockRemovalStatus {
   /** Blocks below the head that are kept whole; undefined for all. */
   readonly kept: bigint | undefined;
@@ -37,7 +37,7 @@ export class BlockRemover {
   private movedAtMs = Number.NEGATIVE_INFINITY;
   private report: BlockRemovalReport | undefined;
   private toldAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when there were many blocks to remove, and from which on. */
+  /** The time since which there are many blocks to remove, and the first of them. */
   private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
 
   constructor(settings: RemoverSettings, parts: BlockRemoverParts) {
