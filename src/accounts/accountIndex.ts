@@ -213,6 +213,6 @@ export const INDEX_CACHE_BYTES = 8 * 1024 * 1024;
 const THREAD_MEMORY_MB = 512;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-/** Fewer blocks behind the head are not worth a line. */
+/** Distance behind the head from which on it is worth a line. */
 const MANY_BLOCKS = 100;
 const TELL_MS = 30_000;

@@ -10,12 +10,12 @@ import {
   valueIn,
 } from "./layout.ts";
 
-/** Where a removal goes on: after the last key that was looked at, and then with the next part to compact. */
+/** The point at which a removal goes on: after the last key that was looked at, and then with the next part to compact. */
 export type Sweep =
   | { readonly kind: "remove"; readonly after: Uint8Array }
   | { readonly kind: "compact"; readonly part: number };
 
-/** Which blocks stay, and whether room is wanted: a rewind removes too little for that. */
+/** The blocks that stay, and whether room is wanted: a rewind removes too little for that. */
 interface SweepGoal extends Pick<IndexStatus, "first" | "next"> {
   readonly compacts: boolean;
 }
@@ -74,7 +74,7 @@ function keyAfter(key: Uint8Array): Uint8Array {
   return after;
 }
 
-/** Some milliseconds of reading. */
+/** Entries read in one step, which takes some milliseconds. */
 const SWEEP_ENTRIES = 4_000;
 /** Addresses are spread evenly over their first byte, so a part is about a sixteenth of a kind of entries. */
 const FIRST_KIND = BLOCK_ENTRIES.from[0] ?? 0;

@@ -85,7 +85,7 @@ export class Indexer {
     }
   }
 
-  /** Has the next step begin anew, as where it finds the damage itself: readers look at entries that no step reads. */
+  /** Makes the next step rebuild the index, as where that finds the damage itself: readers look at entries that no step reads. */
   reportDamage(what: string): void {
     if (!this.isBegunAnew) this.reported ??= what;
   }

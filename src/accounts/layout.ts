@@ -235,7 +235,7 @@ export function putPair(batch: Batch, key: Uint8Array, block: number): void {
   put(batch, key, encodeIndex(block));
 }
 
-/** Whose an asset is, read from the key of any order. */
+/** Account and asset in the key of any order. */
 export function pairInKey(kind: Pair, key: Uint8Array): { readonly account: Address; readonly asset: Asset } {
   if (kind === "idHolder") {
     const standard = STANDARDS[(key[73] ?? 1) - 1] ?? "ERC-721";

@@ -19,7 +19,7 @@ export interface CollectedParties {
  * too, and heirs of destroyed contracts, even where it was all undone. Creations count only where they lasted.
  */
 export class MessageParties implements MessageObserver {
-  /** How many more addresses and creations are collected. */
+  /** Number of addresses and creations that may still be collected; negative once there were more. */
   private room: number;
   private into: CollectedParties = { addresses: new Map(), creations: [] };
   /** The open messages, outermost first: the creation if it is one, and how many creations came before it. */

@@ -37,7 +37,7 @@ export function createChainReads(
     stateAt(number) {
       const newest = head().header.number;
       const state = number === newest ? world.head : world.at(number);
-      // Every state from the start of the states up to the head is stored, so an absent one is damage.
+      // The states from the start of the states up to the head are all stored, so an absent one is damage.
       if (state === undefined && number >= blocks.historyStart.states && number < newest)
         throw missing(`the state of block ${number}`);
       return state;

@@ -84,13 +84,13 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
   /**
-   * Has whole blocks begin `kept` blocks before the head, durably, unless they begin later already: what lies before are headers alone
-   * from then on, and may be removed. They never begin after the states. No other move of the head is under way meanwhile.
+   * Lets whole blocks begin `kept` blocks before the head, durably, unless they begin later already: what lies before are headers
+   * alone from then on, and may be removed. They never begin after the states. No other move of the head is under way meanwhile.
    */
   keepBlocks(kept: bigint): Promise<HistoryStart>;
   /**
-   * Has the states begin `kept` blocks before the head, durably, unless they begin later already: those before may be removed then.
-   * No other move of the head is under way meanwhile.
+   * Lets the states begin `kept` blocks before the head, durably, unless they begin later already: those before may be removed
+   * then. No other move of the head is under way meanwhile.
    */
   keepStates(kept: bigint): Promise<HistoryStart>;
   /** The validator set after a block, and the outstanding votes. */

@@ -9,8 +9,8 @@ import type { ChainStores } from "./chainStores.ts";
 type KeptStores = Pick<ChainStores, "database" | "blocks">;
 
 /**
- * Has whole blocks begin `kept` blocks before the head, unless they begin later already; never after the states, which no block could
- * give back. Callers must serialise it with the moves of the head.
+ * Lets whole blocks begin `kept` blocks before the head, unless they begin later already; never after the states, which no block
+ * could give back. Callers must serialise it with the moves of the head.
  */
 export function keepBlocks(
   stores: KeptStores,
@@ -22,8 +22,8 @@ export function keepBlocks(
 }
 
 /**
- * Has the states begin `kept` blocks before the head, unless they begin later already. Callers must serialise it with the moves of the
- * head, and not call it while states are being removed.
+ * Lets the states begin `kept` blocks before the head, unless they begin later already. Callers must serialise it with the moves
+ * of the head, and not call it while states are being removed.
  */
 export function keepStates(
   stores: KeptStores,

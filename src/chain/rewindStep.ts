@@ -12,7 +12,7 @@ import type { HeadChange } from "./onNewHead.ts";
 /** Bounds of one rewind step: blocks, and approximately transactions and gas. */
 const REWIND_BLOCKS = 64;
 const REWIND_TRANSACTIONS = 20_000;
-/** Enough gas for a quarter of a million logs. */
+/** Gas for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
 export interface RewindStep {
@@ -80,7 +80,7 @@ function readWholeBlock(block: StoredBlock, logger: Logger): StoredBlock {
   return withdrawals === undefined ? whole : { ...whole, withdrawals };
 }
 
-/** Empty where they are damaged: removing the block, and perhaps importing it again, repairs that. */
+/** The block's receipts; none where they are damaged: removing the block, and perhaps importing it again, repairs that. */
 function readableReceipts(block: StoredBlock, logger: Logger): readonly Receipt[] {
   try {
     return block.receipts;

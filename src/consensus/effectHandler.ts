@@ -238,7 +238,9 @@ const DOUBLE_VOTE =
   "a validator has signed two different blocks in one round: two nodes run with its key, or it lies. More than f such " +
   "validators of 3f + 1 can fork the chain. Stop one of the two nodes, or vote the validator out";
 
-/** Each author, height, round and kind is logged once, however often a faulty validator repeats itself. */
+/**
+ * Equivocations remembered: each author, height, round and kind is logged once, however often a faulty validator repeats itself.
+ */
 const EQUIVOCATIONS_REMEMBERED = 1_000;
 
 /** Tolerates rounded timestamps and small clock differences. */

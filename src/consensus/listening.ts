@@ -102,7 +102,7 @@ const ANSWER_MS = 500;
 /** Time beyond two block periods after which a chain without a new head counts as standing. */
 const STANDING_MS = 1_000;
 const LOOK_MS = 100;
-/** Most starts have all their connections by then. */
+/** Time after which the log tells of the listening; most starts have all their connections by then. */
 const TOLD_AFTER_MS = 500;
 
 const TOLD =

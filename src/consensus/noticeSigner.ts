@@ -8,7 +8,7 @@ import type { RemoteSigner } from "./ports.ts";
 /** Signs notices of a shared key, and sends them: at once with a key of our own, else when the remote signer has signed. */
 export interface NoticeSigner {
   send(payload: Prepare["signed"]["payload"]): void;
-  /** Nothing is sent any more. */
+  /** Gives up the notices that wait for the remote signer. */
   end(): void;
 }
 

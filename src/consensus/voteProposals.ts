@@ -3,7 +3,7 @@ import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { isOnLastValidator, type ValidatorVote } from "../types/extraData.ts";
 
-/** More than an operator proposes by hand. */
+/** Maximum number of proposals: more than an operator makes by hand. */
 const PROPOSALS_LIMIT = 1000;
 
 /**

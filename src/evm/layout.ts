@@ -87,7 +87,7 @@ export function preparedBytes(size: number): number {
   return targetsBehind(size) + aligned(targetBytes(size));
 }
 
-/** Where the bits begin, from the beginning of the code. */
+/** Offset of the bits from the beginning of the code. */
 export function targetsBehind(size: number): number {
   return aligned(size + PADDING) + ALIGNMENT;
 }

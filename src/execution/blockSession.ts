@@ -122,7 +122,7 @@ export async function loadPrecompiles(fork: ForkName): Promise<void> {
   await loadCurves(fork);
 }
 
-/** Has this thread's next transactions run on new machines, after an execution failed. */
+/** Makes this thread's next transactions run on new machines, after an execution failed. */
 export function discardMachines(): void {
   interpreter?.discardMachines();
 }

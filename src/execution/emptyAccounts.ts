@@ -32,7 +32,7 @@ export function clearIfEmpty(overlay: Overlay, address: Address): void {
   if (account !== undefined && isEmpty(account)) overlay.putAccount(address, undefined);
 }
 
-/** No nonce, no balance, no code (EIP-161). */
+/** Whether the account has no nonce, no balance and no code (EIP-161). */
 export function isEmpty(account: Account): boolean {
   return account.nonce === 0n && account.balance === 0n && hasNoCode(account);
 }

@@ -10,8 +10,8 @@ export function costOfLog(topicCount: number, dataBytes: number): number {
 }
 
 /**
- * How long it takes to finish a transaction whose logs cost `logBytes`, in usual transactions. The logs of usual ones, such as a
- * token transfer's, are part of what a transaction takes.
+ * Time to finish a transaction whose logs cost `logBytes`, in usual transactions. The logs of usual ones, such as a token
+ * transfer's, are part of what a transaction takes.
  */
 export function loadOf(logBytes: number): number {
   return Math.max(1, logBytes / LOAD_BYTES);

@@ -51,7 +51,7 @@ export function rulesOf(fork: ForkName): Rules {
 
 const known = new Map<ForkName, Rules>();
 
-/** Twice the code size limit of EIP-170. */
+/** Limit of EIP-3860: twice the code size limit of EIP-170. */
 const INIT_CODE_LIMIT_BYTES = 49_152;
 
 export const BLOB_GAS = 131_072n;

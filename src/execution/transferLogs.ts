@@ -16,7 +16,7 @@ const LOG4 = 0xa4;
 
 /** Records transfers of the native currency, and inserts them as logs among the contracts' own. */
 export class TransferObserver implements ExecutionObserver {
-  /** Each transfer with the number of contract logs before it; reverted ones are not counted. */
+  /** The transfers, each with the number of contract logs before it; reverted ones are not counted. */
   private transfers: { readonly transfer: Transfer; readonly logsBefore: number }[] = [];
   private logCount = 0;
   /** The counts at the start of each open frame. */

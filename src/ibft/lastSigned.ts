@@ -38,7 +38,7 @@ export interface Doubt {
   readonly untilTimestamp: bigint;
 }
 
-/** There was no record; the record is older than our votes; our key signs elsewhere since our start. */
+/** Reasons for a doubt: there was no record; the record is older than our votes; our key signs elsewhere since our start. */
 export const DOUBT_REASONS = ["missing", "old", "ownKey"] as const;
 
 export type DoubtReason = (typeof DOUBT_REASONS)[number];

@@ -140,7 +140,7 @@ export interface OwnSeal {
 
 /** All effects of the state machine, to be performed in order. Timers are never cancelled; late ones are ignored. */
 export type Effect =
-  /** Durable before any later effect is performed. */
+  /** Must be durable before any later effect is performed. */
   | { readonly kind: "recordVote"; readonly record: LastSignedState }
   /** Goes to every other validator; our own message set has it already. */
   | { readonly kind: "multicast"; readonly message: Authored }

@@ -14,7 +14,7 @@ export type FindLogs = (criteria: LogCriteria, range: BlockRange, requester: Req
 export type FoundLogs =
   /** JSON of the logs in order, to be joined by commas. */
   | { readonly kind: "found"; readonly pieces: readonly JsonPiece[] }
-  /** More logs than an answer may hold. */
+  /** There are more logs than an answer may hold. */
   | { readonly kind: "tooManyLogs" }
   /** The requester is gone. */
   | { readonly kind: "abandoned" }
@@ -56,7 +56,7 @@ export function createLogFinder(
     if (lacksBlocks(chain, range)) return { kind: "notStored" };
     const headers = headersWithLogs(range);
     if (headers === undefined) return searchFar(criteria, range, requester);
-    // Prepared only when needed, because thousands of criteria take many milliseconds.
+    // The matcher is prepared only when needed, because thousands of criteria take many milliseconds.
     if (headers.length === 0) return { kind: "found", pieces: [] };
     const matcher = await prepareLogMatcher(criteria);
     return isQuick(headers, matcher)

@@ -13,7 +13,7 @@ export class LargeResults<Search> {
     return new Promise((resume) => this.waiting.set(search, resume));
   }
 
-  /** Nobody wants the search any more: it waits no longer. One that goes on is over when it ends. */
+  /** Lets a search that nobody wants any more wait no longer. One that goes on is over when it ends. */
   giveUp(search: Search): void {
     const resume = this.waiting.get(search);
     this.waiting.delete(search);

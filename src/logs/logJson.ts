@@ -18,7 +18,7 @@ export class LogPieces {
   private readonly pieces: JsonPiece[] = [];
   private written = 0;
   private logCount = 0;
-  /** Used once there are many logs. */
+  /** Writes the logs as bytes once there are many. */
   private writer: JsonWriter | undefined;
 
   get characters(): number {
@@ -30,7 +30,7 @@ export class LogPieces {
     if (logs.length === 0) return true;
     this.logCount += logs.length;
     if (this.logCount > LOGS_PER_ANSWER) return false;
-    // Known before they are written: the logs of one block may be many times as large as an answer.
+    // The size is known before they are written: the logs of one block may be many times as large as an answer.
     const data = logs.reduce((sum, { log }) => sum + 2 * log.data.length, 0);
     if (this.characters + data > CHARACTERS_PER_ANSWER) return false;
     const isLarge = this.logCount > LOGS_AS_TEXT || this.characters > CHARACTERS_AS_TEXT;

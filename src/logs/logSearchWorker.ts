@@ -89,7 +89,7 @@ function requesterOf({ remoteHost, client, id }: FindCommand): Requester {
 
 type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
-/** How a search ends for its requester; undefined where that is gone. */
+/** The end of a search as its requester hears of it; undefined where that is gone. */
 type SearchEnd = { readonly kind: SearchEndKind } | undefined;
 
 /** `notStored`: a block was removed for its age while the search was under way. */

@@ -5,7 +5,9 @@ import type { TimeDebts } from "../primitives/timeDebts.ts";
 export interface SearchLaneLimits {
   /** Searches that run at a time. */
   readonly running: number;
-  /** More, for remote hosts without a running one, so that those do not wait for long ones of others. */
+  /**
+   * Searches that may run in addition, of remote hosts without a running one, so that those do not wait for long ones of others.
+   */
   readonly extra: number;
   readonly waiting: number;
 }
@@ -58,7 +60,7 @@ export class SearchLane<Job extends { readonly requester: Requester }> {
     return this.waiting.takeAbandoned();
   }
 
-  /** Nothing waits or runs any more. */
+  /** Takes all waiting jobs; afterwards nothing waits or runs any more. */
   takeAll(): readonly Job[] {
     this.running = 0;
     this.runningOf.clear();

@@ -5,7 +5,7 @@ export class NoSmallFile extends Error {
   override name = "NoSmallFile";
 }
 
-/** How long a pipe may take to give all that it has: the program that fills it may ask for a password. */
+/** Time that a pipe has to give all that it has: the program that fills it may ask for a password. */
 const PIPE_MS = 10_000;
 /** Pause before a pipe that gave nothing is read again. */
 const PIPE_PAUSE_MS = 20;
@@ -75,7 +75,7 @@ function readPipe(file: number, mostBytes: number, pipeMs: number): Buffer {
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const PIECE_BYTES = 64 * 1024;
 
-/** Empty at the end, undefined while there is nothing. */
+/** Reads a piece; empty at the end, undefined while there is nothing. */
 function readPiece(file: number): Buffer | undefined {
   const piece = Buffer.alloc(PIECE_BYTES);
   try {

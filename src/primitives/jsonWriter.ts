@@ -216,7 +216,7 @@ export class JsonWriter {
 const STEP_BYTES = 64 * 1024;
 /** Number of bytes from which on the platform's own conversion is faster. */
 const NATIVE_BYTES = 512;
-/** More than the punctuation around a name and its digits. */
+/** Bytes reserved for punctuation: more than a name and its digits have around them. */
 const PUNCTUATION_BYTES = 16;
 const INITIAL_BYTES = 16 * 1024;
 /** A writer keeps no larger buffer than this between two texts. */

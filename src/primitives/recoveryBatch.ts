@@ -47,7 +47,7 @@ export function recoverItem(item: RecoveryItem): Address | undefined {
   return signerAt(single, 0);
 }
 
-/** Reused by recoverItem. */
+/** One item's bytes, which recoverItem uses again and again. */
 const single = new Uint8Array(ITEM_BYTES);
 
 /** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */

@@ -24,7 +24,7 @@ export function forgetThread(id: number): void {
 }
 
 const NAME = "ibex pages of EVM instances";
-/** More than there are threads at one time; their numbers grow with each start. */
+/** Number of places: more than there are threads at one time; their numbers grow with each start. */
 const PLACES = 1024;
 
 const places = sharedPlaces();

@@ -72,7 +72,7 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
 
 export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
-  // Enough for one block to call 2,700 contracts of the greatest size repeatedly without a read from disk.
+  // Cache of code: enough for one block to call 2,700 contracts of the greatest size repeatedly without a read from disk.
   codeCacheBytes: 64 * 1024 * 1024,
   nodeCacheBytes: 64 * 1024 * 1024,
   accountCacheBytes: 32 * 1024 * 1024,

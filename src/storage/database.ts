@@ -13,8 +13,8 @@ export interface Database {
   /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskError. */
   write(batch: Batch): Promise<void>;
   /**
-   * Until the release, reads through this object see the present contents, whatever is written meanwhile: for a write
-   * that contradicts caches until they are updated. One at a time.
+   * Freezes the present contents: until the release, reads through this object see them, whatever is written meanwhile. For a
+   * write that contradicts caches until they are updated; one at a time.
    */
   freeze(): FrozenReads;
   close(): Promise<void>;

@@ -87,7 +87,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
   };
 }
 
-/** How much a rejection counts against the peer. */
+/** Weight of a rejection against the peer. */
 function weightOf(code: PoolErrorCode, isAhead: boolean): number {
   if (NEVER_VALID.has(code)) return 1;
   if (!WITHOUT_EFFECT.has(code)) return 0;

@@ -52,7 +52,7 @@ interface Submission {
   reject(error: unknown): void;
 }
 
-/** The same where the pool is on another thread, which has the sender recovered too: only what cannot be read is refused here. */
+/** Submits where the pool is on another thread, which has the sender recovered too: only what cannot be read is refused here. */
 export function createRemoteSubmission(
   addRemotely: (raw: Uint8Array, remoteHost: string) => Promise<SubmissionErrorCode | undefined>,
 ): (raw: Uint8Array, remoteHost: string) => Promise<Submitted> {

@@ -186,7 +186,7 @@ export class TxPool implements PoolEvents {
     return this.#entries.statistics;
   }
 
-  /** More detailed than the statistics, and slower. */
+  /** Counts the pool in more detail than the statistics, which takes longer. */
   breakdown(): PoolBreakdown {
     return breakDown(this.#entries.queues());
   }

@@ -64,7 +64,7 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   bodyInSteps?(): Steps<Uint8Array>;
   /** The receipts, likewise. */
   receiptsInSteps?(): Steps<readonly Receipt[]>;
-  /** How many transactions there are, without a read of them; absent when the block is in memory. */
+  /** Number of transactions, without a read of them; absent when the block is in memory. */
   readonly transactionCount?: number;
   /** What hashesOf gives, without decoding a transaction; absent when the block is in memory. */
   readHashes?(): Iterable<Uint8Array>;
@@ -77,7 +77,7 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   addHeldBytes?(bytes: number): void;
 }
 
-/** How many transactions a block has; those of one on the disk are not read. */
+/** Number of transactions that a block has; those of one on the disk are not read. */
 export function transactionCountOf(block: Pick<StoredBlock, "transactions" | "transactionCount">): number {
   return block.transactionCount ?? block.transactions.length;
 }

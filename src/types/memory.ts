@@ -47,5 +47,5 @@ const RECEIPT_BYTES = 700;
 const LOG_BYTES = 650;
 const HASH_BYTES = 232;
 const AUTHORIZATION_BYTES = 450;
-/** More than any cache of blocks has room for. */
+/** Size from which on counting ends: more than any cache of blocks has room for. */
 const LARGEST_COUNT = 80 * 1024 * 1024;

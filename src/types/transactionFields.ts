@@ -102,7 +102,7 @@ export class FieldReader {
     into.set(this.bytes.subarray(from, until), at + 32 - (until - from));
   }
 
-  /** There are no more fields. */
+  /** Throws RangeError if there are more fields. */
   end(): void {
     if (!this.isAtEnd) throw new RangeError(`there are more than ${this.read} fields`);
   }

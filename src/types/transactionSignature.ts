@@ -27,7 +27,7 @@ export function signingHash(transaction: Transaction): Hash {
   return keccak256(message.subarray(0, size));
 }
 
-/** Reused for the messages of most transactions. */
+/** Bytes that the messages of most transactions are written to. */
 const scratch = new Uint8Array(1024);
 
 function replayProtection(chainId: bigint): Uint8Array {

@@ -15,10 +15,10 @@ export interface RecoverySettings {
   readonly threads: number;
   /** Maximum number of items that wait for a worker. */
   readonly waitingLimit: number;
-  /** Told why when no worker can run any more: items are recovered on this thread until one can. */
+  /** Called with the reason when no worker can run any more: items are recovered on this thread until one can. */
   readonly onFailure?: (error: Error) => void;
   /**
-   * Told that a worker ended in the middle of its batches, with the number of times so far: 1, 2, 4, 8 and so on, so that
+   * Called when a worker ended in the middle of its batches, with the number of times so far: 1, 2, 4, 8 and so on, so that
    * workers that end again and again do not fill the log.
    */
   readonly onDeath?: (error: Error, deaths: number) => void;
@@ -178,7 +178,7 @@ export class RecoveryPool {
     this.answerOldest();
   }
 
-  /** One batch on this thread; the next one after pending events. */
+  /** Recovers one batch on this thread; the next one follows after pending events. */
   private recoverBatchHere(limit: number): void {
     const shares = this.takeBatch(limit);
     if (shares.length === 0) return;

@@ -13,7 +13,7 @@ export interface WorkerThreadSettings {
   readonly heapMb?: number;
   /** Limit of the room for young objects; default that of Node.js, 48 MB. */
   readonly youngMb?: number;
-  /** How long its end waits for the loading of its code, milliseconds. */
+  /** Time that its end waits for the loading of its code, milliseconds. */
   readonly loadingLimitMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface WorkerThread {
   post(message: unknown, transferred?: readonly ArrayBuffer[]): void;
   /** Whether the process goes on while only this thread runs, as it does from the start of the thread. */
   keepProcessAlive(isNeeded: boolean): void;
-  /** Has the thread end by itself on `message`, and ends it when it has not done so in time. Resolves once it has ended. */
+  /** Asks the thread to end by itself with `message`, and ends it when it has not done so in time. Resolves once it has ended. */
   close(message: unknown): Promise<void>;
   /**
    * Ends the thread, of which nothing is heard any more, but not while it loads its code: Node.js 20 can abort the whole
@@ -44,7 +44,7 @@ export interface WorkerThread {
  */
 const LOADING_LIMIT_MS = 60_000;
 
-/** How long a thread that is closed has to end by itself, milliseconds. */
+/** Time that a thread that is closed has to end by itself, milliseconds. */
 const CLOSING_LIMIT_MS = 5_000;
 
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */

@@ -119,7 +119,7 @@ interface Transfer {
   readonly chainId: bigint;
 }
 
-/** Has a made-up signature: the sender is given, so it is never recovered. */
+/** A transfer with a made-up signature: the sender is given, so it is never recovered. */
 function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransaction {
   const scalars = [BigInt(nonce), price, TRANSACTION_GAS].map(bigintToBytes);
   const signature = [chainId * 2n + 35n, 1n, 1n].map(bigintToBytes);

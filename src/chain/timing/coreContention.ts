@@ -1,4 +1,4 @@
-/** How long a thread ran, and how long it was ready to run but waited for a core, milliseconds since it started. */
+/** Time that a thread ran, and time that it was ready to run but waited for a core, milliseconds since it started. */
 export interface ThreadTimes {
   readonly ranMs: number;
   readonly waitedMs: number;

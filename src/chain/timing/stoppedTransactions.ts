@@ -33,7 +33,7 @@ export const MAX_SET_ASIDE = 256;
 const MAX_RECORDS = 1_024;
 /** A transaction not seen in the pool for this long is taken as gone. */
 const GONE_AFTER_MS = 60_000;
-/** How long a dropped transaction that is sent again is refused without a try. */
+/** Time for which a dropped transaction that is sent again is refused without a try. */
 const DROPPED_MS = 600_000;
 
 export interface StoppedTransactionsParts {

@@ -2,7 +2,7 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
-/** How long a sender stays a suspect after a stop, unless the transaction is mined after all. */
+/** Time for which a sender stays a suspect after a stop, unless the transaction is mined after all. */
 const SUSPECT_MS = 600_000;
 /** Maximum number of suspects, some 100 bytes each; the oldest is dropped first. */
 const MAX_SUSPECTS = 16_384;

@@ -17,8 +17,8 @@ const SHARE_WITH_OTHERS = 0.7;
  */
 const MAX_PERIODS_APART = 1.15;
 /**
- * How long after a large block of this node the estimate follows its own blocks alone. Those of the node that callers send
- * transactions to take longer than those of others, who have yet to recover many of the senders.
+ * Time after a large block of this node during which the estimate follows its own blocks alone. Blocks of the node that callers
+ * send transactions to take longer than those of others, who have yet to recover many of the senders.
  */
 const OWN_BLOCKS_COUNT_MS = 60_000;
 /** Minimum share of the period for filling, however long the fixed part takes. */
@@ -51,7 +51,7 @@ const MAX_FINISH_MS = 10_000;
 export class BlockTimeBudget {
   private readonly parts: SourceClocks & { readonly contention: CoreContention };
   private readonly finishing = new FinishingTime();
-  /** Taken at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
+  /** Thread times at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
   private commitMark: ThreadTimes | undefined;
   /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to tell. */
   private lastSlowdown = 1;

@@ -7,7 +7,7 @@ import { asHash, type Hash } from "../../primitives/hash.ts";
  *   sequence i32, odd while the hash is being written | hash of the block, 32 bytes
  */
 export interface ShownHead {
-  /** Handed to other threads. */
+  /** Memory that is handed to other threads. */
   readonly memory: SharedArrayBuffer;
   /** Changes with each move of the head, also with one that leads back to a former block. */
   readonly sequence: number;

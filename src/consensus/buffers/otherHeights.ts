@@ -69,7 +69,7 @@ export class OtherHeights<Message extends RawMessage> {
   }
 }
 
-/** Enough for dozens of full blocks. */
+/** Bytes of messages of future heights: enough for dozens of full blocks. */
 export const FUTURE_BYTES_LIMIT = 64 * 1024 * 1024;
 
 /**

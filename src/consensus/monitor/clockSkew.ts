@@ -66,7 +66,7 @@ export class ClockSkew {
     for (const key of this.reported.keys()) if (key !== OURS && !keys.has(key)) this.reported.delete(key);
   }
 
-  /** How far its clock seemed to be ahead of ours, milliseconds, by each of its last proposals, the oldest first. */
+  /** Milliseconds by which its clock seemed to be ahead of ours, by each of its last proposals, the oldest first. */
   measuredOf(validator: Address): readonly number[] {
     return this.measured.get(toKey(validator))?.aheadMs ?? [];
   }

@@ -159,7 +159,7 @@ function createWarningLimit(): (height: bigint, nowMs: number) => boolean {
   };
 }
 
-/** No warning before: shorter gaps can be due to a restart or a busy disk. */
+/** Shortest gap between blocks that is warned of: shorter ones can be due to a restart or a busy disk. */
 const MIN_STALL_MS = 5_000;
 
 /** Time after a round's end within which the live validators have requested the next one. */

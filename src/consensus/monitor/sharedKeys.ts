@@ -34,7 +34,7 @@ export class SharedKeyLog {
   }
 }
 
-/** Who says so of our key. */
+/** Names the source of a notice about our key, and what it saw. */
 function sourceOf({ kind, author, key }: KeyNotice): string {
   if (equalBytes(author, key)) return "another node that has it says so";
   const name = `the validator ${toHex(author)}`;

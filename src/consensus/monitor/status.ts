@@ -36,7 +36,7 @@ export interface ConsensusStatus {
 }
 
 export interface ObservedMember extends Member {
-  /** How far its clock seemed to be ahead by each of its last proposals (clockSkew.ts). */
+  /** Milliseconds by which its clock seemed to be ahead by each of its last proposals (clockSkew.ts). */
   readonly clockAheadMs: readonly number[];
 }
 

@@ -17,7 +17,7 @@ export interface KeyNotice {
   readonly key: Address;
   /** When it was signed, milliseconds since 1970 by the author's clock. */
   readonly atMs: number;
-  /** How long the author has run. */
+  /** Time that the author has run. */
   readonly ageSeconds: number;
 }
 

@@ -38,5 +38,5 @@ export function createKnownSigners(): KnownSigners & { readonly size: number } {
 
 /** An honest validator signs four messages in a round. */
 export const KNOWN_SIGNATURES_OF_SIGNER = 128;
-/** More validators than any network has; an entry takes some 400 bytes. */
+/** Signers remembered: more validators than any network has; an entry takes some 400 bytes. */
 const KNOWN_SIGNERS = 256;

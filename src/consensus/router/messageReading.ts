@@ -31,7 +31,7 @@ export interface MessageReadingParts {
   readonly isSpeaker?: (node: Address) => boolean;
 }
 
-/** Part of the thread's time for one validator's own messages, and how much of it may be used at once. */
+/** Share of the thread's time for one validator's own messages, and how much of it may be used at once. */
 const OWN_SHARE = 0.1;
 const OWN_BURST_MS = 50;
 /** The same limits for all messages that one node relays; the burst is per author. */

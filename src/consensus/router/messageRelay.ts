@@ -200,7 +200,10 @@ export class MessageRelay {
   }
 }
 
-/** More messages than the validators of one round send; when there are more, all are relayed without further delay. */
+/**
+ * Messages held for a delay: more than the validators of one round send. When there are more, all are relayed without further
+ * delay.
+ */
 const RELAYS_LIMIT = 256;
 
 /**
@@ -209,7 +212,7 @@ const RELAYS_LIMIT = 256;
  */
 const DELAYED_BYTES_LIMIT = 64 * 1024 * 1024;
 
-/** Part of round 0's timeout: time to get a declined message from others, with time left in the round afterwards. */
+/** Share of round 0's timeout in which to get a declined message from others, with time left in the round afterwards. */
 const DECLINED_DELAY_SHARE = 0.25;
 
 /** Small messages are enough to decline all messages of an author, and to tell it of another node with its key. */

@@ -33,7 +33,7 @@ export type NextStep = "done" | "charged" | "free";
 
 export interface ReadingAccount {
   readonly key: string;
-  /** Part of the thread's time. */
+  /** Share of the thread's time. */
   readonly share: number;
   /** Unused time is kept up to this bound, which also bounds the debt. */
   readonly burstMs: number;

@@ -35,7 +35,7 @@ export class Speakers {
     return includesBytes(this.known, node);
   }
 
-  /** Each of them once. */
+  /** All nodes that speak for validators, each once. */
   get nodes(): readonly Address[] {
     return this.known;
   }

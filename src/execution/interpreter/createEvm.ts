@@ -62,7 +62,7 @@ export function createEvm(parts: EvmParts): Evm {
   return { run };
 }
 
-/** Has the next message run on a new machine. */
+/** Makes the next message run on a new machine. */
 export function discardMachines(): void {
   dropFreeMachines();
 }

@@ -20,7 +20,7 @@ const COUNTS: readonly (readonly [ForkName, number])[] = [
   ["prague", 17],
 ];
 
-/** How many precompiled contracts a fork has. */
+/** Number of precompiled contracts that a fork has. */
 export function precompileCount(fork: ForkName): number {
   return COUNTS.findLast(([since]) => isAtLeast(fork, since))?.[1] ?? 0;
 }

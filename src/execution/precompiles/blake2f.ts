@@ -21,7 +21,7 @@ export const BLAKE2F: RunPrecompile = (call) => {
 
 const INPUT_BYTES = 213;
 const [STATE_AT, STATE_END, MESSAGE_END, OFFSET_END] = [4, 68, 196, 212];
-/** Some milliseconds. A multiple of the ten rows of the order, because each slice starts at the first row. */
+/** Rounds that take some milliseconds: a multiple of the ten rows of the order, because each slice starts at the first row. */
 const ROUNDS_IN_SLICE = 50_000;
 const VECTOR_BYTES = 128;
 

@@ -11,7 +11,7 @@ export interface PrecompileCall {
 /** A precompiled contract that fails uses all the gas it was given. */
 export interface PrecompileResult {
   readonly gasUsed: bigint;
-  /** Empty after a failure. */
+  /** Result of the contract; empty after a failure. */
   readonly output: Uint8Array;
   readonly failure?: PrecompileFailure;
 }

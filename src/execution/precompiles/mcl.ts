@@ -36,7 +36,7 @@ export interface Mcl {
   mapToG2(point: number, number: number): void;
   /** Reads a compressed point of G1 (48 bytes) without a check of its order; 0 if there is none. */
   decompress(point: number, bytes: number, length: number): number;
-  /** The same for G2 (96 bytes). */
+  /** Reads a compressed point of G2 (96 bytes), like `decompress`. */
   decompress2(point: number, bytes: number, length: number): number;
 }
 
@@ -64,7 +64,7 @@ export interface PairingFunctions {
   millerLoops(product: number, points: number, points2: number, count: number): void;
   precompute(prepared: number, point2: number): void;
   preparedBytes(): number;
-  /** The same for two pairs with prepared points of G2. */
+  /** The product of the pairings of two pairs with prepared points of G2, before the final exponentiation. */
   millerLoop2(product: number, point: number, prepared: number, other: number, otherPrepared: number): void;
   multiply(product: number, a: number, b: number): void;
   finish(result: number, product: number): void;

@@ -204,7 +204,7 @@ function bitLength(value: bigint): number {
   return 4 * digits.length - Math.clz32(Number.parseInt(digits.charAt(0), 16)) + 28;
 }
 
-/** How often two divides a number, which is not zero. */
+/** Number of factors of two in a value, which is not zero. */
 function trailingZeros(value: bigint): number {
   const low = Number(BigInt.asUintN(32, value));
   return low === 0 ? bitLength(value & -value) - 1 : 31 - Math.clz32(low & -low);

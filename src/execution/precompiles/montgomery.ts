@@ -10,7 +10,7 @@ import {
 } from "./montgomeryModule.ts";
 import { instantiate } from "./wasm.ts";
 
-/** Up to this size it is faster than BigInt. */
+/** Size of modulus up to which the module is faster than BigInt. */
 export const MONTGOMERY_BITS = 8 * NUMBER_BYTES;
 
 /** base^exponent modulo an odd number below 2^MONTGOMERY_BITS, with base below it. Yields every few milliseconds. */

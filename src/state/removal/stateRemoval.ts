@@ -99,7 +99,7 @@ class StateRemoval {
     for await (const [key] of this.database.range(stateRecordKeysBefore(this.range.start))) {
       yield* this.writer.delete(key);
     }
-    // Durable before anything is overwritten.
+    // The records are deleted durably before anything is overwritten.
     yield* this.writer.write();
   }
 

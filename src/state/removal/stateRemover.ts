@@ -113,7 +113,7 @@ export class StateRemover {
     }
   }
 
-  /** Has the worker remove what lies before the start. */
+  /** Makes the worker remove what lies before the start. */
   private remove(): void {
     if (this.isClosed) return;
     if (!this.isRemoving) this.beganMs = this.parts.clock.nowMs();

@@ -95,7 +95,9 @@ export class OpenedChunk<T> {
 /** About what the places of 128 items take in memory. */
 const OPENED_BYTES = 4096;
 
-/** How the items of a chunk are read. `pass` goes past one without decoding it, and is called for each once, in their order. */
+/**
+ * The way to read the items of a chunk. `pass` goes past one without decoding it, and is called for each once, in their order.
+ */
 export interface ChunkItems<T> {
   read(reader: RecordReader, index: number): T;
   pass(reader: RecordReader, index: number): void;

@@ -18,7 +18,7 @@ import { readTransactions } from "./bodyStore.ts";
 import { chunksOf } from "./chunks.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "./headerStore.ts";
 
-/** How far back a start verifies. The newest block is always verified, whatever its size. */
+/** Limits of what a start verifies, from the head back. The newest block is always verified, whatever its size. */
 export interface VerifyLimits {
   readonly blocks: number;
   /** Entries read in total; a block of 12,000 transfers has some 15,000. */

@@ -101,7 +101,7 @@ const OPTIONS = {
 const RANGE_CHUNK_ENTRIES = 128;
 const RANGE_CHUNK_BYTES = 256 * 1024;
 
-/** Handed to LevelDB between two yields to the event loop: some milliseconds of work. */
+/** Operations and bytes handed to LevelDB between two yields to the event loop: some milliseconds of work. */
 const PORTION_OPERATIONS = 4096;
 const PORTION_BYTES = 2 * 1024 * 1024;
 

@@ -32,7 +32,7 @@ export interface RemovalLimits {
   readonly bytes: number;
 }
 
-/** Some milliseconds: a chunk has 128 transactions, whose hashes are derived. */
+/** Limits of one step, which takes some milliseconds: a chunk has 128 transactions, whose hashes are derived. */
 const REMOVAL_LIMITS: RemovalLimits = { entries: 8, bytes: 256 * 1024 };
 
 /**
@@ -178,7 +178,7 @@ const COMMITS_PER_CHUNK = 16;
 /** Bodies, or commit records, after whose removal their range is compacted, with as much of receipts: while more is removed, and at the end of it. */
 const MANY_BYTES = 32 * 1024 * 1024;
 const LITTLE_BYTES = 4 * 1024 * 1024;
-/** Fewer entries of the index by hash are not worth a compaction, which LevelDB does by itself now and then. */
+/** Entries of the index by hash from which on a compaction is worth it; LevelDB compacts by itself now and then. */
 const MANY_TRANSACTIONS = 100_000;
 const PLACE_ENTRY_BYTES = 60;
 /** A part of the index by hash is compacted within seconds. */

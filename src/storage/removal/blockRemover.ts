@@ -141,6 +141,6 @@ const MOVED_BLOCKS = 32n;
 const MOVE_PAUSE_MS = 5_000;
 /** A step of 256 KB, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 128;
-/** Fewer blocks are not worth a line. */
+/** Number of blocks to remove from which on there is a line. */
 const MANY_BLOCKS = 100;
 const TELL_MS = 30_000;
