@@ -77,7 +77,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
       if (effect.kind === "multicast" && effect.message.kind === "roundChange")
         roundChanges.with(reasonOf(by)).increment();
       else if (effect.kind === "rejectMessage") rejected.with(effect.error).increment();
-      else if (effect.kind === "reportDoubleVote") doubleVotes.with().increment();
+      else if (effect.kind === "reportEquivocation") doubleVotes.with().increment();
     },
     turnMissed: (proposer) => missed.with(toHex(proposer)).increment(),
     sharedKeySeen: () => sharedKeys.with().increment(),

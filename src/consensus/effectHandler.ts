@@ -91,7 +91,7 @@ export class EffectHandler {
       case "rejectMessage":
         this.logRejected(effect);
         break;
-      case "reportDoubleVote":
+      case "reportEquivocation":
         this.reportEquivocation(effect);
         break;
       default:
@@ -226,7 +226,7 @@ export class EffectHandler {
     }));
   }
 
-  private reportEquivocation({ first }: EffectOf<"reportDoubleVote">): void {
+  private reportEquivocation({ first }: EffectOf<"reportEquivocation">): void {
     const { author, payload } = first.signed;
     const { height, round, kind } = payload;
     if (!this.reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`)) return;

@@ -1,7 +1,7 @@
 import { withRound } from "../ibft/candidate.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { isListeningDue, isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
-import type { Authored } from "../ibft/message.ts";
+import type { SignedMessage } from "../ibft/message.ts";
 import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/stateMachine.ts";
 import type { Head } from "../ibft/validatorSet.ts";
@@ -127,7 +127,7 @@ export class Engine {
    * Takes a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
    * too many are queued.
    */
-  readonly receive = (message: Authored, waitedMs = 0): void => {
+  readonly receive = (message: SignedMessage, waitedMs = 0): void => {
     this.monitor.heard(message, waitedMs);
     if (this.mailbox.size < this.messageLimit) {
       this.post({ kind: "message", message });
@@ -166,7 +166,7 @@ export class Engine {
   readonly votedAt = (): bigint | undefined => this.state.lastSigned?.height;
 
   /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
-  readonly saidBy = (author: Address): readonly Authored[] =>
+  readonly saidBy = (author: Address): readonly SignedMessage[] =>
     (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
   /** Stops for good because a dependency failed, and reports the error. */
@@ -228,7 +228,7 @@ export class Engine {
     for (const effect of effects) {
       if (this.isStopped) return;
       this.parts.metrics?.effectEmitted(effect, input);
-      if (effect.kind === "reportDoubleVote") this.keyWatch.contradicted(effect.first.signed.author);
+      if (effect.kind === "reportEquivocation") this.keyWatch.equivocated(effect.first.signed.author);
       if (effect.kind === "recordVote") await this.effectHandler.recordVote(effect.record);
       else this.effectHandler.perform(effect, state);
     }

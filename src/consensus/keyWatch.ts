@@ -24,7 +24,7 @@ export interface KeyWatch {
   /** Takes a notice; whether others should have it. */
   judge(notice: KeyNotice): boolean;
   /** A validator has signed two blocks in one round. */
-  contradicted(key: Address): void;
+  equivocated(key: Address): void;
   /** Must be called after each step of the state machine: while another node signs with our key, we ask whether it still does. */
   stepped(before: State, after: State): void;
   end(): void;
@@ -95,7 +95,7 @@ export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
       if (judged.answer !== undefined) tell(judged.answer, self);
       return judged.isNews;
     },
-    contradicted: (key) => tell("contradiction", key),
+    equivocated: (key) => tell("contradiction", key),
     stepped(before, after) {
       if (!isOwnKeyInDoubt(after) || after.lastSigned === before.lastSigned) return;
       tell("report", self);

@@ -1,5 +1,5 @@
 import { messagePreimage, signPayload } from "../ibft/codec/encoding.ts";
-import type { Authored, Prepare } from "../ibft/message.ts";
+import type { Prepare, SignedMessage } from "../ibft/message.ts";
 import type { Rules } from "../ibft/state.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { keccak256 } from "../primitives/hash.ts";
@@ -20,7 +20,7 @@ export interface NoticeSignerParts {
 
 export function createNoticeSigner(
   { rules: { self, sign }, signer, clock }: NoticeSignerParts,
-  send: (message: Authored) => void,
+  send: (message: SignedMessage) => void,
 ): NoticeSigner {
   const waiting = new Set<AbortController>();
 

@@ -1,5 +1,5 @@
 import type { Candidate } from "../ibft/candidate.ts";
-import type { Authored } from "../ibft/message.ts";
+import type { SignedMessage } from "../ibft/message.ts";
 import type { OwnSeal } from "../ibft/state.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -69,11 +69,11 @@ export interface OwnSeals {
 
 /** Sends our messages to the reachable validators; delivery is not guaranteed. */
 export interface Outbox {
-  multicast(message: Authored, validators: readonly Address[]): void;
+  multicast(message: SignedMessage, validators: readonly Address[]): void;
   /** Addresses of the nodes that keep their connections with this one, once for each connection. Absent where there is no network. */
   connected?(): readonly Address[];
   /** Sends a notice of a shared key to every connected node. Absent where there is no network. */
-  sendNotice?(message: Authored): void;
+  sendNotice?(message: SignedMessage): void;
 }
 
 /** Sends bytes to those of the addresses that are connected; delivery is not guaranteed. */

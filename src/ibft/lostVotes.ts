@@ -4,7 +4,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { Doubt, DoubtReason, LastSignedState } from "./lastSigned.ts";
-import type { Authored, Payload, PreparedCertificate, Signed } from "./message.ts";
+import type { Payload, PreparedCertificate, Signed, SignedMessage } from "./message.ts";
 import type { Input, Rules, State } from "./state.ts";
 import type { Head } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
@@ -95,7 +95,7 @@ export function recordAtHead(
 export function recordAtOwnMessage(
   rules: Rules,
   state: State,
-  message: Authored,
+  message: SignedMessage,
   nowMs: number,
 ): LastSignedState | undefined {
   const { head, lastSigned } = state;
@@ -196,7 +196,7 @@ function isExplained(record: LastSignedState, payload: Payload): boolean {
 }
 
 /** All signed payloads of a message: its own, and those in its certificates. */
-function* signedIn(message: Authored): Iterable<Signed<Payload>> {
+function* signedIn(message: SignedMessage): Iterable<Signed<Payload>> {
   yield message.signed;
   switch (message.kind) {
     case "proposal":

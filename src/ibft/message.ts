@@ -7,7 +7,7 @@ import type { Candidate } from "./candidate.ts";
  * The messages of validators, decoded and with signers recovered (ibft2.md#messages); codec/ encodes
  * and decodes them.
  */
-export type Authored = Proposal | Prepare | Commit | RoundChange;
+export type SignedMessage = Proposal | Prepare | Commit | RoundChange;
 
 export type Payload = ProposalPayload | PreparePayload | CommitPayload | RoundChangePayload;
 

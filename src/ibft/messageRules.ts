@@ -4,7 +4,6 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Candidate } from "./candidate.ts";
 import type {
-  Authored,
   PreparedCertificate,
   PreparePayload,
   Proposal,
@@ -14,6 +13,7 @@ import type {
   RoundChangePayload,
   RoundId,
   Signed,
+  SignedMessage,
 } from "./message.ts";
 import { isMember, isProposer, proposerAt, type ValidatorSet } from "./validatorSet.ts";
 
@@ -63,7 +63,7 @@ export type WithRound = (candidate: Candidate, round: number) => Candidate;
 export function findMessageError(
   validatorSet: ValidatorSet,
   withRound: WithRound,
-  message: Authored,
+  message: SignedMessage,
 ): MessageErrorCode | undefined {
   const { author, payload } = message.signed;
   if (payload.height !== validatorSet.height) return "wrongHeight";

@@ -1,7 +1,7 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
-import type { Authored, Commit, Prepare, RoundChange } from "./message.ts";
+import type { Commit, Prepare, RoundChange, SignedMessage } from "./message.ts";
 
 /**
  * Messages of this height's validators for the round in progress and later ones, in order of arrival. One message per
@@ -71,7 +71,7 @@ export function authorsFrom(messages: MessageSet, round: number): number {
 }
 
 /** True when two messages of one author, kind and round are about different blocks (equivocation). */
-export function isDoubleVote(first: Authored, second: Authored): boolean {
+export function isDoubleVote(first: SignedMessage, second: SignedMessage): boolean {
   if (first.kind === "roundChange" || second.kind === "roundChange") return false;
   return !equalBytes(first.signed.payload.digest, second.signed.payload.digest);
 }

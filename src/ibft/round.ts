@@ -253,5 +253,5 @@ function reportIfDouble(
   first: Proposal | RoundMessage,
   second: Proposal | RoundMessage,
 ): void {
-  if (isDoubleVote(first, second)) transition.emit({ kind: "reportDoubleVote", first, second });
+  if (isDoubleVote(first, second)) transition.emit({ kind: "reportEquivocation", first, second });
 }

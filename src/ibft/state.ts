@@ -5,7 +5,7 @@ import type { Signature } from "../primitives/secp256k1.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
 import type { LastSignedState } from "./lastSigned.ts";
-import type { Authored, PreparedBlock, Proposal, RoundChangeCertificate, RoundId } from "./message.ts";
+import type { PreparedBlock, Proposal, RoundChangeCertificate, RoundId, SignedMessage } from "./message.ts";
 import type { MessageErrorCode } from "./messageRules.ts";
 import type { MessageSet } from "./messageSet.ts";
 import type { Head, ValidatorSet } from "./validatorSet.ts";
@@ -113,7 +113,7 @@ export type Input =
       readonly isSealedAbove?: boolean;
     }
   /** Decoded, signers already recovered. */
-  | { readonly kind: "message"; readonly message: Authored }
+  | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }
   | { readonly kind: "candidateBuilt"; readonly id: RoundId; readonly candidate: Candidate }
   | {
@@ -143,7 +143,7 @@ export type Effect =
   /** Must be durable before any later effect is performed. */
   | { readonly kind: "recordVote"; readonly record: LastSignedState }
   /** Goes to every other validator; our own message set has it already. */
-  | { readonly kind: "multicast"; readonly message: Authored }
+  | { readonly kind: "multicast"; readonly message: SignedMessage }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
   /** Returns as signed; emitted again, whenever the step comes back to it, until then. `digest` is keccak256 of `preimage`. */
   | {
@@ -158,5 +158,5 @@ export type Effect =
   | { readonly kind: "checkCandidate"; readonly id: RoundId; readonly candidate: Candidate }
   /** Returns as headAdvanced; emitted again at each round timeout until then. */
   | { readonly kind: "commitBlock"; readonly candidate: Candidate; readonly seals: readonly Signature[] }
-  | { readonly kind: "rejectMessage"; readonly message: Authored; readonly error: MessageErrorCode }
-  | { readonly kind: "reportDoubleVote"; readonly first: Authored; readonly second: Authored };
+  | { readonly kind: "rejectMessage"; readonly message: SignedMessage; readonly error: MessageErrorCode }
+  | { readonly kind: "reportEquivocation"; readonly first: SignedMessage; readonly second: SignedMessage };

@@ -2,7 +2,7 @@ import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { LastSignedState } from "./lastSigned.ts";
 import { recordAtClaim, recordAtHead, recordAtOwnMessage, stateAtStart } from "./lostVotes.ts";
-import type { Authored, RoundId } from "./message.ts";
+import type { RoundId, SignedMessage } from "./message.ts";
 import { findMessageError } from "./messageRules.ts";
 import {
   beginDuty,
@@ -166,7 +166,7 @@ function onResumed(transition: TransitionBuilder): void {
 }
 
 /** Ignores messages of other heights, and our own messages that others relay back if we can have sent them. */
-function onMessage(transition: TransitionBuilder, message: Authored): void {
+function onMessage(transition: TransitionBuilder, message: SignedMessage): void {
   const { rules, state, nowMs } = transition;
   const lastSigned = recordAtOwnMessage(rules, state, message, nowMs);
   if (lastSigned !== state.lastSigned) onDoubt(transition, lastSigned);

@@ -22,7 +22,7 @@ import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
-import { type Conductors, openNetwork } from "./openNetwork.ts";
+import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
 import { type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
@@ -139,17 +139,23 @@ async function open(
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
   });
-  const conductors = await openNetwork(context, stores.value, chainAndPool.value, reportFailure);
-  if (!conductors.ok) return conductors;
+  const consensusAndPeers = await openNetwork(context, stores.value, chainAndPool.value, reportFailure);
+  if (!consensusAndPeers.ok) return consensusAndPeers;
   const services: OpenServices = {};
   const { health } = stores.value.validator;
-  await tellStatus(context, chainAndPool.value, conductors.value, services, health);
-  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value, {
+  await openStatus(context, chainAndPool.value, consensusAndPeers.value, services, health);
+  const servers = await openServers(context, stores.value, chainAndPool.value, consensusAndPeers.value, {
     services,
     threads,
   });
   if (!servers.ok) return servers;
-  const begun = await begin(context, stores.value, chainAndPool.value, conductors.value, servers.value);
+  const begun = await begin(
+    context,
+    stores.value,
+    chainAndPool.value,
+    consensusAndPeers.value,
+    servers.value,
+  );
   if (!begun.ok) return begun;
   const { chain } = chainAndPool.value;
   const { http, webSocket, explorer, metricsEndpoint } = servers.value;
@@ -168,22 +174,22 @@ async function open(
       ...chainAndPool.value,
       pool: chainAndPool.value.pool.pool,
       mining: chainAndPool.value.controls,
-      network: conductors.value.network,
+      network: consensusAndPeers.value.network,
       access: servers.value.access,
     }),
   });
 }
 
 /** Lets `ibex status` and `ibex doctor` ask the node. */
-async function tellStatus(
+async function openStatus(
   { settings, logger, clock, onStop }: OpenContext,
   chainAndPool: ChainAndPool,
-  conductors: Conductors,
+  consensusAndPeers: ConsensusAndPeers,
   services: ServiceEndpoints,
   signerHealth: ValidatorIdentity["health"],
 ): Promise<void> {
   const startedAtMs = clock.nowMs();
-  const sources = { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs };
+  const sources = { settings, logger, chainAndPool, consensusAndPeers, services, signerHealth, startedAtMs };
   const textOf = (): string => `${JSON.stringify(createStatusReport(sources, clock.nowMs()))}\n`;
   const socket = await openStatusSocket(settings.dataPath, textOf);
   if ("close" in socket) onStop(socket.close);
@@ -198,7 +204,7 @@ async function begin(
   context: OpenContext,
   { directory }: Stores,
   chainAndPool: ChainAndPool,
-  { engine, peering, pauseReasons }: Conductors,
+  { engine, peering, pauseReasons }: ConsensusAndPeers,
   servers: Servers,
 ): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, onStop } = context;

@@ -20,7 +20,7 @@ import { createPeering, type Peering } from "./peering.ts";
 import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
-export interface Conductors {
+export interface ConsensusAndPeers {
   readonly engine: Engine;
   readonly peering: Peering;
   readonly pauseReasons: PauseReasons;
@@ -35,7 +35,7 @@ export async function openNetwork(
   stores: Stores,
   chainAndPool: ChainAndPool,
   onFailure: (error: unknown) => void,
-): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
+): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen">> {
   const { settings, logger, clock, signedTimes, metrics, onStop } = context;
   const { directory, validator, key } = stores;
   const { chain, recoverSenders } = chainAndPool;

@@ -10,7 +10,7 @@ import { connectionLimit, hostLimits, type ThreadsToStart } from "./hostLimits.t
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import { openFaucet } from "./openFaucet.ts";
-import type { Conductors } from "./openNetwork.ts";
+import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
@@ -31,14 +31,14 @@ export async function openServers(
   context: OpenContext,
   stores: Stores,
   chainAndPool: ChainAndPool,
-  conductors: Conductors,
+  consensusAndPeers: ConsensusAndPeers,
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
   const { accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
-  const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
+  const ports = createRpcPorts(context, stores, chainAndPool, consensusAndPeers, () => services);
   const faucet = await openFaucet(context, stores, chainAndPool, ports);
   const access = createCallerAccess(settings);
   const logins = await openAccess(() => access.now, clock.nowMs);
@@ -89,8 +89,12 @@ export async function openServers(
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
     ...(explorer !== undefined && { explorer: explorer.port }),
     ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
-    ...(conductors.network?.endpoint !== undefined && { p2p: conductors.network.endpoint.port }),
-    ...(conductors.network?.discoveryPort !== undefined && { discovery: conductors.network.discoveryPort }),
+    ...(consensusAndPeers.network?.endpoint !== undefined && {
+      p2p: consensusAndPeers.network.endpoint.port,
+    }),
+    ...(consensusAndPeers.network?.discoveryPort !== undefined && {
+      discovery: consensusAndPeers.network.discoveryPort,
+    }),
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));

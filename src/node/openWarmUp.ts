@@ -5,7 +5,7 @@ import { type MadeUpChain, openMadeUpChain } from "../warmup/madeUpChain.ts";
 import { WarmUp } from "../warmup/warmUp.ts";
 import { hostLimits } from "./hostLimits.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { Conductors } from "./openNetwork.ts";
+import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { Servers } from "./openServers.ts";
 import type { OpenContext } from "./openStores.ts";
 import { processCpuMs, threadTimes } from "./threadTimes.ts";
@@ -19,7 +19,7 @@ const LEAST_MEMORY_BYTES = 1024 ** 3;
 export function openWarmUp(
   { settings, logger, clock }: OpenContext,
   { chain, pool: { pool }, controls, recoverSenders, timing }: ChainAndPool,
-  { sync }: Conductors["peering"],
+  { sync }: ConsensusAndPeers["peering"],
   { warmUp: answerCalls }: Servers,
 ): WarmUp | undefined {
   const { memoryBytes = hostLimits().memoryBytes } = settings;

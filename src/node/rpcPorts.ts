@@ -12,7 +12,7 @@ import { resumeBytes } from "../storage/diskGuard.ts";
 import { createSubmission } from "../txpool/submission.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { Conductors } from "./openNetwork.ts";
+import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createNodeFacts } from "./status/nodeFacts.ts";
 import { createTraceFolder } from "./traceFolder.ts";
@@ -22,11 +22,11 @@ export function createRpcPorts(
   { settings, logger, clock, metrics }: OpenContext,
   { directory, validator, world }: Stores,
   chainAndPool: ChainAndPool,
-  conductors: Conductors,
+  consensusAndPeers: ConsensusAndPeers,
   services: () => ServiceEndpoints,
 ): RpcPorts {
   const { chain, permissions, simulator, tracer, logs, accountIndex } = chainAndPool;
-  const { engine, peering, pauseReasons, peerToPeer } = conductors;
+  const { engine, peering, pauseReasons, peerToPeer } = consensusAndPeers;
   const { pool } = chainAndPool.pool;
   const spec = settings.chainSpec;
   return {
@@ -79,7 +79,7 @@ export function createRpcPorts(
     }),
     badBlocks: chain.badBlocks,
     nodeFacts: createNodeFacts(settings, directory, {
-      conductors,
+      consensusAndPeers,
       unmined: chainAndPool.pool.unmined,
       blockRemover: chainAndPool.blockRemover,
       stateRemover: chainAndPool.stateRemover,

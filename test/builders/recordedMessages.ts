@@ -1,5 +1,5 @@
 import { decodeMessage } from "../../src/ibft/codec/decoding.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { readVectorJson } from "../vectors.ts";
 
 /** Networks whose consensus traffic was recorded. */
@@ -60,7 +60,7 @@ export function derivedMessage(name: string): DerivedMessage {
 }
 
 /** A message that must decode. */
-export function decoded(code: number, payload: Uint8Array): Authored {
+export function decoded(code: number, payload: Uint8Array): SignedMessage {
   const read = decodeMessage(code, payload);
   if (!read.ok) throw new Error(read.error.message);
   return read.value;

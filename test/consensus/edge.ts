@@ -7,7 +7,6 @@ import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/e
 import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type {
-  Authored,
   Commit,
   CommitPayload,
   PreparedBlock,
@@ -16,6 +15,7 @@ import type {
   RoundChangeCertificate,
   RoundChangePayload,
   Signed,
+  SignedMessage,
 } from "../../src/ibft/message.ts";
 import { MESSAGE_ERRORS } from "../../src/ibft/messageRules.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
@@ -81,13 +81,17 @@ export function signedPrepare(by: string, { height = HEIGHT, round, digest }: Pl
   return signPayload(signerOf(by), { kind: "prepare", height, round, digest: about });
 }
 
-export function proposal(by: string, candidate: Candidate, certificate?: RoundChangeCertificate): Authored {
+export function proposal(
+  by: string,
+  candidate: Candidate,
+  certificate?: RoundChangeCertificate,
+): SignedMessage {
   const { round } = candidate.extra;
   const signed = signedProposal(by, { round, digest: candidate.digest });
   return { kind: "proposal", signed, candidate, ...(certificate !== undefined && { certificate }) };
 }
 
-export function prepare(by: string, place: Place): Authored {
+export function prepare(by: string, place: Place): SignedMessage {
   return { kind: "prepare", signed: signedPrepare(by, place) };
 }
 
@@ -116,7 +120,7 @@ export function signedRoundChange(
   return signPayload(signerOf(by), { kind: "roundChange", height, round, ...brought });
 }
 
-export function roundChange(by: string, round: number, prepared?: PreparedBlock): Authored {
+export function roundChange(by: string, round: number, prepared?: PreparedBlock): SignedMessage {
   const signed = signedRoundChange(by, round, prepared && { prepared });
   return { kind: "roundChange", signed, ...(prepared !== undefined && { candidate: prepared.candidate }) };
 }
@@ -162,7 +166,7 @@ export interface Edge {
   /** Errors that stopped the engine. */
   readonly failures: readonly unknown[];
   /** Delivers the bytes, as c would, and lets the engine process them. Returns the increased counters: "taken", "taken, wrongSealer"… */
-  hear(message: Authored | Encoded): Promise<string>;
+  hear(message: SignedMessage | Encoded): Promise<string>;
   /** The visible consensus state, except heartbeats. */
   state(): Omit<ConsensusStatus, "members">;
   runFor(durationMs: number): Promise<void>;
@@ -212,7 +216,7 @@ export async function anEdge(): Promise<Edge> {
         ...metrics,
         effectEmitted(effect, by) {
           if (effect.kind === "rejectMessage") news.push(effect.error);
-          if (effect.kind === "reportDoubleVote") news.push("double vote");
+          if (effect.kind === "reportEquivocation") news.push("double vote");
           metrics.effectEmitted(effect, by);
         },
       },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
 import { decodeMessage, PAYLOAD_LIMITS } from "../../src/ibft/codec/decoding.ts";
 import { type Encoded, encodeMessage } from "../../src/ibft/codec/encoding.ts";
-import type { Authored, PreparedBlock } from "../../src/ibft/message.ts";
+import type { PreparedBlock, SignedMessage } from "../../src/ibft/message.ts";
 import { CERTIFICATE_ERRORS, findMessageError } from "../../src/ibft/messageRules.ts";
 import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
@@ -28,7 +28,7 @@ import {
 } from "./edge.ts";
 
 /** A message with real keys, as bytes, and the counters it increases at validator d (edge.ts): its result, and its error. */
-type Case = readonly [title: string, message: () => Authored | Encoded, outcome: string];
+type Case = readonly [title: string, message: () => SignedMessage | Encoded, outcome: string];
 
 /** A prepared block with another certificate. */
 function forged(change: Partial<PreparedBlock["certificate"]>, of = prepared("abc")): PreparedBlock {
@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
   ],
   [
     "a RoundChange with the prepared block in another round",
-    () => ({ ...roundChange("c", 2, prepared("abc")), candidate: block("X", 1) }) as Authored,
+    () => ({ ...roundChange("c", 2, prepared("abc")), candidate: block("X", 1) }) as SignedMessage,
     "wrongCandidate",
   ],
   [
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
   ],
   [
     "a RoundChange with a block and no certificate",
-    () => ({ ...roundChange("c", 1), candidate: block("X") }) as Authored,
+    () => ({ ...roundChange("c", 1), candidate: block("X") }) as SignedMessage,
     "wrongCandidate",
   ],
 
@@ -210,12 +210,12 @@ const CASES: readonly Case[] = [
   ["a proposal by a non-validator", () => proposal("e", block("X")), "unwelcomeAuthor"],
   [
     "a proposal with another block than it signs",
-    () => ({ ...proposal("a", block("X")), candidate: block("Y") }) as Authored,
+    () => ({ ...proposal("a", block("X")), candidate: block("Y") }) as SignedMessage,
     "wrongCandidate",
   ],
   [
     "a proposal with a block of another round",
-    () => ({ ...proposal("a", block("X")), candidate: block("X", 1) }) as Authored,
+    () => ({ ...proposal("a", block("X")), candidate: block("X", 1) }) as SignedMessage,
     "wrongCandidate",
   ],
   [
@@ -294,10 +294,10 @@ function isFoundByDecoding(outcome: string): boolean {
   return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((error) => error === outcome);
 }
 
-function withBlock(certificate: PreparedBlock, name?: string): Authored {
+function withBlock(certificate: PreparedBlock, name?: string): SignedMessage {
   const { kind, signed } = roundChange("c", 1, certificate);
   if (kind !== "roundChange") throw new Error("not a RoundChange");
-  return { kind, signed, ...(name !== undefined && { candidate: block(name) }) } as Authored;
+  return { kind, signed, ...(name !== undefined && { candidate: block(name) }) } as SignedMessage;
 }
 
 /** X with another number. */

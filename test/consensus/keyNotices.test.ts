@@ -3,7 +3,7 @@ import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts
 import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
 import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { includesBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -99,7 +99,7 @@ function aLine(...signers: readonly Signer[]) {
 /** Only notices leave these nodes. */
 const quiet = (router: MessageRouter) => ({
   multicast: () => undefined,
-  sendNotice: (one: Authored) => router.sendNotice(one),
+  sendNotice: (one: SignedMessage) => router.sendNotice(one),
 });
 
 const toldBy = ({ lines }: Station): readonly LoggedLine[] =>
@@ -172,7 +172,7 @@ describe("a notice that two nodes run with one key", () => {
 });
 
 /** Sends a node the messages as its only neighbour would, and counts what it tells of. */
-async function heardAt(messages: (nowMs: number) => readonly Authored[], { waitMs = 30_000 } = {}) {
+async function heardAt(messages: (nowMs: number) => readonly SignedMessage[], { waitMs = 30_000 } = {}) {
   const { clock, line } = aLine(A, B, C);
   await settle();
   clock.advanceBy(waitMs);
@@ -209,7 +209,7 @@ describe("a notice is not believed", () => {
       kind: "prepare",
       signed: signPayload(B, { kind: "prepare", height: 0n, round: 0, digest }),
     } as const;
-    expect(await heardAt(() => [prepare as Authored])).toEqual(nothing);
+    expect(await heardAt(() => [prepare as SignedMessage])).toEqual(nothing);
   });
 
   it("beyond eight of one author and kind at a time", async () => {

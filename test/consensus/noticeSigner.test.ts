@@ -3,7 +3,7 @@ import { createNoticeSigner } from "../../src/consensus/noticeSigner.ts";
 import type { RemoteSigner } from "../../src/consensus/ports.ts";
 import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
 import { messageHash } from "../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -15,7 +15,7 @@ const SELF = addressOfPrivateKey(KEY);
 /** A signer in another process, which answers when the test says so. */
 function aRemote() {
   const clock = createHandClock(0);
-  const sent: Authored[] = [];
+  const sent: SignedMessage[] = [];
   const asked: (() => void)[] = [];
   const signer: RemoteSigner = {
     sign: ({ digest }, signal) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -38,7 +38,7 @@ async function aValidation() {
   const candidate = aCandidate(parent, { round: 0, timestamp: BigInt(START_S + 1), coinbase: author });
   const payload = { kind: "proposal", height: 1n, round: 0, digest: candidate.digest } as const;
   const signature = tokenSignature(author, candidate.digest);
-  const proposal: Authored = { kind: "proposal", signed: { payload, author, signature }, candidate };
+  const proposal: SignedMessage = { kind: "proposal", signed: { payload, author, signature }, candidate };
   engine.receive(proposal);
   await settle();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);

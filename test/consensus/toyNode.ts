@@ -10,7 +10,7 @@ import type {
   VoteLog,
 } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -28,7 +28,7 @@ export interface ToyDisk {
 
 /** What others saw of a node, which a crash cannot undo. */
 export interface Observed {
-  readonly messages: Authored[];
+  readonly messages: SignedMessage[];
   readonly commits: { readonly candidate: Candidate; readonly seals: readonly Signature[] }[];
 }
 

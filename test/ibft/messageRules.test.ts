@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withRound } from "../../src/ibft/candidate.ts";
-import type { Authored, Commit, Proposal, RoundChange } from "../../src/ibft/message.ts";
+import type { Commit, Proposal, RoundChange, SignedMessage } from "../../src/ibft/message.ts";
 import { findMessageError } from "../../src/ibft/messageRules.ts";
 import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { aGenesisHead, toyAddress, toyAddresses } from "../builders/toyChain.ts";
@@ -11,11 +11,11 @@ const validatorSet = validatorSetAfter(aGenesisHead(toyAddresses(4)));
 
 interface Case {
   readonly title: string;
-  readonly say: (stage: Stage) => Authored;
+  readonly say: (stage: Stage) => SignedMessage;
   readonly error: string | undefined;
 }
 
-const asking = (stage: Stage, letters: string, round: number): Authored[] =>
+const asking = (stage: Stage, letters: string, round: number): SignedMessage[] =>
   [...letters].map((v) => stage.roundChange(v, round));
 
 const CASES: readonly Case[] = [
@@ -195,12 +195,12 @@ describe("a message is validated", () => {
   });
 });
 
-function proposal(message: Authored): Proposal {
+function proposal(message: SignedMessage): Proposal {
   if (message.kind !== "proposal") throw new Error("not a proposal");
   return message;
 }
 
-function changed(message: Authored, change: { readonly height: bigint }): Authored {
+function changed(message: SignedMessage, change: { readonly height: bigint }): SignedMessage {
   const { kind, signed } = proposal(message);
   return { ...proposal(message), kind, signed: { ...signed, payload: { ...signed.payload, ...change } } };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Authored, Payload, Signed } from "../../src/ibft/message.ts";
+import type { Payload, Signed, SignedMessage } from "../../src/ibft/message.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { encodeSignature } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
@@ -148,7 +148,7 @@ function signatureIn(id: string, payload: string): string {
 }
 
 function signaturesIn({ network, timelines }: Recording): ReadonlySet<string> {
-  const messages: readonly Authored[] = recordedMessages(network).map(({ code, data }) =>
+  const messages: readonly SignedMessage[] = recordedMessages(network).map(({ code, data }) =>
     decoded(code, hexToBytes(data)),
   );
   const certified = messages.flatMap(certifiedBy).map(({ signature }) => signature);
@@ -159,7 +159,7 @@ function signaturesIn({ network, timelines }: Recording): ReadonlySet<string> {
   return new Set([...certified, ...seals].map((signature) => toHex(encodeSignature(signature))));
 }
 
-function certifiedBy(message: Authored): readonly Signed<Payload>[] {
+function certifiedBy(message: SignedMessage): readonly Signed<Payload>[] {
   const requesters = message.kind === "proposal" ? (message.certificate ?? []) : [];
   const roundChanges = message.kind === "roundChange" ? [message.signed] : requesters;
   const prepared = roundChanges.flatMap(({ payload }) =>

@@ -1,7 +1,7 @@
 import { type Candidate, candidateOfBlock, withRound } from "../../src/ibft/candidate.ts";
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { type Effect, type Input, type OwnKeyRules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -62,7 +62,7 @@ export function openRecording(network: Network): Recording {
   const timelines = recordedTimelines(network);
   const messages = recordedMessages(network);
   const payloads = new Map(messages.map(({ id, data }) => [id, data]));
-  const read = new Map<string, Authored>(
+  const read = new Map<string, SignedMessage>(
     messages.map(({ id, code, data }) => [id, decoded(code, hexToBytes(data))]),
   );
   const rulesByNode = new Map<string, OwnKeyRules>(NODES.map((node) => [node, rulesFor(node)]));
@@ -82,7 +82,7 @@ export function openRecording(network: Network): Recording {
   const nodeOf = (address: Uint8Array): string =>
     NODES.find((node) => toHex(rulesOf(node).self) === toHex(address)) ?? "outsider";
 
-  function idOf({ kind, signed }: Authored): string {
+  function idOf({ kind, signed }: SignedMessage): string {
     const { height, round } = signed.payload;
     return `${height}/${round}/${kind.charAt(0).toUpperCase()}${kind.slice(1)}/${nodeOf(signed.author)}`;
   }
@@ -103,7 +103,7 @@ export function openRecording(network: Network): Recording {
   }
 
   /** A message that the capture omits, produced by our state machine in its author's role. */
-  function messageOf(id: string): Authored {
+  function messageOf(id: string): SignedMessage {
     const known = read.get(id);
     if (known !== undefined) return known;
     const [height, round, kind, node = ""] = id.split("/");
@@ -115,7 +115,7 @@ export function openRecording(network: Network): Recording {
   }
 
   /** All votes of a round are about one block. */
-  function voteOf(height: number, round: number, kind: "Prepare" | "Commit", node: string): Authored {
+  function voteOf(height: number, round: number, kind: "Prepare" | "Commit", node: string): SignedMessage {
     const other = [...read.values()].find(
       ({ kind, signed: { payload } }) =>
         kind !== "roundChange" && Number(payload.height) === height && payload.round === round,
@@ -143,7 +143,7 @@ export function openRecording(network: Network): Recording {
     );
 
   /** What our state machine sends in the role of `node`, up to the message `until`. */
-  function replayUntil(height: number, node: string, until: string): readonly Authored[] {
+  function replayUntil(height: number, node: string, until: string): readonly SignedMessage[] {
     const run = startRun(height, node);
     for (const cue of cuesOf(timelineOf(height), node)) {
       run.take(cue);
@@ -155,7 +155,7 @@ export function openRecording(network: Network): Recording {
   function startRun(height: number, node: string) {
     const rules = rulesOf(node);
     const parent = must(heads[height - 1], `block ${height - 1}`);
-    const said: Authored[] = [];
+    const said: SignedMessage[] = [];
     const log: string[] = [];
     const built: Built[] = [];
     const rejected: string[] = [];
@@ -199,7 +199,7 @@ export function openRecording(network: Network): Recording {
         case "rejectMessage":
           rejected.push(`${idOf(effect.message)}: ${effect.error}`);
           break;
-        case "reportDoubleVote":
+        case "reportEquivocation":
           rejected.push(`${idOf(effect.first)} twice`);
           break;
         case "recordVote":

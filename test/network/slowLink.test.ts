@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { proposerOf } from "../../src/ibft/validatorSet.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import { createIbfTransport, type IbfTransport } from "../../src/network/ibf/protocol.ts";
@@ -47,7 +47,7 @@ interface Validator {
   /** Lengths of the received messages. */
   readonly lengths: number[];
   /** Messages delivered to consensus. */
-  readonly delivered: Authored[];
+  readonly delivered: SignedMessage[];
 }
 
 describe("a round change with a block of 15 MB", () => {
@@ -89,7 +89,7 @@ async function aValidator(
   maintained: readonly NodeAddress[] = [],
 ): Promise<Validator & { readonly address: NodeAddress }> {
   const lengths: number[] = [];
-  const delivered: Authored[] = [];
+  const delivered: SignedMessage[] = [];
   const transport = createIbfTransport({
     receive(message) {
       lengths.push(message.payload.length);
@@ -114,7 +114,7 @@ async function aValidator(
  * A RoundChange of the first validator, with a block that the proposer of round 0 built from 150 transactions, and that
  * two validators have prepared.
  */
-function largeRoundChange(): Authored {
+function largeRoundChange(): SignedMessage {
   const signers = ALL.map((one) => ({
     self: addressOf(one),
     sign: (digest: Uint8Array) => sign(digest, one.privateKey),

@@ -2,7 +2,12 @@ import { expect } from "vitest";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
-import type { Authored, PreparedBlock, RoundChangeCertificate, RoundId } from "../../src/ibft/message.ts";
+import type {
+  PreparedBlock,
+  RoundChangeCertificate,
+  RoundId,
+  SignedMessage,
+} from "../../src/ibft/message.ts";
 import { type Effect, type Input, type OwnKeyRules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
@@ -44,8 +49,8 @@ export interface Stage {
   built(block: string, round: number): void;
   checked(block: string, round: number, result: "valid" | "invalid"): void;
   /** The remote signer has signed what was requested in that round: a seal, or a message of that kind. */
-  signed(what: "seal" | Authored["kind"], round: number): void;
-  hear(message: Authored): void;
+  signed(what: "seal" | SignedMessage["kind"], round: number): void;
+  hear(message: SignedMessage): void;
   headAdvanced(block: string, isSealedByUs?: boolean): void;
   /** Goes on from the head of that many blocks, one a second, before the start. */
   growChain(blocks: number): void;
@@ -54,10 +59,10 @@ export interface Stage {
   /** The candidate of that name on the present head, in round 0; made when first named. */
   block(name: string, coinbase?: number): Candidate;
   /** A message of another validator; `v` is its letter. */
-  proposal(v: string, block: string, round: number, certificate?: readonly Authored[]): Authored;
-  prepare(v: string, block: string, round: number): Authored;
-  commit(v: string, block: string, round: number): Authored;
-  roundChange(v: string, round: number, prepared?: PreparedBlock): Authored;
+  proposal(v: string, block: string, round: number, certificate?: readonly SignedMessage[]): SignedMessage;
+  prepare(v: string, block: string, round: number): SignedMessage;
+  commit(v: string, block: string, round: number): SignedMessage;
+  roundChange(v: string, round: number, prepared?: PreparedBlock): SignedMessage;
   /** A prepared certificate for `block` in `round` by those validators; the proposer's letter comes first. */
   prepared(letters: string, block: string, round: number): PreparedBlock;
 }
@@ -164,7 +169,7 @@ export function aStage({ validators, self, hasRemoteSigner, ...change }: StageSe
       }
       case "rejectMessage":
         return `reject: ${effect.error}`;
-      case "reportDoubleVote":
+      case "reportEquivocation":
         return `double vote: ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
     }
   }
@@ -176,7 +181,7 @@ export function aStage({ validators, self, hasRemoteSigner, ...change }: StageSe
     return isSeal ? "seal" : (["proposal", "prepare", "commit", "roundChange"][preimage[0] ?? 9] ?? "?");
   }
 
-  function describeMessage(message: Authored): string {
+  function describeMessage(message: SignedMessage): string {
     const { kind, signed } = message;
     const { author, payload } = signed;
     const text = `${kind} ${place(payload)} by ${letterOf(author)}`;

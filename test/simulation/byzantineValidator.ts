@@ -1,13 +1,13 @@
 import { type Candidate, createCandidate } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type {
-  Authored,
   Commit,
   Prepare,
   PreparedBlock,
   Proposal,
   RoundChange,
   RoundChangeCertificate,
+  SignedMessage,
 } from "../../src/ibft/message.ts";
 import type { Height, OwnKeyRules } from "../../src/ibft/state.ts";
 import { type Head, isProposer } from "../../src/ibft/validatorSet.ts";
@@ -26,9 +26,9 @@ import { type SealedBlock, sealBlock } from "./toyLedger.ts";
  */
 export interface ByzantineValidator {
   /** The messages sent instead of an honest validator's multicast. */
-  speak(message: Authored): readonly Letter[];
+  speak(message: SignedMessage): readonly Letter[];
   /** The messages sent in reaction to an honest validator's message. */
-  hear(message: Authored): readonly Letter[];
+  hear(message: SignedMessage): readonly Letter[];
   /** The messages sent in reaction to another Byzantine validator's proposal. */
   support(proposal: Proposal): readonly Letter[];
   /** A block for a node that lacks one, without the needed seals; undefined when it behaves honestly this time. */
@@ -37,7 +37,7 @@ export interface ByzantineValidator {
 
 export interface Letter {
   readonly to: number;
-  readonly message: Authored;
+  readonly message: SignedMessage;
 }
 
 export interface ByzantineParts {
@@ -55,12 +55,12 @@ export interface ByzantineParts {
 
 /** The latest messages, oldest first. */
 export interface Memory {
-  remember(message: Authored): void;
-  all(): readonly Authored[];
+  remember(message: SignedMessage): void;
+  all(): readonly SignedMessage[];
 }
 
 export function createMemory(): Memory {
-  let heard: Authored[] = [];
+  let heard: SignedMessage[] = [];
   return {
     remember(message) {
       heard.push(message);
@@ -93,12 +93,14 @@ export function createByzantineValidator({
 
   const pick = <T>(items: readonly T[]): T | undefined => items[random.between(0, items.length - 1)];
   const half = (): readonly number[] => others.filter(() => random.chance(0.5));
-  const to = (listeners: readonly number[], message: Authored): Letter[] =>
+  const to = (listeners: readonly number[], message: SignedMessage): Letter[] =>
     listeners.map((listener) => ({ to: listener, message }));
 
-  const heard = <Kind extends Authored["kind"]>(kind: Kind): Extract<Authored, { kind: Kind }>[] => {
+  const heard = <Kind extends SignedMessage["kind"]>(
+    kind: Kind,
+  ): Extract<SignedMessage, { kind: Kind }>[] => {
     const now = height()?.validatorSet.height;
-    const isOfKind = (message: Authored): message is Extract<Authored, { kind: Kind }> =>
+    const isOfKind = (message: SignedMessage): message is Extract<SignedMessage, { kind: Kind }> =>
       message.kind === kind && message.signed.payload.height === now;
     return memory.all().filter(isOfKind);
   };
@@ -165,7 +167,7 @@ export function createByzantineValidator({
   }
 
   /** Other content for the same height, round and kind; undefined when there is none. */
-  function twinOf(message: Authored): Authored | undefined {
+  function twinOf(message: SignedMessage): SignedMessage | undefined {
     switch (message.kind) {
       case "proposal":
         return propose(variantOf(message.candidate), message.certificate);
@@ -230,7 +232,7 @@ export function createByzantineValidator({
   }
 
   /** Another validator's message with changed contents. */
-  function tamper(): Authored | undefined {
+  function tamper(): SignedMessage | undefined {
     const message = pick(memory.all());
     if (message === undefined) return undefined;
     if (message.kind === "proposal") return { ...message, candidate: variantOf(message.candidate) };
@@ -240,10 +242,10 @@ export function createByzantineValidator({
     }
     const { payload } = message.signed;
     const signed = { ...message.signed, payload: { ...payload, round: payload.round + 1 } };
-    return { ...message, signed } as Authored;
+    return { ...message, signed } as SignedMessage;
   }
 
-  function forge(): Authored | undefined {
+  function forge(): SignedMessage | undefined {
     const now = height();
     if (now === undefined) return undefined;
     switch (random.between(0, 3)) {

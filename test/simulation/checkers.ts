@@ -1,5 +1,5 @@
 import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
-import type { Authored, RoundChange } from "../../src/ibft/message.ts";
+import type { RoundChange, SignedMessage } from "../../src/ibft/message.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/messageSet.ts";
 import type { Effect, Input, State } from "../../src/ibft/state.ts";
 import type { Transition } from "../../src/ibft/stateMachine.ts";
@@ -34,13 +34,13 @@ export interface Checkers {
   /** A block built by an honest validator. */
   onBuilt(hash: Hash): void;
   /** Every message that an honest validator sends. */
-  onMulticast(message: Authored): void;
+  onMulticast(message: SignedMessage): void;
   /** Every block that an honest node adds to its chain. */
   onBlock(parent: Head, block: SealedBlock): void;
   /** An honest validator may contradict what it said up to that height: it cannot know better. */
   excuse(author: Address, upTo: bigint): void;
   /** Messages of honest validators are never rejected nor reported. */
-  onRefusal(effect: Extract<Effect, { kind: "rejectMessage" | "reportDoubleVote" }>): void;
+  onRefusal(effect: Extract<Effect, { kind: "rejectMessage" | "reportEquivocation" }>): void;
 }
 
 /** Effects of one step; more would overload its node. */
@@ -199,7 +199,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
     },
 
     onRefusal(effect) {
-      if (effect.kind === "reportDoubleVote") {
+      if (effect.kind === "reportEquivocation") {
         const { signed: first } = effect.first;
         if (isExcused(first.author, first.payload.height)) return;
         check(false, "promise", "an honest validator is reported");

@@ -7,7 +7,7 @@ import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import { judgeLostEnd } from "../../src/node/fetchableEnd.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
@@ -63,7 +63,7 @@ export interface RealNodeParts {
   readonly disk: ForgetfulDisk;
   /** The clock time of the agenda's zero. */
   readonly startMs: number;
-  onSaid(message: Authored): void;
+  onSaid(message: SignedMessage): void;
   onHeadChanged(node: RealNode, change: HeadChange): void;
   /** Called with log lines that a healthy node never writes. */
   onFault(node: RealNode, what: string): void;

@@ -1,5 +1,5 @@
 import type { HeadChange } from "../../src/chain/onNewHead.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { damageIn } from "../conformance/chains/storeDamage.ts";
@@ -14,7 +14,7 @@ export interface RealValidation {
   readonly height: number;
   fault(what: string): void;
   /** A validator's own message. */
-  onSaid(message: Authored): void;
+  onSaid(message: SignedMessage): void;
   /** A node announces blocks. */
   onHeadChanged(node: RealNode, change: HeadChange): void;
   /** Checks that a restarted node has everything that it announced before. */

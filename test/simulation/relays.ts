@@ -1,7 +1,7 @@
 import { FUTURE_BYTES_LIMIT } from "../../src/consensus/buffers/otherHeights.ts";
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
 import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -21,11 +21,11 @@ export interface Relays {
   reconnect(): void;
   headAdvanced(node: SimulatedNode, head: Head): void;
   /** Sends our own message. */
-  multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
+  multicast(node: SimulatedNode, message: SignedMessage, validators: readonly Address[]): void;
   /** Sends a notice of a shared key to all linked nodes. */
-  sendNotice(node: SimulatedNode, message: Authored): void;
+  sendNotice(node: SimulatedNode, message: SignedMessage): void;
   /** Sends a Byzantine validator's message to one node, over the link to it. */
-  tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
+  tell(from: SimulatedNode, to: SimulatedNode, message: SignedMessage): void;
 }
 
 export type RouterLimits = Pick<
@@ -43,7 +43,7 @@ export interface RelaysParts {
   readonly checkers: Checkers;
   /** Sends over a link, with its losses. */
   carry(from: SimulatedNode, to: SimulatedNode, deliver: () => void): void;
-  deliver(to: SimulatedNode, message: Authored): void;
+  deliver(to: SimulatedNode, message: SignedMessage): void;
   /** Whether this node relays this time. */
   passesOn(node: SimulatedNode): boolean;
   /** Whether it sends its last messages to nodes that connect. */

@@ -5,7 +5,7 @@ import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
 import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { type Input, type OwnKeyRules, type OwnSeal, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
 import { type Head, proposerOf } from "../../src/ibft/validatorSet.ts";
@@ -39,7 +39,7 @@ export interface SimulatedNode {
   readonly skewMs: number;
   /** Pause reasons; cleared at each start. */
   readonly holds: PauseReasons;
-  hear(message: Authored): void;
+  hear(message: SignedMessage): void;
   /** Hears a notice of a shared key; whether others should. */
   judgeNotice(notice: KeyNotice): boolean;
   headAdvanced(head: Head): void;
@@ -92,8 +92,8 @@ export interface NodeParts {
   head(node: SimulatedNode): Head;
   afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
   connected(node: SimulatedNode): readonly Address[];
-  multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
-  sendNotice(node: SimulatedNode, message: Authored): void;
+  multicast(node: SimulatedNode, message: SignedMessage, validators: readonly Address[]): void;
+  sendNotice(node: SimulatedNode, message: SignedMessage): void;
   build(node: SimulatedNode, order: BuildOrder): Promise<Candidate | undefined>;
   check(node: SimulatedNode, candidate: Candidate): Promise<boolean>;
   commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;

@@ -1,6 +1,6 @@
 import type { BuildOrder } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Authored } from "../../src/ibft/message.ts";
+import type { SignedMessage } from "../../src/ibft/message.ts";
 import { step, type Transition } from "../../src/ibft/stateMachine.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { isValidator } from "../../src/ibft/validatorVotes.ts";
@@ -109,7 +109,7 @@ export function createNetwork(
     onParted: (side, isOneWay) => tell?.(() => describePartition([...side], isOneWay), agenda.nowMs),
   });
   /** Messages of honest validators. */
-  const honestWords = new WeakSet<Authored>();
+  const honestWords = new WeakSet<SignedMessage>();
   const memory = createMemory();
   const byzantine = new Map<SimulatedNode, ByzantineValidator>();
 
@@ -228,13 +228,13 @@ export function createNetwork(
   function judgeRefusals({ effects }: Transition): void {
     for (const effect of effects) {
       if (effect.kind === "rejectMessage" && honestWords.has(effect.message)) checkers.onRefusal(effect);
-      if (effect.kind !== "reportDoubleVote") continue;
+      if (effect.kind !== "reportEquivocation") continue;
       own.doubleVotes += 1;
       if (isHonest(effect.first.signed.author)) checkers.onRefusal(effect);
     }
   }
 
-  function multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void {
+  function multicast(node: SimulatedNode, message: SignedMessage, validators: readonly Address[]): void {
     const validator = byzantine.get(node);
     if (validator !== undefined) {
       post(node, validator.speak(message));
@@ -248,7 +248,7 @@ export function createNetwork(
 
   /** The real signers of a Byzantine validator's message, whatever it claims. */
   function post(from: SimulatedNode, letters: readonly Letter[]): void {
-    const read = new Map<Authored, Authored>();
+    const read = new Map<SignedMessage, SignedMessage>();
     for (const { to, message } of letters) {
       const other = nodes[to];
       if (other === undefined) continue;
@@ -260,11 +260,11 @@ export function createNetwork(
     }
   }
 
-  function carry(from: SimulatedNode, to: SimulatedNode, message: Authored): void {
+  function carry(from: SimulatedNode, to: SimulatedNode, message: SignedMessage): void {
     link.carry(from.index, to.index, () => deliver(to, message));
   }
 
-  function deliver(to: SimulatedNode, message: Authored): void {
+  function deliver(to: SimulatedNode, message: SignedMessage): void {
     to.hear(message);
     const validator = byzantine.get(to);
     if (validator === undefined) return;

@@ -1,5 +1,5 @@
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Authored, RoundId } from "../../src/ibft/message.ts";
+import type { RoundId, SignedMessage } from "../../src/ibft/message.ts";
 import type { Effect, Input } from "../../src/ibft/state.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 
@@ -57,12 +57,12 @@ export function describeEffect(effect: Effect): string {
       return `commit ${effect.candidate.header.number} ${nameOf(effect.candidate)}, ${effect.seals.length} seals`;
     case "rejectMessage":
       return `reject ${describeMessage(effect.message)}: ${effect.error}`;
-    case "reportDoubleVote":
+    case "reportEquivocation":
       return `report ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
   }
 }
 
-function describeMessage(message: Authored): string {
+function describeMessage(message: SignedMessage): string {
   const { kind, signed } = message;
   const text = `${kind} ${place(signed.payload)} by ${letterOf(signed.author)}`;
   switch (message.kind) {

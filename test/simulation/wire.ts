@@ -1,6 +1,6 @@
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/codec/encoding.ts";
-import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
+import type { Payload, RoundChangePayload, Signed, SignedMessage } from "../../src/ibft/message.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
@@ -21,7 +21,7 @@ export function signerOfToken(signature: Signature, digest: Uint8Array): Address
  * A Byzantine validator's message as received: signers are recovered from the signatures, whatever it claims,
  * nested ones included. So it can only reuse received messages and sign with its own key.
  */
-export function recoverSigners(message: Authored): Authored {
+export function recoverSigners(message: SignedMessage): SignedMessage {
   switch (message.kind) {
     case "proposal":
       return {
@@ -57,8 +57,8 @@ function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundC
  * same. It neither copies nor recovers; a Byzantine validator's messages have passed `recoverSigners`.
  */
 export function createTokenCodec(): MessageCodec {
-  const payloads = new WeakMap<Authored, Uint8Array>();
-  const letters = new WeakMap<Uint8Array, { readonly message: Authored; readonly key: string }>();
+  const payloads = new WeakMap<SignedMessage, Uint8Array>();
+  const letters = new WeakMap<Uint8Array, { readonly message: SignedMessage; readonly key: string }>();
   return {
     encode(message) {
       const payload = payloads.get(message) ?? new Uint8Array(NOMINAL_BYTES);
@@ -83,7 +83,7 @@ export function createTokenCodec(): MessageCodec {
 const NOMINAL_BYTES = 100;
 
 /** A token is identified by its signer and digest; a modified one recovers to another signer. */
-function contentKey(message: Authored): string {
+function contentKey(message: SignedMessage): string {
   const { signature, author, payload } = message.signed;
   const place = `${message.kind} ${payload.height}/${payload.round} ${author.at(-1)}`;
   const key = `${place} ${tokenKey(signature)}`;

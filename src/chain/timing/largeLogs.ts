@@ -6,7 +6,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
-import { SuspectSenders } from "./suspectSenders.ts";
+import { TimedOutSenders } from "./timedOutSenders.ts";
 
 /**
  * Limits what the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their root and
@@ -29,11 +29,11 @@ export class LargeLogs {
   /** Transactions that were left out, keyed by hash, the oldest first. */
   private readonly leftOut = new Map<string, LeftOut>();
   /** Senders of transactions that were dropped. */
-  private readonly suspects: SuspectSenders;
+  private readonly suspects: TimedOutSenders;
 
   constructor(parts: LargeLogsParts) {
     this.parts = parts;
-    this.suspects = new SuspectSenders(() => parts.nowMs());
+    this.suspects = new TimedOutSenders(() => parts.nowMs());
   }
 
   /** Adds limits for logs to those of one block whose filling may take `windowMs`. */

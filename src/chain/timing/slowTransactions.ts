@@ -3,7 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { StoppedTransactions } from "./stoppedTransactions.ts";
-import { SuspectSenders } from "./suspectSenders.ts";
+import { TimedOutSenders } from "./timedOutSenders.ts";
 
 export interface FillingWindow {
   readonly number: bigint;
@@ -60,12 +60,12 @@ const BUSY_TRY = 1 / 4;
 export class SlowTransactions {
   private readonly parts: SlowTransactionParts;
   private readonly stopped: StoppedTransactions;
-  private readonly suspects: SuspectSenders;
+  private readonly suspects: TimedOutSenders;
 
   constructor(parts: SlowTransactionParts) {
     this.parts = parts;
     this.stopped = new StoppedTransactions(parts);
-    this.suspects = new SuspectSenders(parts.nowMs);
+    this.suspects = new TimedOutSenders(parts.nowMs);
   }
 
   /** Limits for one block whose filling may take `windowMs`. */
@@ -85,7 +85,7 @@ export class SlowTransactions {
 
 interface BlockTimeLimitsParts extends SlowTransactionParts {
   readonly stopped: StoppedTransactions;
-  readonly suspects: SuspectSenders;
+  readonly suspects: TimedOutSenders;
 }
 
 /** The limits within one block. */

@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import { findMessageError } from "../../ibft/messageRules.ts";
 import type { Input, Rules, State } from "../../ibft/state.ts";
 import { type Head, validatorSetAfter } from "../../ibft/validatorSet.ts";
@@ -12,14 +12,14 @@ import { equalBytes } from "../../primitives/hex.ts";
  */
 export class PausedMessages {
   private readonly rules: Pick<Rules, "self" | "withRound">;
-  private readonly messages = new Map<string, Authored>();
+  private readonly messages = new Map<string, SignedMessage>();
 
   constructor(rules: Pick<Rules, "self" | "withRound">) {
     this.rules = rules;
   }
 
   /** Must be called after each step. Returns the messages to process next, in order of arrival; none except after a pause. */
-  stepped(before: State, after: State, input: Input): readonly Authored[] {
+  stepped(before: State, after: State, input: Input): readonly SignedMessage[] {
     const { head } = after;
     if (head !== before.head) this.messages.clear();
     if (head === undefined) return [];
@@ -31,7 +31,7 @@ export class PausedMessages {
     return [];
   }
 
-  private keep(head: Head, message: Authored): void {
+  private keep(head: Head, message: SignedMessage): void {
     const { author, payload } = message.signed;
     if (equalBytes(author, this.rules.self)) return;
     const key = `${toKey(author)} ${message.kind}`;
@@ -42,13 +42,13 @@ export class PausedMessages {
     this.messages.set(key, message);
   }
 
-  private takeAll(): readonly Authored[] {
+  private takeAll(): readonly SignedMessage[] {
     const taken = [...this.messages.values()];
     this.messages.clear();
     return taken;
   }
 }
 
-function messagesOf({ messages, round }: NonNullable<State["height"]>): readonly Authored[] {
+function messagesOf({ messages, round }: NonNullable<State["height"]>): readonly SignedMessage[] {
   return round.validation === undefined ? messages : [round.validation.proposal, ...messages];
 }

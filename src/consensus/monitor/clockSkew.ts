@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Facts } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -47,7 +47,7 @@ export class ClockSkew {
   }
 
   /** Takes a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
-  heard(message: Authored, atMs: number): SkewReport | undefined {
+  heard(message: SignedMessage, atMs: number): SkewReport | undefined {
     if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
     if (!includesBytes(this.others, message.signed.author)) return undefined;
     const newest = this.measure(message, message.candidate.header.timestamp, atMs);
@@ -71,7 +71,7 @@ export class ClockSkew {
     return this.measured.get(toKey(validator))?.aheadMs ?? [];
   }
 
-  private measure({ signed }: Authored, timestamp: bigint, atMs: number): Measured | undefined {
+  private measure({ signed }: SignedMessage, timestamp: bigint, atMs: number): Measured | undefined {
     const { author, payload } = signed;
     const before = this.measured.get(toKey(author));
     if (before !== undefined && payload.height <= before.height) return undefined;

@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -17,7 +17,7 @@ export interface Member {
 export interface Heartbeat {
   readonly atMs: number;
   /** "block": it proposed a block that was committed. */
-  readonly kind: Authored["kind"] | "block";
+  readonly kind: SignedMessage["kind"] | "block";
   readonly height: bigint;
   readonly round: number | undefined;
 }
@@ -43,7 +43,7 @@ export class Liveness {
   }
 
   /** Records a message with a valid signature as its author's heartbeat, if that is a validator. */
-  heard({ kind, signed }: Authored, nowMs: number): void {
+  heard({ kind, signed }: SignedMessage, nowMs: number): void {
     const { payload } = signed;
     this.note(signed.author, { atMs: nowMs, kind, height: payload.height, round: payload.round });
     if (kind === "proposal") this.missedTurns.delete(toKey(signed.author));

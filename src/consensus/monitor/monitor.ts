@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import { earliestTimestamp, roundTimeoutMs } from "../../ibft/roundTimes.ts";
 import type { Input, Rules, State } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
@@ -23,7 +23,7 @@ import { logValidatorVotes } from "./validatorSetLog.ts";
  */
 export interface Monitor {
   /** Must be called for each message; it arrived `waitedMs` ago. */
-  heard(message: Authored, waitedMs: number): void;
+  heard(message: SignedMessage, waitedMs: number): void;
   /** Must be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
   /** Must be called for each notice that two nodes run with one key. */

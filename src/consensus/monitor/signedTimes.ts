@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
@@ -32,7 +32,7 @@ export class SignedTimes {
   }
 
   /** Takes a message that arrived `waitedMs` ago. */
-  heard(message: Authored, waitedMs: number): void {
+  heard(message: SignedMessage, waitedMs: number): void {
     if (message.kind !== "proposal") return;
     const { author } = message.signed;
     if (!this.isOther(author)) return;

@@ -1,4 +1,4 @@
-import type { Authored, Prepare } from "../../ibft/message.ts";
+import type { Prepare, SignedMessage } from "../../ibft/message.ts";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
@@ -60,7 +60,7 @@ export function keyNoticePayload({
 }
 
 /** Undefined for any other message, and for an ask or a claim in another's name. */
-export function keyNoticeIn(message: Authored): KeyNotice | undefined {
+export function keyNoticeIn(message: SignedMessage): KeyNotice | undefined {
   const { author, payload } = message.signed;
   if (message.kind !== "prepare" || payload.kind !== "prepare" || payload.height !== NOTICE_HEIGHT)
     return undefined;

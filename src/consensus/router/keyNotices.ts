@@ -1,5 +1,5 @@
 import { readToEnd } from "../../ibft/codec/decoding.ts";
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -63,7 +63,7 @@ export class KeyNotices {
   }
 
   /** Sends our own notice to all. */
-  send(message: Authored): void {
+  send(message: SignedMessage): void {
     const { codec } = this.parts;
     const { code, payload } = codec.encode(message);
     this.seen.add(codec.keyOf(code, payload));

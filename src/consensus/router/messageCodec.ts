@@ -2,7 +2,7 @@ import { type Decoding, peekRoundId, readMessage } from "../../ibft/codec/decodi
 import { type Encoded, encodeMessage } from "../../ibft/codec/encoding.ts";
 import type { DecodingErrorCode } from "../../ibft/codec/payloadReader.ts";
 import type { Reading } from "../../ibft/codec/signedReader.ts";
-import type { Authored, RoundId } from "../../ibft/message.ts";
+import type { RoundId, SignedMessage } from "../../ibft/message.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Result } from "../../primitives/result.ts";
 import { keyOfMessage } from "./seenMessages.ts";
@@ -12,7 +12,7 @@ import { keyOfMessage } from "./seenMessages.ts";
  * codec of its own.
  */
 export interface MessageCodec {
-  encode(message: Authored): Encoded;
+  encode(message: SignedMessage): Encoded;
   /** Decodes with points to pause at; `isAuthorAllowed` is asked before any more expensive decoding. */
   read(
     code: number,
@@ -20,7 +20,7 @@ export interface MessageCodec {
     decoding: Omit<Decoding, "isAuthorAllowed" | "recover"> & {
       readonly isAuthorAllowed: (author: Address) => boolean;
     },
-  ): Reading<Result<Authored, DecodingErrorCode>>;
+  ): Reading<Result<SignedMessage, DecodingErrorCode>>;
   /** Height and round of a message, without decoding the rest. */
   peekRoundId(code: number, payload: Uint8Array): RoundId | undefined;
   /** Identifies a message: equal for equal code and bytes. */

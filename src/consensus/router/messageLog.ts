@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { ValidationResult } from "./routerMetrics.ts";
 
@@ -21,12 +21,12 @@ export class MessageLog {
   }
 
   /** Counts and logs a message that is handed to the engine. */
-  taken(message: Authored): void {
+  taken(message: SignedMessage): void {
     this.note(this.handedOn, "taken", message);
   }
 
   /** Counts and logs a message of our own. */
-  sent(message: Authored): void {
+  sent(message: SignedMessage): void {
     this.note(this.own, "sent", message);
   }
 
@@ -45,7 +45,7 @@ export class MessageLog {
     this.others = {};
   }
 
-  private note(counts: Counts, what: "taken" | "sent", { kind, signed }: Authored): void {
+  private note(counts: Counts, what: "taken" | "sent", { kind, signed }: SignedMessage): void {
     if (!this.logger.isEnabled("debug")) return;
     count(counts, kind);
     const { height, round } = signed.payload;

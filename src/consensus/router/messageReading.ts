@@ -1,6 +1,6 @@
 import type { DecodingErrorCode } from "../../ibft/codec/payloadReader.ts";
 import type { Reading } from "../../ibft/codec/signedReader.ts";
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import { type Head, isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -19,7 +19,7 @@ export interface Keyed extends RawMessage {
 }
 
 export type ReadingResult =
-  | { readonly kind: "read"; readonly decoded: Result<Authored, DecodingErrorCode> }
+  | { readonly kind: "read"; readonly decoded: Result<SignedMessage, DecodingErrorCode> }
   | { readonly kind: "unread"; readonly reason: "past" | "duplicate" | "overShare" };
 
 export interface MessageReadingParts {
@@ -159,7 +159,7 @@ export class MessageReading {
       judgedBy,
     }: { readonly validatorSet: ValidatorSet; readonly judgedBy: ValidatorSet | undefined },
     onAuthor: (author: Address) => void,
-  ): Reading<Result<Authored, DecodingErrorCode>> {
+  ): Reading<Result<SignedMessage, DecodingErrorCode>> {
     return this.codec.read(code, payload, {
       isAuthorAllowed(author) {
         if (!isMember(validatorSet, author)) return false;

@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -31,7 +31,7 @@ interface Relay {
   readonly key: string;
   readonly code: number;
   readonly payload: Uint8Array;
-  readonly message: Authored;
+  readonly message: SignedMessage;
   readonly to: readonly Address[];
   readonly except: readonly Address[];
 }
@@ -83,7 +83,7 @@ export class MessageRelay {
   }
 
   /** Takes a valid message of the height after `head`, in its first copy. */
-  accepted(received: Keyed, message: Authored, head: Head): void {
+  accepted(received: Keyed, message: SignedMessage, head: Head): void {
     const { key, sender, code, payload } = received;
     this.paths.accepted(message, key, sender);
     this.decline(received);

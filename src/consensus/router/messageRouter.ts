@@ -1,6 +1,6 @@
 import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../../ibft/codec/decoding.ts";
 import { MESSAGE_CODES } from "../../ibft/codec/encoding.ts";
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
@@ -41,14 +41,14 @@ export interface MessageRouterParts {
   /** This node's key is not its validator's, so others know it as the validator's once they have seen a message. */
   readonly hasOtherNodeKey?: boolean;
   /** Delivers a message of the height in progress to the engine; `waitedMs` is the time since it arrived. */
-  readonly deliver: (message: Authored, waitedMs: number) => void;
+  readonly deliver: (message: SignedMessage, waitedMs: number) => void;
   /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
   /** Takes a validator's notice of a shared key; whether it is news. None is by default. */
   readonly judgeNotice?: (notice: KeyNotice) => boolean;
   /** What a validator has said at the height in progress; nothing by default. */
-  readonly saidBy?: (author: Address) => readonly Authored[];
+  readonly saidBy?: (author: Address) => readonly SignedMessage[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
@@ -149,7 +149,7 @@ export class MessageRouter {
   };
 
   /** Sends our own message to every other validator. */
-  multicast(message: Authored, validators: readonly Address[]): void {
+  multicast(message: SignedMessage, validators: readonly Address[]): void {
     const { self, carrier } = this.parts;
     // Saves a lone validator from encoding and hashing its blocks.
     if (validators.every((validator) => equalBytes(validator, self))) return;
@@ -163,7 +163,7 @@ export class MessageRouter {
   }
 
   /** Sends our own notice of a shared key to every connected node (keyNotices.ts). */
-  sendNotice(message: Authored): void {
+  sendNotice(message: SignedMessage): void {
     this.notices.send(message);
   }
 
@@ -271,7 +271,7 @@ export class MessageRouter {
     });
   }
 
-  private accept(arrived: Arrived, message: Authored, head: Head): void {
+  private accept(arrived: Arrived, message: SignedMessage, head: Head): void {
     const { deliver, metrics, clock } = this.parts;
     this.learnSpeaker(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);

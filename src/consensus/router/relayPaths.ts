@@ -1,4 +1,4 @@
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -32,7 +32,7 @@ export class RelayPaths {
   private earlier = this.sources;
 
   /** Records the first accepted copy of a message, received from `sender`. */
-  accepted(message: Authored, key: string, sender: Address): void {
+  accepted(message: SignedMessage, key: string, sender: Address): void {
     const { author, payload } = message.signed;
     if (!this.sources.has(key))
       this.sources.set(key, { author, height: payload.height, senders: new Map(), redundant: [] });
@@ -75,7 +75,7 @@ export class RelayPaths {
   }
 
   /** Whether `to` has sent a message of the same round's later stage, so that it does not need `message`. */
-  isPast(to: Address, message: Authored): boolean {
+  isPast(to: Address, message: SignedMessage): boolean {
     return this.latest.isPast(to, message);
   }
 
@@ -102,16 +102,16 @@ export class RelayPaths {
 
 /** The last message of each validator at this height: how far its author is. */
 class LatestMessages {
-  private readonly messages = new Map<string, Authored>();
+  private readonly messages = new Map<string, SignedMessage>();
 
-  add(message: Authored): void {
+  add(message: SignedMessage): void {
     const author = toKey(message.signed.author);
     const before = this.messages.get(author);
     if (before === undefined || isLater(message, before)) this.messages.set(author, message);
   }
 
   /** Whether `to` has sent a message of the same round's later stage. */
-  isPast(to: Address, message: Authored): boolean {
+  isPast(to: Address, message: SignedMessage): boolean {
     const last = this.messages.get(toKey(to));
     if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
     return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
@@ -126,13 +126,13 @@ class LatestMessages {
   }
 }
 
-function isLater(one: Authored, other: Authored): boolean {
+function isLater(one: SignedMessage, other: SignedMessage): boolean {
   const rounds = one.signed.payload.round - other.signed.payload.round;
   return rounds > 0 || (rounds === 0 && STAGES[one.kind] > STAGES[other.kind]);
 }
 
 /** The order in which a validator sends these in a round. */
-const STAGES: Readonly<Record<Authored["kind"], number>> = {
+const STAGES: Readonly<Record<SignedMessage["kind"], number>> = {
   roundChange: 0,
   proposal: 1,
   prepare: 2,

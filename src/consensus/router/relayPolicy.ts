@@ -1,5 +1,5 @@
 import { withRound } from "../../ibft/candidate.ts";
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import { findMessageError } from "../../ibft/messageRules.ts";
 import { type Head, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -48,7 +48,7 @@ export class RelayPolicy {
   }
 
   /** Whether the message, of the height after `head`, may be relayed; counts it if so. */
-  take(message: Authored, bytes: number, head: Head): boolean {
+  take(message: SignedMessage, bytes: number, head: Head): boolean {
     const { author, payload } = message.signed;
     const account = this.accountOf(author);
     const isLarge = bytes > LARGE_RELAY_BYTES;

@@ -1,5 +1,5 @@
 import { DECODING_ERRORS } from "../../ibft/codec/payloadReader.ts";
-import type { Authored } from "../../ibft/message.ts";
+import type { SignedMessage } from "../../ibft/message.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { toHex } from "../../primitives/hex.ts";
 
@@ -22,7 +22,7 @@ export interface MessageRouterMetrics {
   received(result: ValidationResult): void;
   relayed(): void;
   /** Counts a message that is delivered to the engine. */
-  taken?(message: Authored): void;
+  taken?(message: SignedMessage): void;
   /** Counts messages of future heights that were not buffered, or were evicted. */
   futureDropped?(count: number): void;
 }

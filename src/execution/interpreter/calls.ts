@@ -21,11 +21,12 @@ export function call(run: Run, frame: Frame, instruction: number): HaltReason | 
   const valueWord = asked - 64;
   const sendsValue = hasValue && !machine.isZero(valueWord);
   const ranges = hasValue ? asked - 96 : asked - 64;
-  if (!run.charge(frame, callPrice(run, frame, instruction, to))) return "INSUFFICIENT_GAS";
+  if (!run.charge(frame, callGasCost(run, frame, instruction, to))) return "INSUFFICIENT_GAS";
   const at = run.behind(frame);
   run.reserve(at + FIELDS_BYTES);
   const stipend = sendsValue ? STIPEND : 0;
-  if (core.giveGas(frame.at, at, asked, table.keeps64th ? 1 : 0, stipend) === 0) return "INSUFFICIENT_GAS";
+  if (core.giveGas(frame.at, at, asked, table.hasAllButOne64th ? 1 : 0, stipend) === 0)
+    return "INSUFFICIENT_GAS";
   const memory = machine.field(frame.at, FIELD.MEMORY);
   const inputSize = machine.readNumber(ranges - 32);
   const outputSize = machine.readNumber(ranges - 96);
@@ -45,8 +46,8 @@ export function call(run: Run, frame: Frame, instruction: number): HaltReason | 
   });
   beginResult(run, frame, ranges - 96);
   run.watch?.paid(frame, at, stipend);
-  const isPoor = sendsValue && (run.overlay.account(frame.address)?.balance ?? 0n) < value;
-  if (frame.depth >= DEEPEST || isPoor) {
+  const hasInsufficientBalance = sendsValue && (run.overlay.account(frame.address)?.balance ?? 0n) < value;
+  if (frame.depth >= MAX_CALL_DEPTH || hasInsufficientBalance) {
     core.returnGas(frame.at, at);
     return undefined;
   }
@@ -63,7 +64,7 @@ export function beginResult({ machine }: Run, { at }: Frame, word: number): void
 }
 
 /** The price of a call besides memory and the callee's gas; warms the accounts that it reads. */
-export function callPrice(run: Run, frame: Frame, instruction: number, to: Address): number {
+export function callGasCost(run: Run, frame: Frame, instruction: number, to: Address): number {
   const { table, overlay, rules, machine } = run;
   const hasValue = instruction === CALL || instruction === CALLCODE;
   const sendsValue = hasValue && !machine.isZero(run.word(frame, 2));
@@ -89,4 +90,4 @@ const STIPEND = 2_300;
 const VALUE_GAS = 9_000;
 export const NEW_ACCOUNT_GAS = 25_000;
 /** The depth at which a frame cannot call any more. */
-export const DEEPEST = 1024;
+export const MAX_CALL_DEPTH = 1024;

@@ -5,7 +5,7 @@ import type { Eventual } from "../../primitives/eventual.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
 import { MemoryBeyondLimit } from "../memoryBudget.ts";
 import { begin, proceed, startingGas } from "./driver.ts";
-import { forkTable } from "./forkTable.ts";
+import { gasSchedule } from "./gasSchedule.ts";
 import { MessageWatch } from "./messageWatch.ts";
 import { Observation } from "./observe.ts";
 import { Run, type RunEnd } from "./run.ts";
@@ -14,7 +14,7 @@ import { TransientStorage } from "./transientStorage.ts";
 /** An Evm on our own core (src/evm). */
 export function createEvm(parts: EvmParts): Evm {
   const { rules, yieldPolicy, observer, messages } = parts;
-  const table = forkTable(rules);
+  const table = gasSchedule(rules);
   const transient = new TransientStorage(yieldPolicy.memory);
   let wasStopped = false;
 
@@ -85,7 +85,7 @@ function writeEnvironment(
   machine.setEnvironment(2, block.beneficiary);
   machine.setEnvironment(3, block.timestamp);
   machine.setEnvironment(4, block.number);
-  machine.setEnvironment(5, forkTable(rules).hasRandomness ? block.mixHash : block.difficulty);
+  machine.setEnvironment(5, gasSchedule(rules).hasRandomness ? block.mixHash : block.difficulty);
   machine.setEnvironment(6, block.gasLimit);
   machine.setEnvironment(7, config.chainId);
   // 8 would be SELFBALANCE, which depends on more.

@@ -7,7 +7,7 @@ import { encodeRlp } from "../../primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import { hasNoCode } from "../emptyAccounts.ts";
 import type { HaltReason } from "../haltReason.ts";
-import { beginResult, DEEPEST } from "./calls.ts";
+import { beginResult, MAX_CALL_DEPTH } from "./calls.ts";
 import { finish, halt, type Range } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { HIGHEST_BALANCE, observeDepth, runCode, writeAccounts } from "./messages.ts";
@@ -28,7 +28,7 @@ export function create(run: Run, frame: Frame, instruction: number): HaltReason 
   if (!run.charge(frame, price)) return "INSUFFICIENT_GAS";
   const at = run.behind(frame);
   run.reserve(at + FIELDS_BYTES);
-  machine.core.giveGas(frame.at, at, 0, table.keeps64th ? 1 : 0, 0);
+  machine.core.giveGas(frame.at, at, 0, table.hasAllButOne64th ? 1 : 0, 0);
   const memory = machine.field(frame.at, FIELD.MEMORY);
   const input = inputSize === 0 ? memory : memory + machine.readNumber(run.word(frame, 1));
   const salt = isSalted ? machine.readBytes(run.word(frame, 3), 32) : undefined;
@@ -37,7 +37,7 @@ export function create(run: Run, frame: Frame, instruction: number): HaltReason 
   if (rules.initCodeLimitBytes !== undefined && inputSize > rules.initCodeLimitBytes) return "CODE_TOO_LARGE";
   beginResult(run, frame, run.word(frame, isSalted ? 3 : 2));
   const account = overlay.account(frame.address) ?? EMPTY_ACCOUNT;
-  if (frame.depth >= DEEPEST || account.balance < wei || account.nonce >= HIGHEST_NONCE) {
+  if (frame.depth >= MAX_CALL_DEPTH || account.balance < wei || account.nonce >= HIGHEST_NONCE) {
     machine.core.returnGas(frame.at, at);
     return undefined;
   }

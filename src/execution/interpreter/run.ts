@@ -13,8 +13,8 @@ import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber, precompileKeys } from "../precompiles/addresses.ts";
 import type { Rules } from "../rules.ts";
 import type { YieldPolicy } from "../yieldPolicy.ts";
-import type { ForkTable } from "./forkTable.ts";
 import type { Frame } from "./frame.ts";
+import type { GasSchedule } from "./gasSchedule.ts";
 import { Substate } from "./substate.ts";
 import type { TransientStorage } from "./transientStorage.ts";
 import type { Watch } from "./watch.ts";
@@ -34,7 +34,7 @@ export interface RunEnd {
 /** What stays the same for all messages of a job. */
 export interface RunParts {
   readonly evm: EvmParts;
-  readonly table: ForkTable;
+  readonly table: GasSchedule;
   readonly transient: TransientStorage;
   readonly machine: Machine;
   readonly message: Message;
@@ -48,7 +48,7 @@ export interface RunParts {
 export class Run {
   readonly parts: EvmParts;
   readonly rules: Rules;
-  readonly table: ForkTable;
+  readonly table: GasSchedule;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   readonly transient: TransientStorage;

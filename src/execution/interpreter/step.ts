@@ -4,7 +4,7 @@ import type { HaltReason } from "../haltReason.ts";
 import type { ExecutionObserver, Step } from "../observer.ts";
 import type { Frame } from "./frame.ts";
 import type { MachineFrameView } from "./frameView.ts";
-import { fixedFee, priceOf } from "./prices.ts";
+import { fixedFee, priceOf } from "./gasCosts.ts";
 import type { Run } from "./run.ts";
 
 /** An instruction in progress, as observers see it. */

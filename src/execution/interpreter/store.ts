@@ -1,7 +1,7 @@
 import { equalBytes } from "../../primitives/hex.ts";
 import type { HaltReason } from "../haltReason.ts";
-import type { StorePrices } from "./forkTable.ts";
 import type { Frame } from "./frame.ts";
+import type { StoreGasCosts } from "./gasSchedule.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -53,14 +53,14 @@ function priceAndRefund(
 
 const COLD_SLOT_GAS = 2_100;
 
-function netGas(prices: StorePrices, original: Uint8Array, current: Uint8Array, value: Uint8Array): number {
+function netGas(prices: StoreGasCosts, original: Uint8Array, current: Uint8Array, value: Uint8Array): number {
   if (equalBytes(current, value) || !equalBytes(original, current)) return prices.dirty;
   return original.length === 0 ? prices.fromZero : prices.change;
 }
 
 /** Negative if the write undoes a clearing. */
 function netRefund(
-  prices: StorePrices,
+  prices: StoreGasCosts,
   original: Uint8Array,
   current: Uint8Array,
   value: Uint8Array,

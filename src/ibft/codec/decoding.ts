@@ -8,13 +8,13 @@ import { rootOfTransactionsInSteps } from "../../types/listRoot.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "../candidate.ts";
 import type {
-  Authored,
   Commit,
   Prepare,
   Proposal,
   ProposalPayload,
   RoundChange,
   RoundId,
+  SignedMessage,
 } from "../message.ts";
 import type { ValidatorSet } from "../validatorSet.ts";
 import { MESSAGE_CODES, type MessageCode } from "./encoding.ts";
@@ -54,7 +54,7 @@ export function decodeMessage(
   code: number,
   payload: Uint8Array,
   decoding: Decoding = {},
-): Result<Authored, DecodingErrorCode> {
+): Result<SignedMessage, DecodingErrorCode> {
   return readToEnd(readMessage(code, payload, decoding));
 }
 
@@ -78,7 +78,7 @@ export function* readMessage(
     findTransaction,
     maxTransactions,
   }: Decoding = {},
-): Reading<Result<Authored, DecodingErrorCode>> {
+): Reading<Result<SignedMessage, DecodingErrorCode>> {
   if (!isMessageCode(code)) return refuse("unknownCode", `no message has code ${code}`);
   if (payload.length > PAYLOAD_LIMITS[code]) {
     return refuse("oversized", `${payload.length} bytes; code ${code} has at most ${PAYLOAD_LIMITS[code]}`);
@@ -139,7 +139,7 @@ interface Lookups {
   readonly isScreened: boolean;
 }
 
-type Read = (payload: Uint8Array, reader: SignedReader, lookups: Lookups) => Reading<Authored>;
+type Read = (payload: Uint8Array, reader: SignedReader, lookups: Lookups) => Reading<SignedMessage>;
 
 const READERS: Readonly<Record<MessageCode, Read>> = {
   0: readProposal,
@@ -233,6 +233,6 @@ export function isMessageCode(code: number): code is MessageCode {
   return code === 0 || code === 1 || code === 2 || code === 3;
 }
 
-function refuse(code: DecodingErrorCode, message: string): Result<Authored, DecodingErrorCode> {
+function refuse(code: DecodingErrorCode, message: string): Result<SignedMessage, DecodingErrorCode> {
   return err({ code, fault: "peer", message });
 }

@@ -6,7 +6,7 @@ import { encodeRlp, encodeRlpList, type RlpItem } from "../../primitives/rlp.ts"
 import { encodeSignature, type Signature } from "../../primitives/secp256k1.ts";
 import { encodeBlock } from "../../types/block.ts";
 import type { Candidate } from "../candidate.ts";
-import type { Authored, Payload, PreparedCertificate, Signed } from "../message.ts";
+import type { Payload, PreparedCertificate, Signed, SignedMessage } from "../message.ts";
 
 /** Message codes without the sub-protocol's offset on the wire; signatures cover the code, which separates the kinds. */
 export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;
@@ -28,11 +28,11 @@ export interface Encoded {
  *   2 Commit       signed payload
  *   3 RoundChange  [signed payload, block | 0x80]
  */
-export function encodeMessage(message: Authored): Encoded {
+export function encodeMessage(message: SignedMessage): Encoded {
   return { code: MESSAGE_CODES[message.kind], payload: encodeParts(message) };
 }
 
-function encodeParts(message: Authored): Uint8Array {
+function encodeParts(message: SignedMessage): Uint8Array {
   const signed = encodeSigned(message.signed);
   switch (message.kind) {
     case "proposal": {

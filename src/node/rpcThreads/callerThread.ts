@@ -18,11 +18,11 @@ import { MessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
-import { type CountSender, createCountSender } from "../../rpc/threads/countSender.ts";
 import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
-import { createLineSender } from "../../rpc/threads/lineSender.ts";
+import { createLogForwarder } from "../../rpc/threads/logForwarder.ts";
 import { createMainThread, type MainThread, type SharedRequests } from "../../rpc/threads/mainThread.ts";
+import { createMetricsForwarder, type MetricsForwarder } from "../../rpc/threads/metricsForwarder.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import {
   createTransactionSender,
@@ -56,7 +56,7 @@ export async function openCallerThread(
     httpAnswers: THREAD_HTTP_ANSWERS_BYTES,
     webSocketAnswers: THREAD_WEBSOCKET_ANSWERS_BYTES,
   });
-  const sendLine = createLineSender((line, bytes) => post({ kind: "log", line, bytes }), totals);
+  const sendLine = createLogForwarder((line, bytes) => post({ kind: "log", line, bytes }), totals);
   const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
   const accounts = accountsOf(data, post);
@@ -70,7 +70,7 @@ export async function openCallerThread(
   const transactions = createTransactionSender(post, transactionsOfAll(data));
   const { feed, onLost } = openEvents(data, post);
   const counts = data.isMetered
-    ? createCountSender((all) => post({ kind: "counted", counts: all }), totals.counts)
+    ? createMetricsForwarder((all) => post({ kind: "counted", counts: all }), totals.counts)
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
   const reader = new MessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
@@ -158,7 +158,7 @@ interface Parts {
   readonly transactions: TransactionSender;
   readonly feed: EventFeed;
   readonly view: ChainView;
-  readonly counts: CountSender | undefined;
+  readonly counts: MetricsForwarder | undefined;
   readonly servers: ThreadServers;
   readonly madeUp: MadeUpCalls;
   post(message: FromThread): void;

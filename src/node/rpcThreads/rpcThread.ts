@@ -2,7 +2,7 @@ import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
 import { forgetTotals, type SharedTotals, shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed.ts";
 import { createFlushes, type Flushes } from "../../rpc/threads/flushes.ts";
-import { lineWritten } from "../../rpc/threads/lineSender.ts";
+import { lineWritten } from "../../rpc/threads/logForwarder.ts";
 import { createNoticeSource, type Notice, type NoticeSource } from "../../rpc/threads/notices.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";

@@ -9,14 +9,14 @@ import type { UnminedWatch } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
-import type { Conductors } from "../openNetwork.ts";
+import type { ConsensusAndPeers } from "../openNetwork.ts";
 import { processMemory } from "../processMemory.ts";
 
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;
 
 export interface NodeFactsSources {
-  readonly conductors: Conductors;
+  readonly consensusAndPeers: ConsensusAndPeers;
   readonly unmined: UnminedWatch;
   readonly blockRemover: Pick<BlockRemover, "status">;
   readonly stateRemover: Pick<StateRemover, "status">;
@@ -27,7 +27,7 @@ export interface NodeFactsSources {
 export function createNodeFacts(
   { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
   directory: DataDirectory,
-  { conductors, unmined, blockRemover, stateRemover, services }: NodeFactsSources,
+  { consensusAndPeers, unmined, blockRemover, stateRemover, services }: NodeFactsSources,
 ): () => Promise<NodeFacts> {
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
@@ -35,13 +35,13 @@ export function createNodeFacts(
   let readAtMs = 0;
 
   async function read(): Promise<NodeFacts> {
-    const { peering, pauseReasons } = conductors;
+    const { peering, pauseReasons } = consensusAndPeers;
     const disk = await readDiskUse();
     return {
       startedAtMs: performance.timeOrigin,
       pauses: pauseReasons.reasons,
       isInSync: peering.sync.isInSync,
-      peers: connectedPeers(conductors),
+      peers: connectedPeers(consensusAndPeers),
       maxPeers,
       disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: resumeBytes(minFreeDiskBytes) },
       unmined: unmined.list(MOST_UNMINED),
@@ -80,7 +80,7 @@ function walletRpc(http: Settings["http"], port: number | undefined): WalletRpc 
   return { port, isSecure: http.tls !== undefined, isLocal: /^(127\.|::1$|localhost$)/i.test(http.host) };
 }
 
-function connectedPeers({ network, engine }: Conductors): readonly ConnectedPeer[] | undefined {
+function connectedPeers({ network, engine }: ConsensusAndPeers): readonly ConnectedPeer[] | undefined {
   const { members } = engine.status();
   return network?.peers
     .filter(({ isReady }) => isReady)

@@ -12,7 +12,7 @@ import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
 import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
-import type { Conductors } from "../openNetwork.ts";
+import type { ConsensusAndPeers } from "../openNetwork.ts";
 import { processMemory } from "../processMemory.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 
@@ -96,7 +96,7 @@ export interface ReportSources {
   readonly settings: Settings;
   readonly logger: Pick<RootLogger, "recentWarnings">;
   readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover" | "stateRemover">;
-  readonly conductors: Conductors;
+  readonly consensusAndPeers: ConsensusAndPeers;
   readonly services: ServiceEndpoints;
   readonly signerHealth: (() => SignerHealth) | undefined;
   readonly startedAtMs: number;
@@ -104,9 +104,9 @@ export interface ReportSources {
 
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
 export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
-  const { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs } = sources;
+  const { settings, logger, chainAndPool, consensusAndPeers, services, signerHealth, startedAtMs } = sources;
   const { chain, pool, blockRemover, stateRemover } = chainAndPool;
-  const { engine, peering, pauseReasons, network } = conductors;
+  const { engine, peering, pauseReasons, network } = consensusAndPeers;
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
   const { pending, queued } = pool.pool.statistics;
@@ -132,7 +132,7 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
     consensus: showConsensus(engine.status(), nowMs),
     pooled: pending + queued,
     ...(network !== undefined && {
-      peerToPeer: reportPeers(network, settings, conductors),
+      peerToPeer: reportPeers(network, settings, consensusAndPeers),
     }),
     servers: Object.fromEntries(
       Object.entries(services).map(([name, { host, port }]) => [name, `${host}:${port}`]),
@@ -185,10 +185,14 @@ function headAgeLimitMs({ ibft }: Settings["chainSpec"], number: bigint): number
 /** Rounds that fail now and then are no reason to worry. */
 const GRACE_MS = 5_000;
 
-function reportPeers(network: Network, settings: Settings, conductors: Conductors): PeerToPeerReport {
+function reportPeers(
+  network: Network,
+  settings: Settings,
+  consensusAndPeers: ConsensusAndPeers,
+): PeerToPeerReport {
   const nowMs = durationClock.nowMs();
-  const { members } = conductors.engine.status();
-  const enode = conductors.peerToPeer?.enode;
+  const { members } = consensusAndPeers.engine.status();
+  const enode = consensusAndPeers.peerToPeer?.enode;
   return {
     ...(enode !== undefined && { enode }),
     maxPeers: settings.maxPeers,
@@ -201,7 +205,7 @@ function reportPeers(network: Network, settings: Settings, conductors: Conductor
         isInbound,
         isValidator:
           members.some((member) => equalBytes(member.address, address)) ||
-          conductors.peering.isSpeaker(address),
+          consensusAndPeers.peering.isSpeaker(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({

@@ -1,4 +1,4 @@
-/** The main thread's side of a thread's counts that are about to be read (countSender.ts). */
+/** The main thread's side of a thread's counts that are about to be read (metricsForwarder.ts). */
 export interface Flushes {
   /** Resolves when all that the thread has counted up to now has come, or after FLUSH_LIMIT_MS: a thread may be held up. */
   flush(): Promise<void>;

@@ -3,6 +3,7 @@ import type { Requester } from "../../primitives/requester.ts";
 import { HostShares } from "../server/hostShares.ts";
 import type { SharedHosts } from "../server/sharedHosts.ts";
 import { type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
+import { estimateSize } from "./estimateSize.ts";
 import type {
   AnswerOf,
   FromThread,
@@ -11,7 +12,6 @@ import type {
   RemoteCaller,
   ThreadRequest,
 } from "./protocol.ts";
-import { roughSizeOf } from "./roughSize.ts";
 
 /** The main thread, as a thread that answers callers asks it. */
 export interface MainThread {
@@ -107,7 +107,7 @@ export function createMainThread(
     ) {
       const remoteHost = "caller" in request ? request.caller.remoteHost : OWN;
       if (!counts.take(remoteHost, 1)) return Promise.resolve("busy" as const);
-      const bytes = roughSizeOf(request);
+      const bytes = estimateSize(request);
       if (!sizes.take(remoteHost, bytes)) {
         counts.giveBack(remoteHost, 1);
         return Promise.resolve("busy" as const);

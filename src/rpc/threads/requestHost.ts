@@ -14,6 +14,7 @@ import type { Caller } from "../endpoint.ts";
 import type { Objections } from "../server/health.ts";
 import type { SharedTotal } from "../server/sharedTotals.ts";
 import { AnswerTurns } from "./answerTurns.ts";
+import { estimateSize } from "./estimateSize.ts";
 import type {
   AnswerOf,
   NumberedAnswer,
@@ -23,7 +24,6 @@ import type {
   ThreadRequest,
 } from "./protocol.ts";
 import { toRemote } from "./remoteAnswer.ts";
-import { roughSizeOf } from "./roughSize.ts";
 
 /** The main thread's side of one thread's requests. */
 export interface RequestHost {
@@ -78,7 +78,7 @@ interface Client {
   requests: number;
 }
 
-interface UnderWay {
+interface InFlight {
   readonly client: Client | undefined;
   isAbandoned: boolean;
 }
@@ -88,7 +88,7 @@ class Requests implements RequestHost {
   private readonly turns = new AnswerTurns(() => this.whenRoom());
   private waiting: NumberedRequest[] = [];
   /** Requests under way, by their numbers. */
-  private readonly underWay = new Map<number, UnderWay>();
+  private readonly underWay = new Map<number, InFlight>();
   private readonly clients = new Map<number, Client>();
   /** Connections without requests under way, those that had some last at the end. */
   private readonly idle = new Map<number, Client>();
@@ -247,7 +247,7 @@ class Requests implements RequestHost {
     if (this.isDropped) return;
     if (this.answers.length === 0) setImmediate(() => this.send());
     this.answers.push(answer);
-    const bytes = roughSizeOf(answer);
+    const bytes = estimateSize(answer);
     this.bytes += bytes;
     this.parts.answerBytes.add(bytes);
   }

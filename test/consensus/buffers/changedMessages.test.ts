@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeMessage } from "../../../src/ibft/codec/encoding.ts";
-import type { Authored, Commit } from "../../../src/ibft/message.ts";
+import type { Commit, SignedMessage } from "../../../src/ibft/message.ts";
 import { recoverSealers } from "../../../src/ibft/sealRules.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { opensMessageStrings } from "../../builders/messageValidator.ts";
@@ -76,7 +76,7 @@ function turnedSeal({ signed: { payload } }: Commit): Commit {
 }
 
 /** All kinds of messages, with all possible parts. */
-const GENUINE: readonly (readonly [name: string, message: () => Authored])[] = [
+const GENUINE: readonly (readonly [name: string, message: () => SignedMessage])[] = [
   ["a proposal", () => proposal("a", block("X"))],
   ["a Prepare", () => prepare("b", { round: 0 })],
   ["a Commit", () => commit("b", { round: 0 })],

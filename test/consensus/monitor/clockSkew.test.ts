@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ClockSkew, type SkewReport } from "../../../src/consensus/monitor/clockSkew.ts";
-import type { Authored } from "../../../src/ibft/message.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, tokenSignature, toyAddress } from "../../builders/toyChain.ts";
@@ -44,7 +44,7 @@ function aProposal(
     round,
     timestamp,
   }: { readonly height: bigint; readonly round: number; readonly timestamp: bigint },
-): Authored {
+): SignedMessage {
   const parent = aGenesisHead(VALIDATORS);
   const candidate = aCandidate(parent, { round, timestamp, coinbase: author });
   const payload = { kind: "proposal", height, round, digest: candidate.digest } as const;

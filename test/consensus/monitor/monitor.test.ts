@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signPayload } from "../../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../../src/ibft/message.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
 import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -97,7 +97,7 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
   };
 }
 
-function aRoundChange(index: number, height: bigint, round: number): Authored {
+function aRoundChange(index: number, height: bigint, round: number): SignedMessage {
   const { privateKey, address } = keyOf(index);
   const signer = { self: address, sign: (digest: Hash) => sign(digest, privateKey) };
   return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };

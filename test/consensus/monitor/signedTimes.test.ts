@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { SignedTimes } from "../../../src/consensus/monitor/signedTimes.ts";
-import type { Authored } from "../../../src/ibft/message.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import type { Clock } from "../../../src/primitives/clock.ts";
 import { createMonotonicClock, STEP_LASTS_MS } from "../../../src/primitives/monotonicClock.ts";
@@ -43,7 +43,7 @@ function hear(author: Address, { theirsMs = 0, waitedMs = 0 } = {}): void {
   const parent = aGenesisHead(VALIDATORS);
   const candidate = aCandidate(parent, { timestamp, coinbase: author });
   const payload = { kind: "proposal", height: 1n, round: 0, digest: candidate.digest } as const;
-  const message: Authored = {
+  const message: SignedMessage = {
     kind: "proposal",
     signed: { payload, author, signature: tokenSignature(author, candidate.digest) },
     candidate,

@@ -8,7 +8,7 @@ import {
 } from "../../../src/consensus/router/routerMetrics.ts";
 import { SeenMessages } from "../../../src/consensus/router/seenMessages.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../../src/ibft/message.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
 import type { Head } from "../../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
@@ -38,13 +38,13 @@ function aRouter(
     readonly isPatient?: boolean;
     readonly readsLater?: () => boolean;
     readonly delayedBytesLimit?: number;
-    readonly saidBy?: (author: Address) => readonly Authored[];
+    readonly saidBy?: (author: Address) => readonly SignedMessage[];
   } = {},
 ) {
   const postponed: (() => void)[] = [];
   const schedule = { ...aSchedule(), ...change };
   const results: ValidationResult[] = [];
-  const taken: Authored[] = [];
+  const taken: SignedMessage[] = [];
   const sent: string[] = [];
   const ahead: string[] = [];
   const later: string[] = [];
@@ -100,13 +100,13 @@ function aRouter(
       head = headOf(head, aCandidate(head, order), schedule);
       router.headAdvanced(head);
     },
-    hear: (sender: number, message: Authored): void => hearFrom(router, sender, message),
+    hear: (sender: number, message: SignedMessage): void => hearFrom(router, sender, message),
   };
 }
 
 const STOPPED_CLOCK = { nowMs: () => 0 };
 
-function hearFrom(router: MessageRouter, sender: number, message: Authored): void {
+function hearFrom(router: MessageRouter, sender: number, message: SignedMessage): void {
   router.receive({ sender: addressAt(sender), ...encodeMessage(message) });
 }
 
@@ -122,20 +122,20 @@ const isIn = (list: readonly Address[], address: Address): boolean =>
   list.some((member) => equalBytes(member, address));
 
 /** A RoundChange, the simplest message. */
-function aMessage(author: number, height: bigint, round = 1): Authored {
+function aMessage(author: number, height: bigint, round = 1): SignedMessage {
   const key = KEYS[author] ?? new Uint8Array();
   const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
   return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };
 }
 
-function aPrepare(author: number, height: bigint, round: number): Authored {
+function aPrepare(author: number, height: bigint, round: number): SignedMessage {
   const key = KEYS[author] ?? new Uint8Array();
   const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
   const digest = aCandidate(aGenesisHead(ADDRESSES.slice(0, 4))).digest;
   return { kind: "prepare", signed: signPayload(signer, { kind: "prepare", height, round, digest }) };
 }
 
-function aProposal(author: number, height: bigint): Authored {
+function aProposal(author: number, height: bigint): SignedMessage {
   const key = KEYS[author] ?? new Uint8Array();
   const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
   let parent = aGenesisHead(ADDRESSES.slice(0, 4));
@@ -149,7 +149,7 @@ function aProposal(author: number, height: bigint): Authored {
   };
 }
 
-const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
+const tailOf = (message: SignedMessage): string => toHex(encodeMessage(message).payload).slice(-6);
 
 describe("multicast", () => {
   it("go to the other validators, and are not even encoded when there are none", () => {

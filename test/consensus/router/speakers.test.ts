@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import { Speakers } from "../../../src/consensus/router/speakers.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
-import type { Authored } from "../../../src/ibft/message.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, includesBytes } from "../../../src/primitives/hex.ts";
@@ -26,13 +26,13 @@ function accountOf(letter: string): TestAccount {
   return found;
 }
 
-function roundChange(author: string, round = 1): Authored {
+function roundChange(author: string, round = 1): SignedMessage {
   const { address: self, privateKey } = accountOf(author);
   const signer = { self, sign: (digest: Uint8Array) => sign(digest, privateKey) };
   return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height: 1n, round }) };
 }
 
-function proposal(author: string): Authored {
+function proposal(author: string): SignedMessage {
   const { address: self, privateKey } = accountOf(author);
   const candidate = { ...aCandidate(genesis), transactions: [] };
   const vanity = new Uint8Array(2_000);
@@ -73,7 +73,7 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
     router,
     sent,
     penalised,
-    hear: (sender: string, message: Authored) => hear(router, sender, message),
+    hear: (sender: string, message: SignedMessage) => hear(router, sender, message),
     /** To whom a message of our own goes. */
     say(round: number): string {
       sent.splice(0);
@@ -83,7 +83,7 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
   };
 }
 
-function hear(router: MessageRouter, sender: string, message: Authored): void {
+function hear(router: MessageRouter, sender: string, message: SignedMessage): void {
   router.receive({ sender: addressOf(sender), ...encodeMessage(message) });
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeMessage, peekRoundId } from "../../../src/ibft/codec/decoding.ts";
 import { encodeMessage, messageHash } from "../../../src/ibft/codec/encoding.ts";
-import type { Authored, PreparedCertificate, Signed } from "../../../src/ibft/message.ts";
+import type { PreparedCertificate, Signed, SignedMessage } from "../../../src/ibft/message.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { encodeSignature, recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import {
@@ -115,7 +115,7 @@ function factsIn(recorded: Omit<RecordedMessage, "code" | "data">): unknown {
 }
 
 /** The facts that the recording has. */
-function factsOf(message: Authored): unknown {
+function factsOf(message: SignedMessage): unknown {
   const { kind, signed } = message;
   const { author, payload, signature } = signed;
   const common = {
@@ -166,12 +166,12 @@ function blockFacts({ header, extra, transactions, digest, hash }: ProposalCandi
   };
 }
 
-type ProposalCandidate = Extract<Authored, { kind: "proposal" }>["candidate"];
+type ProposalCandidate = Extract<SignedMessage, { kind: "proposal" }>["candidate"];
 
 function roundChangeFacts({
   author,
   payload,
-}: Signed<Extract<Authored, { kind: "roundChange" }>["signed"]["payload"]>): RecordedCertificate {
+}: Signed<Extract<SignedMessage, { kind: "roundChange" }>["signed"]["payload"]>): RecordedCertificate {
   return { author: toHex(author), prepared: certificateFacts(payload.prepared) };
 }
 

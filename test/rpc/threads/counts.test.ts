@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { declareRpcCounts, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
-import { COUNTS_WAITING, createCountSender } from "../../../src/rpc/threads/countSender.ts";
 import { createFlushes } from "../../../src/rpc/threads/flushes.ts";
+import { COUNTS_WAITING, createMetricsForwarder } from "../../../src/rpc/threads/metricsForwarder.ts";
 import { aRegistry, readSample } from "../../observability/aRegistry.ts";
 
 const answered = (method: string, seconds: number): RpcCount => ({ kind: "answered", method, seconds });
@@ -11,7 +11,7 @@ const answered = (method: string, seconds: number): RpcCount => ({ kind: "answer
 function twoSides() {
   const { counts: waiting } = shareTotals();
   const sent: (readonly RpcCount[])[] = [];
-  const sender = createCountSender((counts) => sent.push(counts), waiting);
+  const sender = createMetricsForwarder((counts) => sent.push(counts), waiting);
   const metrics = aRegistry();
   const add = declareRpcCounts(metrics, { httpConnections: () => 0, webSocketConnections: () => 0 });
   return {

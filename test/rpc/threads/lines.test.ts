@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../../src/observability/remoteLogger.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import {
-  createLineSender,
+  createLogForwarder,
   LINE_BYTES_WAITING,
   LINES_WAITING,
   lineWritten,
-} from "../../../src/rpc/threads/lineSender.ts";
+} from "../../../src/rpc/threads/logForwarder.ts";
 
 const aLine = (message: string, facts: LogLine["facts"] = {}): LogLine => ({
   module: "rpc",
@@ -18,7 +18,7 @@ const aLine = (message: string, facts: LogLine["facts"] = {}): LogLine => ({
 function twoSides() {
   const totals = shareTotals();
   const sent: { readonly line: LogLine; readonly bytes: number }[] = [];
-  const send = createLineSender((line, bytes) => sent.push({ line, bytes }), totals);
+  const send = createLogForwarder((line, bytes) => sent.push({ line, bytes }), totals);
   const write = (): LogLine[] =>
     sent.splice(0).map(({ line, bytes }) => {
       lineWritten(totals, bytes);
@@ -56,7 +56,7 @@ describe("log lines of a thread", () => {
 
   it("that cannot be sent are not counted as waiting", () => {
     const totals = shareTotals();
-    const send = createLineSender(() => {
+    const send = createLogForwarder(() => {
       throw new Error("could not be cloned");
     }, totals);
     expect(() => send(aLine("with a function"))).toThrow("cloned");

@@ -1,5 +1,5 @@
 /** About the bytes that a value takes in a message to another thread: exact for text and bytes, which alone can be large. */
-export function roughSizeOf(value: unknown): number {
+export function estimateSize(value: unknown): number {
   let size = 0;
   const left: unknown[] = [value];
   while (left.length > 0) {

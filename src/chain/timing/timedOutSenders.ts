@@ -8,7 +8,7 @@ const SUSPECT_MS = 600_000;
 const MAX_SUSPECTS = 16_384;
 
 /** Senders of whom a transaction was stopped lately, after a whole try. */
-export class SuspectSenders {
+export class TimedOutSenders {
   private readonly nowMs: () => number;
   /** When a transaction was last stopped, by sender. */
   private readonly stoppedMs = new Map<string, number>();

@@ -2,7 +2,7 @@ import type { RpcCount } from "../rpcMetrics.ts";
 import { addWithin, type SharedTotal } from "../server/sharedTotals.ts";
 
 /** Collects what the servers of a thread count, for the main thread, which has the metrics. */
-export interface CountSender {
+export interface MetricsForwarder {
   readonly count: (one: RpcCount) => void;
   /** Sends what was collected. */
   flush(): void;
@@ -19,10 +19,10 @@ export const COUNTS_WAITING = 100_000;
  * Sends every count by itself, for the sake of quantiles, as long as the main thread keeps up. While it is held up, counts stay
  * here, those of one thing as one with their mean: few, since what is counted has names of ours.
  */
-export function createCountSender(
+export function createMetricsForwarder(
   post: (counts: readonly RpcCount[]) => void,
   waiting: SharedTotal,
-): CountSender {
+): MetricsForwarder {
   let collected: RpcCount[] = [];
   /** Number of `collected` counts that are merged already. */
   let merged = 0;

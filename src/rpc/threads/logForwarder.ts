@@ -8,7 +8,7 @@ export const LINE_BYTES_WAITING = 8 * 1024 * 1024;
 type LineTotals = Pick<SharedTotals, "logLines" | "logBytes">;
 
 /** Sends a thread's log lines to the main thread. What it cannot take, because it is held up, is lost, which a line tells later. */
-export function createLineSender(
+export function createLogForwarder(
   post: (line: LogLine, bytes: number) => void,
   { logLines, logBytes }: LineTotals,
 ): (line: LogLine) => void {

@@ -1,9 +1,9 @@
 import { FIELD } from "../../evm/layout.ts";
 import { larger } from "../../primitives/quantity.ts";
-import { callPrice } from "./calls.ts";
+import { callGasCost } from "./calls.ts";
 import { creationPrice } from "./creations.ts";
-import type { ForkTable } from "./forkTable.ts";
 import type { Frame } from "./frame.ts";
+import type { GasSchedule } from "./gasSchedule.ts";
 import { type Run, WARM_GAS } from "./run.ts";
 import { destructionPrice } from "./selfdestruct.ts";
 import { storePrice } from "./store.ts";
@@ -49,7 +49,7 @@ const copying = ({ word, memory }: Pricing): bigint => 3n * wordsOf(word(2)) + m
 const call = (depth: number): ((pricing: Pricing) => bigint) => {
   return ({ run, frame, instruction, memory }) =>
     memory([depth, depth + 1], [depth + 2, depth + 3]) +
-    BigInt(callPrice(run, frame, instruction, run.addressAt(run.word(frame, 1))));
+    BigInt(callGasCost(run, frame, instruction, run.addressAt(run.word(frame, 1))));
 };
 const creation = ({ run, instruction, word, memory }: Pricing): bigint =>
   memory([1, 2]) + creationPrice(run, instruction, wordsOf(word(2)));
@@ -165,7 +165,7 @@ const OPERANDS: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** The part of a price that does not depend on operands, except for what comes with an access (EIP-2929). */
-export function fixedFee(table: ForkTable, instruction: number): number {
+export function fixedFee(table: GasSchedule, instruction: number): number {
   if (instruction >= 0x60 && instruction <= 0x9f) return 3;
   if (instruction >= 0xa0 && instruction <= 0xa4) return 375 * (instruction - 0x9f);
   switch (instruction) {

@@ -3,14 +3,14 @@ import type { CoreFork } from "../../evm/machine.ts";
 import type { Rules } from "../rules.ts";
 
 /** What instructions on the state cost in a fork, besides the price of cold access (EIP-2929). */
-export interface ForkTable {
+export interface GasSchedule {
   readonly core: CoreFork;
   readonly balance: number;
   /** EXTCODESIZE and EXTCODECOPY. */
   readonly code: number;
   readonly codeHash: number;
   readonly load: number;
-  readonly store: StorePrices;
+  readonly store: StoreGasCosts;
   readonly call: number;
   readonly selfdestruct: number;
   readonly selfdestructRefund: number;
@@ -21,14 +21,14 @@ export interface ForkTable {
   /** Opcode 0x44 is PREVRANDAO, not DIFFICULTY. */
   readonly hasRandomness: boolean;
   /** A caller keeps a 64th of its gas (EIP-150). */
-  readonly keeps64th: boolean;
+  readonly hasAllButOne64th: boolean;
   /** Calls pay for a new account only if they send value (EIP-161). */
   readonly newAccountNeedsValue: boolean;
   readonly isKnown: (instruction: number) => boolean;
 }
 
-/** Prices of SSTORE. */
-export interface StorePrices {
+/** Gas costs of SSTORE. */
+export interface StoreGasCosts {
   /**
    * True if the cost depends on the value at the beginning of the transaction too (EIP-1283, EIP-2200), not on the current one
    * alone.
@@ -44,7 +44,7 @@ export interface StorePrices {
 }
 
 /** The table of a fork; the same object each time. */
-export function forkTable(rules: Rules): ForkTable {
+export function gasSchedule(rules: Rules): GasSchedule {
   let table = known.get(rules);
   if (table === undefined) {
     table = tableOf(rules);
@@ -53,9 +53,9 @@ export function forkTable(rules: Rules): ForkTable {
   return table;
 }
 
-const known = new Map<Rules, ForkTable>();
+const known = new Map<Rules, GasSchedule>();
 
-function tableOf(rules: Rules): ForkTable {
+function tableOf(rules: Rules): GasSchedule {
   const { fork, hasColdAccess, clearsEmptyAccounts, hasBaseFee } = rules;
   /** The last of the values whose fork has begun. */
   const since = <T>(first: T, ...later: readonly (readonly [ForkName, T])[]): T =>
@@ -86,7 +86,7 @@ function tableOf(rules: Rules): ForkTable {
     selfdestructCreates: since("free", ["tangerineWhistle", "always"], ["spuriousDragon", "withBalance"]),
     initCodeWord: rules.initCodeLimitBytes === undefined ? 0 : 2,
     hasRandomness: isAtLeast(fork, "shanghai"),
-    keeps64th: isAtLeast(fork, "tangerineWhistle"),
+    hasAllButOne64th: isAtLeast(fork, "tangerineWhistle"),
     newAccountNeedsValue: clearsEmptyAccounts,
     isKnown: (instruction) => isInstruction(instruction) && !missing.has(instruction),
   };
