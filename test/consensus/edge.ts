@@ -165,7 +165,7 @@ export interface Edge {
   readonly observed: Observed;
   /** Errors that stopped the engine. */
   readonly failures: readonly unknown[];
-  /** Delivers the bytes, as c would, and lets the engine process them. Returns the increased counters: "taken", "taken, wrongSealer"… */
+  /** Delivers the bytes, as c would, and lets the engine process them. Returns the increased counters: "accepted", "accepted, wrongSealer"… */
   hear(message: SignedMessage | Encoded): Promise<string>;
   /** The visible consensus state, except heartbeats. */
   state(): Omit<ConsensusStatus, "members">;
@@ -255,7 +255,7 @@ export async function anEdge(): Promise<Edge> {
   };
 }
 
-/** Counters of received messages: by result, and for taken ones by error. */
+/** Counters of received messages: by result, and for accepted ones by error. */
 export async function countedAt(
   edge: Edge,
 ): Promise<{ readonly received: number; readonly rejected: number }> {

@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
   [
     "a RoundChange without the block that was prepared",
     () => withBlock(prepared("abc")),
-    "taken, candidateMissing",
+    "accepted, candidateMissing",
   ],
   [
     "a RoundChange with a block and no certificate",
@@ -136,7 +136,7 @@ const CASES: readonly Case[] = [
     "wrongCandidate",
   ],
 
-  ["round 1 without proof", () => proposal("b", block("X", 1)), "taken, certificateMissing"],
+  ["round 1 without proof", () => proposal("b", block("X", 1)), "accepted, certificateMissing"],
   ["a proposal in round 1 without requests", () => proposal("b", block("X", 1), []), "tooFewRoundChanges"],
   ["round 1 as asked by too few", () => proposal("b", block("X", 1), asking("cd", 1)), "tooFewRoundChanges"],
   ["round 1 as asked by one twice", () => proposal("b", block("X", 1), asking("cdd", 1)), "duplicateAuthors"],
@@ -178,7 +178,7 @@ const CASES: readonly Case[] = [
   [
     "another block instead of the prepared one",
     () => proposal("b", block("Y", 1), bringing(prepared("abc"))),
-    "taken, preparedBlockReplaced",
+    "accepted, preparedBlockReplaced",
   ],
   [
     "the block prepared first instead of the one prepared last",
@@ -188,19 +188,19 @@ const CASES: readonly Case[] = [
         signedRoundChange("b", 2, { prepared: prepared("bcd", { name: "Y", round: 1 }) }),
         ...asking("d", 2),
       ]),
-    "taken, preparedBlockReplaced",
+    "accepted, preparedBlockReplaced",
   ],
 
   ["a proposal by another than the proposer", () => proposal("b", block("X")), "wrongProposer"],
   [
     "a new block with another validator as coinbase",
     () => proposal("a", block("X", 0, "b")),
-    "taken, foreignBuilder",
+    "accepted, foreignBuilder",
   ],
   [
     "a new block with another validator as coinbase, in round 1",
     () => proposal("b", block("X", 1, "a"), asking("acd", 1)),
-    "taken, foreignBuilder",
+    "accepted, foreignBuilder",
   ],
   [
     "a proposal by the proposer of another round",
@@ -228,44 +228,44 @@ const CASES: readonly Case[] = [
         candidate,
       };
     },
-    "taken, wrongCandidate",
+    "accepted, wrongCandidate",
   ],
 
-  ["a Prepare by the proposer", () => prepare("a", { round: 0 }), "taken, prepareByProposer"],
+  ["a Prepare by the proposer", () => prepare("a", { round: 0 }), "accepted, prepareByProposer"],
   ["a Prepare by a non-validator", () => prepare("e", { round: 0 }), "unwelcomeAuthor"],
-  ["a Prepare of the height before", () => prepare("b", { ...elsewhere, height: 0n }), "past"],
-  ["a Prepare of a height far away", () => prepare("b", { ...elsewhere, height: 12n }), "tooFar"],
+  ["a Prepare of the height before", () => prepare("b", { ...elsewhere, height: 0n }), "stale"],
+  ["a Prepare of a height far away", () => prepare("b", { ...elsewhere, height: 12n }), "tooFarAhead"],
   [
     "a Prepare of an impossible height",
     () => prepare("b", { ...elsewhere, height: 2n ** 64n - 1n }),
-    "tooFar",
+    "tooFarAhead",
   ],
 
   ["a Commit by a non-validator", () => commit("e", { round: 0 }), "unwelcomeAuthor"],
   [
     "a Commit with a seal over another block",
     () => commit("b", { round: 0 }, { seals: block("Y").digest }),
-    "taken, wrongSealer",
+    "accepted, wrongSealer",
   ],
   [
     "a Commit with a seal over the block in another round",
     () => commit("b", { round: 0 }, { seals: block("X", 1).digest }),
-    "taken, wrongSealer",
+    "accepted, wrongSealer",
   ],
   [
     "a Commit with a seal over the chain hash",
     () => commit("b", { round: 0 }, { seals: block("X").hash }),
-    "taken, wrongSealer",
+    "accepted, wrongSealer",
   ],
   [
     "a Commit with the seal of another validator",
     () => commit("b", { round: 0 }, { sealer: "c" }),
-    "taken, wrongSealer",
+    "accepted, wrongSealer",
   ],
   [
     "a Commit with the seal of a non-validator",
     () => commit("b", { round: 0 }, { sealer: "e" }),
-    "taken, wrongSealer",
+    "accepted, wrongSealer",
   ],
 
   ["nothing at all", () => ({ code: 0, payload: new Uint8Array() }), "malformed"],
@@ -360,7 +360,7 @@ describe("the parts of the forged messages", () => {
     ]) {
       const edge = await anEdge();
       const before = printed(edge.state());
-      expect(await edge.hear(message)).toBe("taken");
+      expect(await edge.hear(message)).toBe("accepted");
       expect(printed(edge.state())).not.toBe(before);
     }
   });

@@ -73,7 +73,7 @@ async function runNetwork(
       logger: silentLogger,
       metrics: {
         received(result) {
-          if (result === "kept") kept += 1;
+          if (result === "buffered") kept += 1;
         },
         relayed: () => undefined,
       },

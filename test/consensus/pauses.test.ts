@@ -7,8 +7,8 @@ describe("messages that arrive while a validator is paused", () => {
   it("count when it takes part again, though they are sent only once", async () => {
     const edge = await anEdge();
     await edge.pause();
-    expect(await edge.hear(roundChange("b", 3))).toBe("taken");
-    expect(await edge.hear(roundChange("c", 3))).toBe("taken");
+    expect(await edge.hear(roundChange("b", 3))).toBe("accepted");
+    expect(await edge.hear(roundChange("c", 3))).toBe("accepted");
     expect(roundOf(edge)).toBeUndefined();
     await edge.resume();
     expect(roundOf(edge)).toBe(3);
@@ -76,7 +76,7 @@ describe("messages that arrive while a validator is paused", () => {
   it("cannot move it to the last encodable round", async () => {
     const edge = await anEdge();
     for (const by of ["b", "c"])
-      expect(await edge.hear(roundChange(by, 2 ** 32 - 1))).toBe("taken, roundOutOfReach");
+      expect(await edge.hear(roundChange(by, 2 ** 32 - 1))).toBe("accepted, roundOutOfReach");
     expect(roundOf(edge)).toBe(0);
     await edge.pause();
     await edge.resume();

@@ -97,7 +97,7 @@ export function createRelays(parts: RelaysParts): Relays {
       metrics: {
         relayed: () => undefined,
         received(result) {
-          if (result === "kept") parts.onKept();
+          if (result === "buffered") parts.onKept();
         },
       },
     });

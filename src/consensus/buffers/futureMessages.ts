@@ -61,8 +61,8 @@ export class FutureMessages<M extends RawMessage> {
   }
 
   /** Adds a message, if there is room for it; `current` is the height in progress. */
-  add(message: M, height: bigint, current: bigint): "kept" | "tooFar" | "full" {
-    if (height > current + BigInt(this.limits.distance)) return "tooFar";
+  add(message: M, height: bigint, current: bigint): "buffered" | "tooFarAhead" | "bufferFull" {
+    if (height > current + BigInt(this.limits.distance)) return "tooFarAhead";
     const key = toKey(message.sender);
     const load = this.loads.get(key) ?? newLoad();
     load.isPreferred = this.isPreferred(message.sender);
@@ -73,7 +73,7 @@ export class FutureMessages<M extends RawMessage> {
     kept.push(added);
     this.countMessage(load, message, 1);
     while (this.totalMessages > this.limits.messages || this.totalBytes > this.limits.bytes) this.makeRoom();
-    return kept.at(-1) === added ? "kept" : "full";
+    return kept.at(-1) === added ? "buffered" : "bufferFull";
   }
 
   /** Removes and returns the messages of `height` in order of arrival; drops those of lower heights. */

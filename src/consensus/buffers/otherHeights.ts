@@ -43,14 +43,14 @@ export class OtherHeights<Message extends RawMessage> {
   }
 
   /** Keeps a message of a height after the one in progress; tells what became of it. */
-  add(message: Message, height: bigint, head: Head): "kept" | "tooFar" | "full" {
+  add(message: Message, height: bigint, head: Head): "buffered" | "tooFarAhead" | "bufferFull" {
     this.newest = head;
     const before = this.future.count;
     const result = this.future.add(message, height, head.header.number + 1n);
     const dropped = before + 1 - this.future.count;
     if (dropped > 0) this.onDropped(dropped);
     const isRoundChange = message.code === MESSAGE_CODES.roundChange;
-    if (result === "tooFar" && isRoundChange && isValidator(head.tally, message.sender))
+    if (result === "tooFarAhead" && isRoundChange && isValidator(head.tally, message.sender))
       this.farFuture.add(message, height);
     return result;
   }

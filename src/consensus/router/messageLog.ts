@@ -15,14 +15,14 @@ export class MessageLog {
     this.logger = logger;
   }
 
-  /** Counts a message of others that is not taken, by what became of it. */
+  /** Counts a message of others that is not accepted, by what became of it. */
   received(result: ValidationResult): void {
-    if (result !== "taken" && this.logger.isEnabled("debug")) count(this.others, result);
+    if (result !== "accepted" && this.logger.isEnabled("debug")) count(this.others, result);
   }
 
   /** Counts and logs a message that is handed to the engine. */
-  taken(message: SignedMessage): void {
-    this.note(this.handedOn, "taken", message);
+  accepted(message: SignedMessage): void {
+    this.note(this.handedOn, "accepted", message);
   }
 
   /** Counts and logs a message of our own. */
@@ -36,7 +36,7 @@ export class MessageLog {
     if (hasAny)
       this.logger.often("debug", "consensus messages up to this block", () => ({
         number,
-        taken: this.handedOn,
+        accepted: this.handedOn,
         sent: this.own,
         others: this.others,
       }));
@@ -45,7 +45,7 @@ export class MessageLog {
     this.others = {};
   }
 
-  private note(counts: Counts, what: "taken" | "sent", { kind, signed }: SignedMessage): void {
+  private note(counts: Counts, what: "accepted" | "sent", { kind, signed }: SignedMessage): void {
     if (!this.logger.isEnabled("debug")) return;
     count(counts, kind);
     const { height, round } = signed.payload;

@@ -20,7 +20,7 @@ export interface Keyed extends RawMessage {
 
 export type ReadingResult =
   | { readonly kind: "read"; readonly decoded: Result<SignedMessage, DecodingErrorCode> }
-  | { readonly kind: "unread"; readonly reason: "past" | "duplicate" | "overShare" };
+  | { readonly kind: "unread"; readonly reason: "stale" | "duplicate" | "overBudget" };
 
 export interface MessageReadingParts {
   readonly codec: MessageCodec;
@@ -74,8 +74,8 @@ export class MessageReading {
   }
 
   /**
-   * Calls `done` at once or later, with the message or an error. Unread messages end as "past" when another height began in
-   * the meantime, "duplicate" when another copy was decoded first, and "overShare" when too many are queued.
+   * Calls `done` at once or later, with the message or an error. Unread messages end as "stale" when another height began in
+   * the meantime, "duplicate" when another copy was decoded first, and "overBudget" when too many are queued.
    */
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
     this.readWith(
@@ -135,9 +135,9 @@ export class MessageReading {
         end({ kind: "read", decoded: value });
         return "done";
       },
-      dropped: () => end({ kind: "unread", reason: "past" }),
+      dropped: () => end({ kind: "unread", reason: "stale" }),
     });
-    if (!isAccepted) end({ kind: "unread", reason: "overShare" });
+    if (!isAccepted) end({ kind: "unread", reason: "overBudget" });
   }
 
   /** Whether copies of this message are being decoded or queued, and none of them is from this sender. */

@@ -210,7 +210,7 @@ export class MessageRouter {
     const id = this.codec.peekRoundId(code, payload);
     if (id?.height === NOTICE_HEIGHT) {
       this.notices.receive(message);
-      this.settle(message, "past");
+      this.settle(message, "stale");
       return;
     }
     if (!this.received.add(key) && !this.reading.isAwaited(key, sender)) {
@@ -221,7 +221,7 @@ export class MessageRouter {
     const current = head.header.number + 1n;
     if (id === undefined) this.settle(message, this.decodingErrorOf(message));
     else if (id.height === current) this.take(message, head, (result) => this.settle(message, result));
-    else if (id.height < current) this.settle(message, "past");
+    else if (id.height < current) this.settle(message, "stale");
     else {
       this.parts.onAhead?.(sender, id.height - 1n);
       if (code === MESSAGE_CODES.proposal && id.round === 0) this.readTime(message, head);
@@ -244,11 +244,11 @@ export class MessageRouter {
     this.reading.read(raw, head, (result) => {
       if (result.kind === "unread") {
         // A copy from another sender may have a share of time left.
-        if (result.reason === "overShare") this.received.forget(raw.key);
+        if (result.reason === "overBudget") this.received.forget(raw.key);
         settle(result.reason);
       } else if (result.decoded.ok) {
         this.accept(raw, result.decoded.value, head);
-        settle("taken");
+        settle("accepted");
       } else {
         const { code: reason, message } = result.decoded.error;
         this.parts.logger.often("debug", "a consensus message is refused", () => ({
@@ -276,7 +276,7 @@ export class MessageRouter {
     this.learnSpeaker(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);
     metrics?.taken?.(message);
-    this.messageLog.taken(message);
+    this.messageLog.accepted(message);
     deliver(message, clock.nowMs() - arrived.arrivedAtMs);
   }
 

@@ -5,13 +5,13 @@ import { toHex } from "../../primitives/hex.ts";
 
 /** What happened to a received message; used as a metric label. */
 export const VALIDATION_RESULTS = [
-  "taken",
+  "accepted",
   "duplicate",
-  "past",
-  "kept",
-  "tooFar",
-  "full",
-  "overShare",
+  "stale",
+  "buffered",
+  "tooFarAhead",
+  "bufferFull",
+  "overBudget",
   "notValidating",
   ...DECODING_ERRORS,
 ] as const;

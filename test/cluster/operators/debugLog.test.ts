@@ -60,16 +60,16 @@ describe("the log of a validator", () => {
         logOf(node).find(
           (one) =>
             one.message === "consensus messages up to this block" &&
-            (one["taken"] as { readonly commit?: number }).commit !== undefined &&
+            (one["accepted"] as { readonly commit?: number }).commit !== undefined &&
             // On a busy machine, a block may need a round more.
             (one["sent"] as { readonly commit?: number }).commit === 1,
         ),
       "counted messages",
     );
     expect(counted).toMatchObject({ level: "DEBUG", number: expect.any(Number), sent: { commit: 1 } });
-    const taken = await line("a consensus message is taken", { kind: "commit" });
-    expect(taken).toMatchObject({ level: "TRACE", height: expect.any(Number), round: expect.any(Number) });
-    expect(taken["author"]).not.toBe(own);
+    const accepted = await line("a consensus message is accepted", { kind: "commit" });
+    expect(accepted).toMatchObject({ level: "TRACE", height: expect.any(Number), round: expect.any(Number) });
+    expect(accepted["author"]).not.toBe(own);
     expect(await line("message received", { protocol: "IBF/1", kind: "Commit" })).toMatchObject({
       level: "TRACE",
       class: "network",

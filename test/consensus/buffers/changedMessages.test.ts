@@ -27,9 +27,9 @@ const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 describe("a validator that equivocates", () => {
   it("counts with its first proposal, and is reported", async () => {
     const edge = await anEdge();
-    expect(await edge.hear(proposal("a", block("X")))).toBe("taken");
+    expect(await edge.hear(proposal("a", block("X")))).toBe("accepted");
     const before = printed(edge.state());
-    expect(await edge.hear(proposal("a", block("Y")))).toBe("taken, double vote");
+    expect(await edge.hear(proposal("a", block("Y")))).toBe("accepted, double vote");
     expect(printed(edge.state())).toBe(before);
     expect(await edge.read("equivocations_total")).toBe(1);
     await decideX(edge);
@@ -40,7 +40,7 @@ describe("a validator that equivocates", () => {
     const { digest } = block("Y");
     for (const first of [prepare("b", { round: 0 }), commit("b", { round: 0 })]) await edge.hear(first);
     for (const second of [prepare("b", { round: 0, digest }), commit("b", { round: 0, digest })])
-      expect(await edge.hear(second)).toBe("taken, double vote");
+      expect(await edge.hear(second)).toBe("accepted, double vote");
     expect(await edge.read("equivocations_total")).toBe(2);
     await decideX(edge);
   });
@@ -49,7 +49,7 @@ describe("a validator that equivocates", () => {
     const edge = await anEdge();
     await edge.hear(roundChange("b", 1));
     const before = printed(edge.state());
-    expect(await edge.hear(roundChange("b", 1, prepared("acd")))).toBe("taken");
+    expect(await edge.hear(roundChange("b", 1, prepared("acd")))).toBe("accepted");
     expect(printed(edge.state())).toBe(before);
   });
 
@@ -58,9 +58,9 @@ describe("a validator that equivocates", () => {
     await edge.hear(proposal("a", block("X")));
     await edge.hear(commit("b", { round: 0 }));
     const again = commit("b", { round: 0 });
-    expect(await edge.hear({ ...again, signed: turned(again.signed) })).toBe("taken");
+    expect(await edge.hear({ ...again, signed: turned(again.signed) })).toBe("accepted");
     const sealedAgain = turnedSeal(commit("b", { round: 0 }));
-    expect(await edge.hear(sealedAgain)).toBe("taken");
+    expect(await edge.hear(sealedAgain)).toBe("accepted");
     expect(edge.state().round?.commits.length).toBe(2);
     expect(edge.disk.heads.length).toBe(1);
     await edge.hear(commit("c", { round: 0 }));
@@ -101,7 +101,7 @@ describe(`bytes with any part changed (IBEX_SEED=${SEED})`, () => {
       const outcome = await edge.hear({ code, payload: bytes });
       heard += 1;
       expect(edge.failures, what).toEqual([]);
-      if (outcome === "taken") {
+      if (outcome === "accepted") {
         understood += 1;
         expect((await countedAt(edge)).received, what).toBe(heard);
         edge = await anEdge();

@@ -105,7 +105,7 @@ describe("a message of the height in progress", () => {
     const hand = aReading();
     hand.read(addressOf(2), aRoundChange(1));
     hand.reading.clear();
-    expect(hand.results).toEqual(["past"]);
+    expect(hand.results).toEqual(["stale"]);
   });
 });
 
@@ -146,7 +146,7 @@ describe("a validator's messages", () => {
     expect(results).toEqual(["duplicate"]);
     router.receive({ sender: addressOf(1), ...message });
     finish(1);
-    expect([taken(), results.at(-1)]).toEqual([1, "taken"]);
+    expect([taken(), results.at(-1)]).toEqual([1, "accepted"]);
     finish(0);
     expect([taken(), results.at(-1)]).toEqual([1, "duplicate"]);
   });

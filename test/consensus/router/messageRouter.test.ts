@@ -209,7 +209,7 @@ describe("received consensus messages", () => {
     expect(taken.map(({ signed }) => signed.payload)).toEqual([message.signed.payload]);
     hear(1, aMessage(1, 1n, 2));
     expect(sent.at(-1)).toMatch(/ to 23$/);
-    expect(results).toEqual(["taken", "taken"]);
+    expect(results).toEqual(["accepted", "accepted"]);
   });
 
   it("are returned to an author that did not send them itself: another node may have its key", () => {
@@ -231,7 +231,7 @@ describe("received consensus messages", () => {
   it("are delivered and relayed once, by any sender, and sent back twice to redundant relayers", () => {
     const { hear, sent, taken, results } = aRouter();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
-    expect(results).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
+    expect(results).toEqual(["accepted", "duplicate", "duplicate", "duplicate"]);
     expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
     expect(taken.length).toBe(1);
     // The decline is sent only once.
@@ -345,7 +345,7 @@ describe("received consensus messages", () => {
     const message = aMessage(1, 1n);
     router.receive({ sender: addressAt(2), code: 0, payload: encodeMessage(message).payload });
     hear(1, message);
-    expect(results).toEqual(["malformed", "taken"]);
+    expect(results).toEqual(["malformed", "accepted"]);
   });
 
   it("of past heights, of non-validators, and malformed ones are dropped", () => {
@@ -356,7 +356,7 @@ describe("received consensus messages", () => {
     router.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
     router.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
     router.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
-    expect(results).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
+    expect(results).toEqual(["stale", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
     expect([sent, taken]).toEqual([[], []]);
   });
 
@@ -374,7 +374,7 @@ describe("consensus messages received before the start", () => {
     for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
     expect([results, taken]).toEqual([[], []]);
     advance();
-    expect(results).toEqual(["taken", "taken", "taken"]);
+    expect(results).toEqual(["accepted", "accepted", "accepted"]);
     expect(taken.map(({ signed }) => signed.payload.round)).toEqual([2, 3, 4]);
   });
 });
@@ -384,7 +384,7 @@ describe("consensus messages of future heights", () => {
     const { hear, sent, taken, results, ahead, advance, router } = aRouter();
     hear(2, aMessage(1, 2n));
     hear(3, aMessage(3, 3n));
-    expect(results).toEqual(["kept", "kept"]);
+    expect(results).toEqual(["buffered", "buffered"]);
     expect(ahead).toEqual(["2 at 1", "3 at 2"]);
     expect([sent, taken]).toEqual([[], []]);
     advance();
@@ -416,7 +416,7 @@ describe("consensus messages of future heights", () => {
     hear(2, aMessage(2, 3n));
     hear(1, aProposal(4, 3n));
     expect(later).toEqual(["proposal of 2 at 3, 0 ms"]);
-    expect(results).toEqual(["kept", "kept", "duplicate", "kept", "kept"]);
+    expect(results).toEqual(["buffered", "buffered", "duplicate", "buffered", "buffered"]);
     expect(taken).toEqual([]);
     advance();
     advance();
@@ -428,7 +428,7 @@ describe("consensus messages of future heights", () => {
     hear(1, aMessage(1, 11n));
     hear(1, aMessage(1, 12n));
     hear(1, aMessage(1, 2n));
-    expect(results).toEqual(["kept", "tooFar", "kept"]);
+    expect(results).toEqual(["buffered", "tooFarAhead", "buffered"]);
     for (let height = 2; height <= 11; height++) advance();
     expect(taken.length).toBe(2);
     expect(router.waiting.messages).toBe(0);
@@ -443,7 +443,7 @@ describe("RoundChanges of heights far above ours", () => {
     hear(2, aPrepare(2, 14n, 5));
     hear(4, aMessage(3, 14n, 5));
     hear(3, aMessage(3, 13n, 5));
-    expect(results).toEqual(Array.from({ length: 9 }, () => "tooFar"));
+    expect(results).toEqual(Array.from({ length: 9 }, () => "tooFarAhead"));
     for (let height = 2; height <= 13; height++) advance();
     expect(taken.map(({ signed }) => signed.payload.height)).toEqual([13n]);
     advance();
@@ -494,12 +494,12 @@ describe("the buffer of future messages", () => {
   it("evicts the whole highest height when it is too full", () => {
     const buffer = aBuffer(3);
     const near = [raw(), raw()];
-    expect(buffer.add(raw(), 4n, 1n)).toBe("kept");
-    for (const message of near) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    expect(buffer.add(raw(), 4n, 1n)).toBe("buffered");
+    for (const message of near) expect(buffer.add(message, 2n, 1n)).toBe("buffered");
     const last = raw();
-    expect(buffer.add(last, 3n, 1n)).toBe("kept");
+    expect(buffer.add(last, 3n, 1n)).toBe("buffered");
     expect(buffer.count).toBe(3);
-    expect(buffer.add(raw(), 4n, 1n)).toBe("full");
+    expect(buffer.add(raw(), 4n, 1n)).toBe("bufferFull");
     expect(buffer.takeUpTo(2n)).toEqual(near);
     expect(buffer.takeUpTo(3n)).toEqual([last]);
     expect([buffer.count, buffer.bytes]).toEqual([0, 0]);
@@ -508,7 +508,7 @@ describe("the buffer of future messages", () => {
   it("evicts the oldest message when all are of one height", () => {
     const buffer = aBuffer(2);
     const [first, second, third] = [raw(1), raw(2), raw(3)];
-    for (const message of [first, second, third]) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (const message of [first, second, third]) expect(buffer.add(message, 2n, 1n)).toBe("buffered");
     expect(buffer.takeUpTo(2n)).toEqual([second, third]);
   });
 
@@ -519,9 +519,9 @@ describe("the buffer of future messages", () => {
     });
     const buffer = aBuffer(10, 100);
     const honest = [from(1, 10), from(2, 10), from(1, 10)];
-    for (const message of honest) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (const message of honest) expect(buffer.add(message, 2n, 1n)).toBe("buffered");
     for (let count = 0; count < 50; count++) buffer.add(from(4, 20), count % 2 === 0 ? 2n : 3n, 1n);
-    expect(buffer.add(from(4, 1000), 2n, 1n)).toBe("full");
+    expect(buffer.add(from(4, 1000), 2n, 1n)).toBe("bufferFull");
     for (let count = 0; count < 50; count++) buffer.add(from(3, 1), 2n, 1n);
     const kept = buffer.takeUpTo(2n);
     for (const message of honest) expect(kept).toContain(message);
@@ -532,7 +532,7 @@ describe("the buffer of future messages", () => {
     const isPreferred = (sender: Address): boolean => equalBytes(sender, addressAt(1));
     const buffer = new FutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
     const wanted = [raw(), raw(), raw(), raw()];
-    for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("kept");
+    for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("buffered");
     for (let outsider = 0; outsider < 50; outsider++) {
       const sender = addressOfPrivateKey(bigintToFixedBytes(BigInt(100 + outsider), 32));
       buffer.add({ ...raw(), sender }, 2n, 1n);
@@ -544,12 +544,12 @@ describe("the buffer of future messages", () => {
 
   it("keeps nothing when switched off, and no more bytes than allowed", () => {
     const off = aBuffer(0);
-    expect(off.add(raw(), 2n, 1n)).toBe("full");
+    expect(off.add(raw(), 2n, 1n)).toBe("bufferFull");
     expect([off.count, off.bytes]).toEqual([0, 0]);
     const small = aBuffer(100, 25);
     for (let index = 0; index < 5; index++) small.add(raw(), 2n, 1n);
     expect([small.count, small.bytes]).toEqual([2, 20]);
-    expect(small.add(raw(26), 2n, 1n)).toBe("full");
+    expect(small.add(raw(26), 2n, 1n)).toBe("bufferFull");
   });
 
   it("drops messages below the height that is taken", () => {
@@ -589,7 +589,7 @@ describe("a received message", () => {
     router.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
     for (const sender of [1, 2, 3]) hearFrom(router, sender, aMessage(1, 1n));
     const read = (result: string) => readSample(registry, "bft_messages_validated_total", { result });
-    expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
+    expect(await Promise.all(["accepted", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
     expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
   });
 });
