@@ -192,7 +192,7 @@ function findHeadObjections(
 
 async function gatherHeads({ heads, urls }: ForgetVotesRequest): Promise<{
   readonly heads: readonly ValidatorHead[];
-  /** Those that answered. */
+  /** Heads of the nodes that answered. */
   readonly running: readonly ValidatorHead[];
   readonly problems: readonly string[];
 }> {
@@ -235,7 +235,7 @@ async function moveAside(
   const copy = freeName(`${votesFile}.height-${height}`);
   const isThere = existsSync(votesFile);
   if (isThere) setVoteLogAside(votesFile, copy);
-  // Before the record: with the name of a former validator of this folder, it would let that one vote anew.
+  // The owner is written before the record: under the name of a former validator of this folder, the record would let that one vote anew.
   writeVotesOwner(votesFile, self);
   const log = await openVoteLog(votesFile);
   await log.write(encodeLastSigned(forgottenAt(height)));

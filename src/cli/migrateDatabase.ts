@@ -10,7 +10,7 @@ import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
 export interface MigrationRequest {
   readonly paths: DatabasePaths;
-  /** Only says what it would do. */
+  /** Whether only to say what would be done. */
   readonly isDryRun: boolean;
   isStopped(): boolean;
   print(line: string): void;

@@ -29,7 +29,7 @@ export class Rereading {
     this.run();
   }
 
-  /** Until then requests wait: a node that starts has nothing to change yet. */
+  /** Takes up the requests that have waited until now: a node that starts has nothing to change yet. */
   begin(started: LiveSettings): void {
     this.live = started;
     this.run();

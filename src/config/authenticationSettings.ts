@@ -177,9 +177,9 @@ const CURVES: Readonly<Record<string, string>> = {
   ES384: "secp384r1",
   ES512: "secp521r1",
 };
-/** Below, jose refuses to check signatures. */
+/** Smallest key with which jose checks signatures. */
 const SMALLEST_RSA_BITS = 2048;
-/** With more bits, a check takes milliseconds. */
+/** Largest key that is accepted: with more bits, a check takes milliseconds. */
 const LARGEST_RSA_BITS = 8192;
 /** With the exponent 1 every text is a signature, and with a large one a check takes milliseconds too. */
 const LARGEST_RSA_EXPONENT = 1n << 64n;

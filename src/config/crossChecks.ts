@@ -224,7 +224,7 @@ function repeatedPorts(options: ResolvedOptions): string[] {
   const used: { name: OptionName; port: number }[] = [];
   if (values["rpc-http-enabled"]) used.push({ name: "rpc-http-port", port: values["rpc-http-port"] });
   if (values["rpc-ws-enabled"]) used.push({ name: "rpc-ws-port", port: values["rpc-ws-port"] });
-  // One that the preset opens takes another port.
+  // An explorer that the preset opens takes another port.
   if (options.isGiven("explorer-enabled"))
     used.push({ name: "explorer-port", port: values["explorer-port"] });
   if (values["metrics-enabled"]) used.push({ name: "metrics-port", port: values["metrics-port"] });

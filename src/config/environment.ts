@@ -5,7 +5,7 @@ import { isOfOtherRelease } from "./unknownOptions.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** In order of precedence. PANTHEON_ is Besu's former prefix, which existing service files still use. */
+/** Prefixes in order of precedence. PANTHEON_ is Besu's former one, which existing service files still use. */
 const PREFIXES = ["IBEX_", "BESU_", "PANTHEON_"] as const;
 
 /**

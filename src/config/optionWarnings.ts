@@ -26,7 +26,7 @@ export function isSwitchedOn({ values }: ResolvedOptions, main: string): boolean
   return value !== undefined && value !== false;
 }
 
-/** One line for each reason, so that a family of options gives one warning. */
+/** Warnings about options without effect: one line for each reason, so that a family of options gives one warning. */
 function withoutEffect(options: ResolvedOptions, explained: ReadonlySet<OptionName>): string[] {
   const byReason = new Map<string, OptionName[]>();
   for (const name of OPTION_NAMES) {

@@ -17,7 +17,7 @@ export type Source =
 
 /** An option that only other releases of Besu know, as the operator wrote it. */
 export interface UnknownOption {
-  /** Without dashes. */
+  /** Name of the option without dashes. */
   readonly spelling: string;
   readonly text: string;
   readonly source: Source;

@@ -14,7 +14,7 @@ import { tlsFiles } from "./tlsSettings.ts";
 export interface Reread {
   /** Options that a running node cannot change have the values that it was started with. */
   readonly settings: Settings;
-  /** Those of them that were changed since; each with where it is given, for the operator. */
+  /** Changed options that a running node cannot take over, each with where it is given, for the operator. */
   readonly awaitingRestart: readonly { readonly option: OptionName; readonly given: string }[];
 }
 

@@ -197,7 +197,7 @@ export interface ExplorerSettings
 
 /** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */
 export interface AuthenticationSettings {
-  /** Those who may log in; undefined where others issue the tokens. */
+  /** Users who may log in; undefined where others issue the tokens. */
   readonly users: readonly UserSettings[] | undefined;
   /** Undefined where this node issues the tokens. */
   readonly issuer: TokenIssuerSettings | undefined;

@@ -176,7 +176,7 @@ class TlsReading {
     return known && { known: known.value, authorities };
   }
 
-  /** Those that are named and for which there is a cipher suite, as in Java. */
+  /** Versions that are named and have a cipher suite, as in Java. */
   private versions(ciphers: string | undefined): Pick<TlsRules, "minVersion" | "maxVersion"> | undefined {
     const { protocols } = this.server;
     const named = this.options.values[protocols];
@@ -230,7 +230,7 @@ class TlsReading {
   }
 }
 
-/** Those of Besu's Java, the oldest first. */
+/** TLS versions of Besu's Java, the oldest first. */
 const VERSIONS: readonly TlsVersion[] = ["TLSv1.2", "TLSv1.3"];
 
 const KNOWN_CIPHERS = new Set(getCiphers());

@@ -44,7 +44,7 @@ export function isOfOtherRelease(spelling: string): boolean {
   return familyOf(spelling) !== undefined;
 }
 
-/** One line for each name: a warning, or a problem for a security switch that is on. */
+/** Gives one line for each name: a warning, or a problem for a security switch that is on. */
 export function checkUnknown(unknown: readonly UnknownOption[]): {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];

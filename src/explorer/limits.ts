@@ -19,7 +19,7 @@ export const TRACE_BYTES = UNREAD_BYTES / 4;
  */
 export const HOST_BURST = 1_500;
 export const HOST_PER_SECOND = 150;
-/** The same of all visitors together. Visitors whose proxy does not name them have this alone. */
+/** What all visitors together may ask for. Visitors whose proxy does not name them have this limit alone. */
 export const ALL_BURST = 6_000;
 export const ALL_PER_SECOND = 1_000;
 /** Remote hosts whose use is remembered. */

@@ -10,7 +10,7 @@ import { CALL_GAS, TRACE_BYTES } from "./limits.ts";
 
 /** What a method costs a visitor, and which of its parameters are offered. */
 interface Offer {
-  /** In units of a plain read. */
+  /** Cost in units of a plain read. */
   readonly cost: number;
   /** The parameters to run with; undefined for those that are not offered. As they came, if not given. */
   readonly admit?: (params: readonly unknown[]) => readonly unknown[] | undefined;
@@ -111,7 +111,7 @@ function each(offer: Offer, names: readonly string[]): (readonly [string, Offer]
   return names.map((name) => [name, offer]);
 }
 
-/** Those of the methods that visitors may call, as far as their budget goes. */
+/** The methods that visitors may call, as far as their budget goes. */
 export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): readonly RpcMethod[] {
   return methods.flatMap((method) => {
     const offer = OFFERED.get(method.name);

@@ -158,7 +158,7 @@ function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestPa
   };
 }
 
-/** Without a body to the page that asks whether there is a faucet: browsers report a 404 as a fault. */
+/** Answers without a body to the page that asks whether there is a faucet: browsers report a 404 as a fault. */
 function respondNoFaucet(request: IncomingMessage, response: ServerResponse): void {
   if (request.method === "GET") response.writeHead(204).end();
   else respondRefusal(response, 404, "This node has no faucet.");

@@ -98,7 +98,7 @@ export class DiscoveredPeers implements DialCandidates {
     );
   }
 
-  /** Those that there is room for: the last places are kept for proven nodes. */
+  /** Candidates that there is room for: the last places are kept for proven nodes. */
   private eligible(): readonly Candidate[] {
     const all = [...this.candidates.values()];
     const { room, maxPeers, isKnown } = this.parts;

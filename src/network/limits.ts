@@ -23,9 +23,9 @@ export const SETUP_TIMEOUT_MS = 10_000;
  * Silence after which a Ping is sent, and further silence after which the peer is disconnected (p2p.md#base-protocol).
  */
 export const KEEP_ALIVE_MS = 15_000;
-/** In which the old connection of a peer that calls again must answer a Ping, or is taken for dead (p2p.md#connection-policy). */
+/** Time in which the old connection of a peer that calls again must answer a Ping, or is taken for dead (p2p.md#connection-policy). */
 export const OLD_CONNECTION_ANSWER_MS = 5_000;
-/** Between writing a Disconnect and closing the socket (p2p.md#base-protocol). */
+/** Delay between writing a Disconnect and closing the socket (p2p.md#base-protocol). */
 export const CLOSE_DELAY_MS = 2_000;
 
 /**
@@ -88,7 +88,7 @@ export const FIRST_REDIAL_MS = 1_000;
 export const LONGEST_REDIAL_MS = 30_000;
 /** A connection that lasted this long resets the delay. */
 export const STEADY_CONNECTION_MS = 30_000;
-/** Between dials of a node that discovery found (p2p.md#connection-policy); doubles up to the longest. */
+/** Delay between dials of a node that discovery found (p2p.md#connection-policy); doubles up to the longest. */
 export const SHORTEST_DISCOVERED_REDIAL_MS = 30_000;
 export const LONGEST_DISCOVERED_REDIAL_MS = 10 * 60_000;
 /** Dials of such a node that may fail in a row. */

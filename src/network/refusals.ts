@@ -68,5 +68,5 @@ const PEERS_REMEMBERED = 256;
 const HELD_MS = 90_000;
 /** How long a peer that asks the other end first must refuse this node: a single refusal may be of two calls that have crossed. */
 const PROVEN_FOR_MS = 2_000;
-/** Without a refusal for so long, a new one is not of the same cause: a node is called again after 30 to 60 s at the latest. */
+/** Time without a refusal after which a new one has another cause: a node is called again after 30 to 60 s at the latest. */
 const PAUSE_MS = 120_000;

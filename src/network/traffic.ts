@@ -63,7 +63,7 @@ export type NodeRefusal =
   | "bucket"
   /** An address that the one who named it cannot know, or none at all. */
   | "address"
-  /** More than a response may name. */
+  /** More nodes than a response may name. */
   | "surplus"
   /** Too many nodes are being pinged. */
   | "crowded";

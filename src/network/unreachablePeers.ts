@@ -75,7 +75,7 @@ export class UnreachablePeers {
     if (peer.unreachableSinceMs === undefined) this.markUnreachable(peer, this.parts.clock.nowMs());
   }
 
-  /** Those that are not connected now. */
+  /** Nodes that are not connected now. */
   list(): readonly UnreachablePeer[] {
     return [...this.tracked.values()].flatMap(({ node, unreachableSinceMs: sinceMs, explanation }) =>
       sinceMs === undefined ? [] : [{ node, sinceMs, explanation }],

@@ -6,9 +6,9 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { crc32c } from "../storage/crc32c.ts";
 
-/** In the data folder. If it is lost, the figures are measured again. */
+/** Name of the file in the data folder. If it is lost, the figures are measured again. */
 const FILE = "block-timing.json";
-/** Far above the size that is written. */
+/** Largest file that is read, far above the size that is written. */
 const MAX_FILE_CHARACTERS = 1_000;
 
 /** Undefined when the file is absent or damaged. */

@@ -11,7 +11,7 @@ export interface CacheSizes {
   readonly database: number;
   /** What gathers for one table of that database. It takes twice as much: one fills while the other one is written. */
   readonly writeBuffer: number;
-  /** The same of the index by address. */
+  /** The index by address: blocks of its database. */
   readonly accountIndex: number;
   /** The thread that makes blocks. */
   readonly state: WorldStateLimits;
@@ -78,7 +78,7 @@ const CHAIN_SHARE = 1 / 3;
 const PROGRAM_BYTES = 288 * 1024 ** 2;
 /** A thread that reads the chain, without its caches: 32 MB are young objects. */
 const THREAD_BYTES = 60 * 1024 ** 2;
-/** Those for calls, state queries and traces, of each one for what is short and one for what is long; they start when they are needed. */
+/** Threads for calls, state queries and traces, of each one for what is short and one for what is long. They start when they are needed. */
 const JOB_THREADS = 6;
 /** A header with its hash, as its seals are in memory (types/memory.ts). */
 const CACHED_HEADER_BYTES = 4096;

@@ -53,7 +53,7 @@ export function httpServerSettings(settings: HttpSettings, current: () => HttpSe
   };
 }
 
-/** The same of the WebSocket server. */
+/** The settings of the WebSocket server; `current` are those of now, of which it takes over what callers may do. */
 export function webSocketServerSettings(
   settings: WebSocketSettings,
   current: () => WebSocketSettings,

@@ -36,7 +36,7 @@ export async function judgeLostEnd(
 }
 
 export interface LostEndParts {
-  /** Those of the node and of its validator, which differ where a remote signer signs. */
+  /** Addresses of the node and of its validator, which differ where a remote signer signs. */
   readonly addresses: readonly Address[];
   /** The newest record of the vote log; undefined when there is none. */
   readonly readVotes: () => Promise<Uint8Array | undefined>;

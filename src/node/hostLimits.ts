@@ -54,9 +54,9 @@ function openFileLimit(): number | undefined {
 /** Threads whose files are not open yet. */
 export interface ThreadsToStart {
   readonly callers: number;
-  /** One where the explorer is on. */
+  /** Threads for visitors: one where the explorer is on. */
   readonly visitors: number;
-  /** One where the index by address is on: it reads its program while there are connections already. */
+  /** Threads for the index by address: one where it is on. It reads its program while there are connections already. */
   readonly indexers: number;
 }
 

@@ -185,7 +185,7 @@ function levelChanges(logger: RootLogger, { level, moduleLevels }: LoggingSettin
   })).filter(({ from, to }) => from !== to);
 }
 
-/** One text where all modules change alike. */
+/** Describes changes of log levels, in one text where all modules change alike. */
 function describeLevels(changes: readonly LevelChange[]): string[] {
   const texts = changes.map(({ from, to }) => `${to} (was ${from})`);
   if (changes.length === LOG_MODULES.length && new Set(texts).size === 1) return [`logging=${texts[0]}`];

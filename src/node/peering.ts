@@ -23,7 +23,7 @@ import type { FindPeerHead } from "./peerFacts.ts";
  * are back (ibft2.md#a-lost-end).
  */
 export interface Peering {
-  /** In the order in which Hello lists them, which is Besu's. */
+  /** Protocols in the order in which Hello lists them, which is Besu's. */
   readonly protocols: readonly SubProtocol[];
   /** Sends the engine's messages. */
   readonly outbox: Outbox;

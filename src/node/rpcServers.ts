@@ -50,7 +50,7 @@ export interface RpcServerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
-  /** That of the settings when absent. */
+  /** What callers may do; as the settings have it when absent. */
   readonly access?: CallerAccess;
   /** Log-ins and their keys, where a server has users. */
   readonly logins?: Access;

@@ -54,7 +54,7 @@ export interface HistoryFacts {
 export interface ConnectedPeer {
   /** The program that it says it is. */
   readonly clientId: string;
-  /** It made the connection. */
+  /** Whether the peer made the connection. */
   readonly isInbound: boolean;
   /** Its address, where it is a validator. */
   readonly validator: Address | undefined;
@@ -64,6 +64,6 @@ export interface ConnectedPeer {
 export interface WalletRpc {
   readonly port: number;
   readonly isSecure: boolean;
-  /** It answers this machine alone. */
+  /** Whether the port answers this machine alone. */
   readonly isLocal: boolean;
 }

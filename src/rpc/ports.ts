@@ -216,7 +216,7 @@ export interface PeerFacts {
   readonly enode: string;
   readonly clientId: string;
   readonly p2pVersion: number;
-  /** From its Hello, such as eth/68. */
+  /** Capabilities from its Hello, such as eth/68. */
   readonly capabilities: readonly string[];
   readonly listenPort: number;
   readonly local: Endpoint | undefined;

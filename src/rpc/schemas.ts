@@ -7,7 +7,7 @@ import type { JsonSchema } from "./method.ts";
 
 export const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 export const DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-f]{2})*$" };
-/** The same as clients may write them: digits in any case, leading zeros in a number. */
+/** Numbers and data as clients may write them: digits in any case, leading zeros in a number. */
 export const GIVEN_QUANTITY: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,64}$" };
 export const GIVEN_DATA: JsonSchema = { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" };
 /** A storage slot or a position among hashes, with or without leading zeros. */

@@ -8,14 +8,14 @@ import {
 import type { SyncPeer } from "./ports.ts";
 
 interface PeerStanding {
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number;
   readonly untilMs: number;
-  /** Until when it counts as lacking the bodies of old blocks. */
+  /** Time until which the peer counts as lacking the bodies of old blocks. */
   readonly lacksUntilMs: number;
   readonly isProven: boolean;
   readonly hasDelivered: boolean;
-  /** Bodies. */
+  /** Whether the peer has delivered bodies. */
   readonly hasServed: boolean;
 }
 

@@ -48,7 +48,7 @@ const STATE_LIMITS: WorldStateLimits = {
   pageCacheBytes: 64 * 1024,
 };
 const BLOCK_LIMITS: BlockStoreLimits = { headers: 64, blockBytes: 1024 * 1024 };
-/** Whose transactions are in a block: a pool has several senders in turns. */
+/** Senders of a block's transactions: a pool has several senders in turns. */
 const SENDERS = 4;
 const BALANCE_WEI = 2n ** 128n;
 
@@ -162,10 +162,10 @@ export class MadeUpChain {
   }
 }
 
-/** A millisecond, or three while the code is not compiled. */
+/** Transfers that are signed at once, which takes a millisecond, or three while the code is not compiled. */
 const SIGNED_AT_ONCE = 16;
 const GWEI = 1_000_000_000n;
-/** More than any period, and all of them lie far in the past. */
+/** Time between two blocks: more than any period, and all blocks lie far in the past. */
 const PERIOD_SECONDS = 3600n;
 
 /** The rules of the real head from block zero on, with a validator and accounts of its own. */

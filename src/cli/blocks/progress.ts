@@ -19,7 +19,7 @@ export interface Progress {
   summary(): { readonly blocks: number; readonly transactions: number; readonly seconds: number };
 }
 
-/** More often on a terminal than in a log file. */
+/** Intervals of progress lines: shorter on a terminal than in a log file. */
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 

@@ -11,7 +11,7 @@ export interface BlockchainConfig {
 
 export type JsonObject = Extract<Json, { kind: "object" }>;
 
-/** More than any network has validators. */
+/** Most nodes to generate: more than any network has validators. */
 const MOST_NODES = 10_000;
 
 export function readBlockchainConfig(text: string): Result<BlockchainConfig, "badConfig"> {

@@ -106,7 +106,7 @@ async function generate({ values, raw, io }: Invocation<Values>): Promise<number
   return writeAll({ to, names: values, pairs, genesis: genesis.text, plan: plan.value }, logger, io);
 }
 
-/** From the network's folder. */
+/** Path of a private key from the network's folder. */
 function keyFileOf({ address }: KeyPair, names: Values): string {
   return `keys/${toHex(address)}/${names["private-key-file-name"]}`;
 }
@@ -115,7 +115,7 @@ function isTaken(folder: string): boolean {
   return existsSync(folder) && !(statSync(folder).isDirectory() && readdirSync(folder).length === 0);
 }
 
-/** In the order of their addresses, as in the genesis block. */
+/** Key pairs in the order of their addresses, as in the genesis block. */
 async function keyPairs({ nodes }: BlockchainConfig, logger: Logger): Promise<readonly KeyPair[]> {
   const { newPrivateKey, nodeKey } = await import("../../node/nodeKey.ts");
   const { addressOfPublicKey } = await import("../../primitives/secp256k1.ts");

@@ -26,5 +26,5 @@ export const PASSWORD_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Those of Besu. */
+/** Cost factor of bcrypt, as in Besu. */
 const ROUNDS = 10;

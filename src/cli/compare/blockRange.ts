@@ -102,7 +102,7 @@ async function compareWhenThere(
   }
 }
 
-/** More often on a terminal than in a log file. */
+/** Intervals of progress lines: shorter on a terminal than in a log file. */
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 

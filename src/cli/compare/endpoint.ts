@@ -18,7 +18,7 @@ export type RpcAnswer =
 export interface Endpoint {
   /** The URL without user and password. */
   readonly name: string;
-  /** One answer for each request, in their order. Throws NodeUnreachable, or the reason of the stop. */
+  /** Answers to the requests, in their order. Throws NodeUnreachable, or the reason of the stop. */
   ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
   /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined where the answer is larger or cannot be read. */
   askTogether(

@@ -5,7 +5,7 @@ import { numberOf } from "./parseAnswer.ts";
 export interface AnswerPair {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** With the members `result` and `error`, as parsed by parseAnswer. */
+  /** The answer's members `result` and `error`, as parsed by parseAnswer. */
   readonly besu: unknown;
   readonly ibex: unknown;
   readonly places: readonly DifferingPlace[];

@@ -28,7 +28,7 @@ const NOT_ENABLED_CODES: readonly string[] = ["\u0000-32601", "\u0000-32604"];
 export const NO_STATE = "it no longer has the state of that block";
 export const NO_BLOCK = "it no longer has that block";
 
-/** These answer null, or the error below, at a block whose state a node no longer keeps. */
+/** Methods that answer null, or STATE_UNAVAILABLE, at a block whose state a node no longer keeps. */
 const READS_STATE = /^eth_(getBalance|getTransactionCount|getCode|getStorageAt|call|getProof)$/;
 const STATE_UNAVAILABLE = /world state unavailable/i;
 /** The code of execution-apis for a range with blocks that the node has removed. */

@@ -27,7 +27,7 @@ export interface DataExportRequest {
   readonly blocksPerFile: number;
   readonly tables: readonly Table[];
   readonly columns: "default" | "all";
-  /** With the network's name, where the caller gives one. */
+  /** How files are named, with the network's name where the caller gives one. */
   readonly naming: Omit<Naming, "network"> & { readonly network: string | undefined };
   /** How long the node may be away; for ever while following. */
   readonly giveUpAfterMs: number;

@@ -2,7 +2,7 @@ import type { ProcessIo } from "../processIo.ts";
 import type { Range } from "./ranges.ts";
 import type { DoneRange } from "./record.ts";
 
-/** More often on a terminal than in a log file. */
+/** Intervals of progress lines: shorter on a terminal than in a log file. */
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 
@@ -53,7 +53,7 @@ export class ExportProgress {
   }
 }
 
-/** For people. */
+/** A range as text for people. */
 export function rangeText({ from, to }: Range): string {
   return from === to ? `block ${from}` : `blocks ${from} to ${to}`;
 }

@@ -187,7 +187,7 @@ async function importInto(
   }
 }
 
-/** In a batch of its own, because a commit record counts the entries of one batch. */
+/** Writes the genesis block in a batch of its own, because a commit record counts the entries of one batch. */
 async function writeGenesis(database: Database, genesis: StoredBlock): Promise<void> {
   const batch = new Batch();
   const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });

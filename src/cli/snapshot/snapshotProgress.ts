@@ -7,7 +7,7 @@ export interface SnapshotProgress {
   advance(counts: { readonly accounts: number; readonly slots: number }, position?: number): void;
 }
 
-/** More often on a terminal than in a log file. */
+/** Intervals of progress lines: shorter on a terminal than in a log file. */
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 

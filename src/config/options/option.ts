@@ -78,7 +78,7 @@ export function withoutEffect(behaviour: Behaviour & { readonly noEffect: string
       help,
       ...more,
     }),
-    /** Without a default. */
+    /** Declares an option without a default. */
     optional: <V>(type: ValueType<V>, help: string, more: Extras = {}): Option<V, undefined> => ({
       ...common,
       type,

@@ -43,7 +43,7 @@ const NAVIGATION = [
   { path: "/network", name: "Network" },
 ];
 
-/** In the navigation of a node that has a faucet. */
+/** Navigation entry of a node that has a faucet. */
 const FAUCET_LINK = { path: "/faucet", name: "Faucet" };
 
 const NOT_FOUND: View = { title: "Not found", component: NotFound };

@@ -36,7 +36,7 @@ export function openDatagramPort({
     });
     socket.bind({ address: host, port }, () => {
       socket.removeAllListeners("error");
-      // Such as a message from the network that a datagram did not arrive.
+      // Errors are ignored, such as a message from the network that a datagram did not arrive.
       socket.on("error", () => undefined);
       resolve(
         ok({

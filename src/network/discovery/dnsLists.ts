@@ -31,7 +31,7 @@ export interface DnsListsParts {
 const READ_MS = 30 * 60_000;
 /** How long one list is read before the others, and before it is read on. */
 const MAX_READ_MS = 10 * 60_000;
-/** Between two requests, and between two nodes handed on. */
+/** Pause between two requests, and between two nodes handed on. */
 const STEP_MS = 100;
 const ANSWER_MS = 10_000;
 /** A list that fails so often in a row is left until the next time. */

@@ -10,7 +10,7 @@ export interface KnownNode extends NodeContact {
   readonly isProven: boolean;
 }
 
-/** More than a table of a small network holds; as many are pinged at the next start. */
+/** Most nodes of the file: more than a table of a small network holds; as many are pinged at the next start. */
 const MAX_KNOWN_NODES = 64;
 
 /**

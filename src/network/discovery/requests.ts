@@ -204,7 +204,7 @@ export class DiscoveryRequests {
     });
   }
 
-  /** Undefined, and the end at once, when the node is already asked the same. */
+  /** Sends a request and waits for what answers it; ends at once, with undefined, when the node is already asked the same. */
   private wait(
     node: NodeContact,
     request: Request,

@@ -2,9 +2,9 @@ import { fail, ok, type Result } from "../../primitives/result.ts";
 
 /** Names a list of nodes in DNS (EIP-1459): enrtree://<public key in base32>@<domain>. */
 export interface TreeUrl {
-  /** That of the list's owner: 33 bytes, compressed. */
+  /** Public key of the list's owner: 33 bytes, compressed. */
   readonly publicKey: Uint8Array;
-  /** In lower case. */
+  /** Domain of the list in lower case. */
   readonly domain: string;
 }
 

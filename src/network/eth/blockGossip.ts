@@ -11,7 +11,7 @@ import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
 export interface BlockGossipParts {
   readonly chain: EthChain;
   readonly pool: Pick<EthPool, "get">;
-  /** Those with a completed Status exchange. */
+  /** Peers with a completed Status exchange. */
   readonly peers: () => readonly Peer[];
   /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;

@@ -9,7 +9,7 @@ export interface Peers {
   of(session: Session): Peer | undefined;
   /** The session ended; returns its peer if that was its last one. */
   close(session: Session): Peer | undefined;
-  /** Those with a completed Status exchange, in order of arrival. */
+  /** Peers with a completed Status exchange, in order of arrival. */
   readonly greeted: () => readonly Peer[];
   /** Fails the open requests to all of them. */
   closeRequests(): void;

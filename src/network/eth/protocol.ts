@@ -30,7 +30,7 @@ import { createTransactionGossip } from "./transactionGossip.ts";
  * transactions (the pool), admitting peers (the peer table).
  */
 export interface Eth {
-  /** One for each version, ascending; a connection has the highest that both ends have. */
+  /** Sub-protocols of eth, one for each version, ascending; a connection has the highest that both ends have. */
   readonly protocols: readonly SubProtocol[];
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly Peer[];

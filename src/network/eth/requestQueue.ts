@@ -9,7 +9,7 @@ export class RequestQueue<Peer> {
   private readonly inShare: (peer: Peer, work: () => void) => void;
   /** Each has at least one request; the first is in progress. */
   private readonly waiting = new Map<Peer, Steps<void>[]>();
-  /** Those whose next slice is due, in round-robin order. */
+  /** Peers whose next slice is due, in round-robin order. */
   private readonly due = new Set<Peer>();
   private isScheduled = false;
 

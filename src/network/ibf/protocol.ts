@@ -30,7 +30,7 @@ export interface IbfTransport {
   penalise(sender: Address): void;
   /** Addresses with open sessions. */
   readonly connected: readonly Address[];
-  /** Those of them that keep their connections: who has two nodes of one key call it refuses the second one, a moment later. */
+  /** Addresses that keep their connections: a node that is called by two nodes of one key refuses the second one, a moment later. */
   readonly kept: readonly Address[];
   /** Messages dropped because their sender's queue was full. */
   readonly droppedCount: number;

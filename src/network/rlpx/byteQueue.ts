@@ -41,7 +41,7 @@ export class ByteQueue {
     return taken;
   }
 
-  /** The same view at `offset`, without taking the bytes. */
+  /** A view of the `count` bytes at `offset`, without taking them. */
   view(offset: number, count: number): Uint8Array {
     if (offset + count > this.length) throw new RangeError(`only ${this.length} bytes are there`);
     return this.buffer.subarray(this.from + offset, this.from + offset + count);

@@ -23,7 +23,7 @@ export interface Disconnect {
   readonly reason: DisconnectReason;
   /** Which end closed it; `nobody` when the TCP connection was lost. */
   readonly by: "us" | "them" | "nobody";
-  /** For logs. */
+  /** Explanation for logs. */
   readonly detail: string;
 }
 

@@ -19,7 +19,7 @@ export interface Capability {
 export interface Hello {
   readonly p2pVersion: number;
   readonly clientId: string;
-  /** In the order sent. */
+  /** Capabilities in the order sent. */
   readonly capabilities: readonly Capability[];
   /** 0 when the node does not listen. */
   readonly listenPort: number;

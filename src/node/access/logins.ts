@@ -7,7 +7,7 @@ import type { TokenIssuer } from "./tokenIssuer.ts";
 import type { WrongLogins } from "./wrongLogins.ts";
 
 export interface LoginParts {
-  /** Those of now: the operator may change them. */
+  /** The users of now: the operator may change them. */
   readonly users: () => readonly UserSettings[];
   readonly issuer: TokenIssuer;
   readonly passwords: PasswordChecker;

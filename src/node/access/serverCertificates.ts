@@ -16,7 +16,7 @@ export interface ServerCertificate {
   readonly validUntilMs: number;
 }
 
-/** Those of all servers with TLS. Of authorities only the one that expires first. */
+/** Certificates of all servers with TLS; of authorities only the one that expires first. */
 export function serverCertificates({
   http,
   webSocket,
@@ -24,7 +24,7 @@ export function serverCertificates({
   return [...certificatesOf("rpc-http", http?.tls), ...certificatesOf("rpc-ws", webSocket?.tls)];
 }
 
-/** Kept with the rules, which are replaced when the files change: the metrics ask again and again. */
+/** Remembers certificates by their rules, which are replaced when the files change: the metrics ask again and again. */
 const known = new WeakMap<TlsRules, readonly ServerCertificate[]>();
 
 function certificatesOf(

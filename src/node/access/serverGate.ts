@@ -21,7 +21,7 @@ export async function serverGate(
   { issuedKey, ...parts }: ServerGateParts,
 ): Promise<Gate | undefined> {
   if (authentication === undefined) return undefined;
-  // Before the port opens: connections could take the files that it needs, and a module that failed to load stays so.
+  // The module is loaded before the port opens: connections could take the files that it needs, and a module that failed to load stays so.
   await import("jose");
   const rules = remade(current, (now) => rulesOf(now.authentication ?? authentication, issuedKey));
   return createGate(rules, parts);

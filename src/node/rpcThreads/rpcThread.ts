@@ -228,5 +228,5 @@ function newHosts(
   };
 }
 
-/** Longer than the servers of a thread take (server/limits.ts). */
+/** Time for a thread to close, longer than its servers take (server/limits.ts). */
 const CLOSING_LIMIT_MS = 4000;

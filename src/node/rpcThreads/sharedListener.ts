@@ -14,7 +14,7 @@ export interface SharedListener {
   readonly port: number;
   /** A descriptor for the thread with this number, which is to close it. */
   descriptor(thread: number): Promise<number>;
-  /** One that is ready; undefined while there is none. */
+  /** A descriptor that is ready; undefined while there is none. */
   spare(thread: number): number | undefined;
   /** Closes the descriptors that this thread was given and did not listen on before it ended, which it could not close. */
   ended(thread: number): void;
@@ -26,7 +26,7 @@ export interface SharedListener {
 const FEW = 1 / 4;
 const REFILL_PAUSE_MS = 10_000;
 
-/** For how many threads descriptors are ready at first, and how many more are kept ready. */
+/** Number of threads for which descriptors are ready at first, and of spare ones that are kept ready. */
 export interface DescriptorCounts {
   readonly threads: number;
   readonly spares: number;

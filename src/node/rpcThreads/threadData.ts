@@ -16,13 +16,13 @@ export interface RpcThreadData {
   readonly databasePath: string;
   /** The index by address, which the main thread has open; undefined when it is off. */
   readonly accountIndex: { readonly path: string; readonly maxBytes: number } | undefined;
-  /** Without the genesis accounts, which are not needed here. */
+  /** The chain's rules without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
   /** Sizes of the caches of its view of the chain. */
   readonly viewLimits: ViewLimits;
-  /** Without the users. */
+  /** Settings of the servers without the users. */
   readonly servers: ServerSettings;
   /** Memory of the shown head (shownHead.ts) and of the log levels. */
   readonly shownHead: SharedArrayBuffer;

@@ -8,10 +8,10 @@ import { CONNECTIONS_LIMIT, IDLE_MS } from "./limits.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
-  /** Below the URL of the signer. */
+  /** Path below the URL of the signer. */
   readonly path: string;
   readonly body?: string;
-  /** Until the whole answer is there. */
+  /** Time until the whole answer must be there. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   /** Ends the request. */

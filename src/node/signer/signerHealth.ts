@@ -38,7 +38,7 @@ export interface HealthKeeper {
   failed(code: SignerErrorCode, reason: string, isSure?: boolean): void;
   /** A round was over before an answer came: in a fast chain a signer that hangs would else never be noticed. */
   abandoned(waitedMs: number): void;
-  /** It names our key again, or has signed. */
+  /** The signer names our key again, or has signed. */
   works(tookMs?: number): void;
   readonly health: SignerHealth;
 }

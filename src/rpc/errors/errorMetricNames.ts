@@ -66,7 +66,7 @@ const NAMED = Object.entries(ERRORS).map(([name, error]) => {
 
 const TYPES: ReadonlyMap<RpcError, string> = new Map(NAMED);
 
-/** For an error with a detail, which is not in TYPES: the first type with its code. */
+/** The first type of each code, for errors with a detail, which are not in TYPES. */
 const BY_CODE: ReadonlyMap<number, string> = new Map(
   NAMED.map(([{ code }, type]) => [code, type] as const).reverse(),
 );

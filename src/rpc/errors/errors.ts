@@ -11,7 +11,7 @@ export class RpcError {
   }
 }
 
-/** The same error with a detail after its message, as estimates use it to say why a call was not executed. */
+/** Adds a detail to an error's message, as estimates do to say why a call was not executed. */
 export function withDetail({ code, message, data }: RpcError, detail: string): RpcError {
   return new RpcError(code, `${message}: ${detail}`, data);
 }
@@ -47,9 +47,9 @@ export const ERRORS = {
   /** Not in Besu; the code of execution-apis for what a node has not, because its history begins later. */
   historyNotStored: new RpcError(4444, "Pruned history unavailable"),
   worldStateUnavailable: new RpcError(-32000, "World state unavailable"),
-  /** In Erigon's words. */
+  /** The message is Erigon's. */
   transactionNotFound: new RpcError(-32000, "transaction not found"),
-  /** In Erigon's words. */
+  /** The message is Erigon's. */
   pageTooLarge: new RpcError(-32000, "max allowed page size: 25"),
   accountNotFound: new RpcError(-32000, "Account not found"),
   invalidInput: new RpcError(-32000, "Invalid input"),

@@ -22,7 +22,7 @@ interface FeeHistoryRequest {
 /** The answer of eth_feeHistory. */
 export interface FeeHistory {
   readonly oldestBlock: Hex;
-  /** One more than the blocks: the last one belongs to the block after them. */
+  /** Base fees, one more than there are blocks: the last one belongs to the block after them. */
   readonly baseFeePerGas: readonly Hex[];
   readonly baseFeePerBlobGas: readonly Hex[];
   readonly gasUsedRatio: readonly number[];

@@ -99,7 +99,7 @@ export class Filters {
       case "blocks":
         return { kind: "found", pieces: await newBlocks(this.chain, filter) };
       case "logs": {
-        // One after another: of two at a time the first may fail, and its logs would be given together with those of the second again.
+        // Polls run one after another: of two at a time the first may fail, and its logs would be given again with those of the second.
         const found = filter.polled.then(() => this.newLogs(filter, requester));
         filter.polled = found.then(nothing, nothing);
         return found;

@@ -32,7 +32,7 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
   if (blockHash !== undefined && !(isAbsent(fromBlock) && isAbsent(toBlock))) return undefined;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
-  // Before they are decoded: a message may have a hundred thousand.
+  // Addresses are counted before they are decoded: a message may have a hundred thousand.
   if (Array.isArray(address) && address.length > CRITERIA_LIMIT) return undefined;
   const addresses = isAbsent(address) ? [] : decodeAddresses(address);
   const wanted = isAbsent(topics) ? [] : decodeTopics(topics);

@@ -13,7 +13,7 @@ export function atEndOfCycle(send: () => void): void {
   if (nowMs - beganMs > LONGEST_WAIT_MS) sendAll();
 }
 
-/** For which the first answer may wait for others of its cycle, besides the one that is being made. */
+/** Longest time that the first answer waits for others of its cycle, besides the one that is being made. */
 const LONGEST_WAIT_MS = 1;
 
 let waiting: (() => void)[] = [];

@@ -6,7 +6,7 @@ import { respondRefusal } from "./httpResponse.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { WarnedNames } from "./warnedNames.ts";
 
-/** Longer than any host name. */
+/** Characters of a Host header that are shown: more than any host name has. */
 const SHOWN_LENGTH = 255;
 
 /** Besu's body for a Host that is not on the allow-list. */
@@ -32,7 +32,7 @@ export function respondHostRefused(response: ServerResponse, check: HostCheck): 
   else respondRefusal(response, 403, JSON.stringify(REFUSED), JSON_TYPE);
 }
 
-/** The same for health and metrics, with the reason, because a probe's answer is all that its operator sees. */
+/** Refuses a request for health or metrics and gives the reason, because a probe's answer is all that its operator sees. */
 export function respondProbeRefused(
   response: ServerResponse,
   check: HostCheck,

@@ -196,7 +196,7 @@ function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<
   });
 }
 
-/** One for each response that may wait, and some for other listeners. */
+/** Listeners that a socket may have: one for each response that may wait, and as many others. */
 const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;
 
 const CHECK_PAUSE_MS = 100;

@@ -36,7 +36,7 @@ export interface HttpRequestParts extends HttpAnswerParts {
   /** Absent where everybody may call. */
   readonly gate?: Gate | undefined;
   readonly metrics?: RpcMetrics | undefined;
-  /** That of the connection, if not given. */
+  /** Names a request's remote host; connectionHost if not given. */
   readonly hostOf?: HostRule;
 }
 
@@ -80,7 +80,7 @@ class HttpRequestHandler {
     });
   }
 
-  /** Without reading the request, whose body would be in memory. */
+  /** Refuses a request without reading it, because its body would be in memory. */
   private refuseAnonymous(request: IncomingMessage, response: ServerResponse): void {
     if (!acceptsJson(request.headers.accept)) {
       this.logRefusal("JSON not accepted", request);

@@ -4,13 +4,13 @@
 export const KEEP_ALIVE_MS = 65_000;
 /** How long a request may take to arrive. */
 export interface ArrivalTimes {
-  /** For the headers, from the start of the connection or the request's first byte. */
+  /** Time for the headers to arrive, from the start of the connection or the request's first byte. */
   readonly headersMs: number;
   /** The connection ends when nothing more of a body comes for this long. */
   readonly bodyPauseMs: number;
   /** How often both are checked. */
   readonly checkMs: number;
-  /** With TLS, from the start of the connection to the end of its handshake. */
+  /** Time from the start of a TLS connection to the end of its handshake. */
   readonly handshakeMs: number;
 }
 
@@ -64,7 +64,7 @@ export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
 export const BACKLOG_BEHIND_BYTES = 4 * 1024 * 1024;
 /** Bytes of unread notifications above which the next notification cuts the connection as too slow. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
-/** The same limit when some of the bytes were written in the current event-loop cycle. */
+/** Bytes of unread notifications above which the connection is cut even when some were written in the current event-loop cycle. */
 export const CYCLE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Bytes of waiting notifications of all WebSocket connections together; above it the slowest readers are cut. */
 export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;

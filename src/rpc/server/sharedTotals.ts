@@ -8,7 +8,7 @@
 const AMOUNTS = [
   /** Bytes of large answers over HTTP that clients have not read to the end. */
   "httpAnswers",
-  /** The same of all answers over WebSocket. */
+  /** Bytes of all answers over WebSocket that clients have not read to the end. */
   "webSocketAnswers",
   /** Bytes of notifications that clients have not read. */
   "notifications",

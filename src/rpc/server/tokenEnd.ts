@@ -9,7 +9,7 @@ export class TokenEnd {
   /** How many subscriptions the connection has. */
   subscriptions = 0;
   private readonly gate: Gate | undefined;
-  /** That of the token, from the first message on. */
+  /** Grant of the token, from the first message on. */
   private grant: Grant | undefined;
 
   constructor(gate: Gate | undefined) {

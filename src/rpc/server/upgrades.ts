@@ -56,7 +56,7 @@ export interface UpgradeGuard {
   /** What becomes of a page of a foreign origin: it is refused, or has fewer methods and connections. */
   readonly judgePage: (request: IncomingMessage) => "own" | "foreign" | "refused";
   readonly connections: LimitedConnections;
-  /** That of the connection, if not given. */
+  /** Names a request's remote host; connectionHost if not given. */
   readonly hostOf?: HostRule;
 }
 

@@ -30,9 +30,9 @@ export class WebSocketOutput {
   private isCut = false;
   /** Bytes of notifications that waited before the first write of the current event-loop cycle. */
   private backlogBefore = 0;
-  /** In the stream's units: characters of strings, bytes of buffers. */
+  /** Size of the answers that wait to be sent, in the stream's units: characters of strings, bytes of buffers. */
   private unreadAnswers = 0;
-  /** The same of answers that are being made. */
+  /** Size of the answers that are being made. */
   private made = 0;
 
   /** `stream` is the connection under the socket. `onSent` is called whenever something was sent or dropped. */

@@ -215,7 +215,7 @@ const NOTIFICATIONS_PER_PART = 100;
 
 /** Subscriptions, or logs, that are checked in one unit of work. */
 const CHECKS_PER_STEP = 100;
-/** The same for addresses with subscribers, each of which needs a text as its key. */
+/** Addresses with subscribers that are checked in one unit of work; each needs a text as its key. */
 const ADDRESSES_PER_STEP = 20;
 
 function byId(a: LogSubscription, b: LogSubscription): number {

@@ -7,7 +7,7 @@ export class EventText {
     this.json = json;
   }
 
-  /** In UTF-8. Must not be modified. */
+  /** The text in UTF-8. Must not be modified. */
   get bytes(): Buffer {
     this.#bytes ??= Buffer.from(this.json, "utf8");
     return this.#bytes;

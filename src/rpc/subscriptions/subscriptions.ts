@@ -191,7 +191,7 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   ];
   const stops = new Map<Source, () => void>();
 
-  /** For subscribers who could not be told of everything: they know then that they have to begin anew. */
+  /** Closes the connections of subscribers who could not be told of everything: they know then that they have to begin anew. */
   function closeFollowers(kinds: readonly SubscriptionKind[], reason: string): void {
     const followers = new Set(
       kinds.flatMap((kind) => [...table.of(kind)].map(({ connection }) => connection)),

@@ -79,7 +79,7 @@ export function createMainThread(
     }
   }
 
-  /** One of several requests cannot be sent: such as one that is nested too deeply. */
+  /** Sends requests one by one, because one of them cannot be sent: such as one that is nested too deeply. */
   function sendSingly(requests: readonly NumberedRequest[]): void {
     for (const one of requests) {
       try {

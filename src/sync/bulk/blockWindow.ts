@@ -18,7 +18,7 @@ export interface PendingBlock {
   /** When the newest of these was sent. */
   requestedMs: number;
   isSampled: boolean;
-  /** It left the window. */
+  /** Whether the block has left the window. */
   isDone: boolean;
   /** Memory of its body; estimated by its gas until it has arrived. */
   bytes: number;
@@ -138,7 +138,7 @@ export class BlockWindow {
     }
   }
 
-  /** It ended, or is not waited for any more. */
+  /** A request for these blocks ended, or is not waited for any more. */
   released(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) {
       block.requests--;
@@ -181,7 +181,7 @@ function memoryOfHeader({ header }: CheckedHeader): number {
   return memoryOfBlock({ header, transactions: [], ommers: [] });
 }
 
-/** Before the body is known: a transfer takes some 1.4 KB in memory for 21,000 gas; of calldata, 16 gas is a byte. */
+/** Estimates memory before the body is known: a transfer takes some 1.4 KB for 21,000 gas; of calldata, 16 gas is a byte. */
 function estimatedBytes({ header }: CheckedHeader): number {
   return 1024 + Number(header.gasUsed) / 16;
 }

@@ -29,7 +29,7 @@ export class BulkSync {
   #isOver = false;
   #areHeadersOver = false;
   #bulk: BulkImport | undefined;
-  /** Since when the open import has no next block. */
+  /** When the open import began to lack its next block; undefined while it does not. */
   #starvedSinceMs: number | undefined;
 
   constructor(context: SyncContext, paces: PeerPaces) {

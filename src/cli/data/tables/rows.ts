@@ -24,7 +24,7 @@ export interface TraceRow {
   readonly index: number;
   /** Indexes of the calls from the transaction to this one. */
   readonly path: readonly unknown[];
-  /** It failed, or a call around it did: what it did was undone. */
+  /** Whether the call failed, or one around it: what it did was undone. */
   readonly isUndone: boolean;
 }
 

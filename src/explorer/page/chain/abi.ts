@@ -19,7 +19,7 @@ export function readAbi(text: string): AbiReading {
   }
 }
 
-/** The same of what has been parsed. */
+/** Reads an ABI from JSON that has been parsed. */
 export function readEntries(list: unknown): AbiReading {
   if (!Array.isArray(list) || list.length === 0) return { problem: NO_ABI };
   if (list.length > MOST_ENTRIES) return { problem: TOO_MANY };

@@ -11,7 +11,7 @@ export function withChecksum(address: string): string {
 /** What a visitor or a link gave for an address. */
 export type AddressReading =
   | { readonly kind: "none" }
-  /** In lower case. One whose capital letters are no checksum of its digits is mistyped. */
+  /** An address in lower case. One whose capital letters are no checksum of its digits is mistyped. */
   | { readonly kind: "address" | "mistyped"; readonly address: string };
 
 /**

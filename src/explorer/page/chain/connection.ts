@@ -82,7 +82,10 @@ class Connection {
     this.tellHead();
   }
 
-  /** For this connection alone. While it is refused, as one who asks too much is, the head is looked at from time to time. */
+  /**
+   * Subscribes to heads on this connection. While that is refused, as to one who asks too much, the head is looked at from time to
+   * time.
+   */
   private async subscribe(socket: WebSocket): Promise<void> {
     while (socket.readyState === WebSocket.OPEN) {
       try {
@@ -109,7 +112,7 @@ class Connection {
   private receive(text: string): void {
     const message: unknown = JSON.parse(text);
     if (!isRecord(message)) return;
-    // One that opens and breaks at once, by a proxy in between, is tried ever more seldom.
+    // Only a message ends the longer pauses: a connection that a proxy opens and breaks at once is tried ever more seldom.
     this.pauseMs = SHORTEST_PAUSE_MS;
     if (message["method"] === "eth_subscription") {
       this.tellHead();

@@ -16,10 +16,10 @@ export interface DecidedBlock {
   readonly spacing: number | undefined;
   readonly proposer: string;
   readonly round: number;
-  /** Whose rounds ended without it, the first round's first. */
+  /** Validators whose rounds ended without the block, the first round's first. */
   readonly lostTurns: readonly string[];
   readonly vote: RoundRow["vote"];
-  /** Those who decided it, by address. */
+  /** Addresses of the validators that decided the block. */
   readonly validators: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function useDecidedBlocks(): Loaded<readonly DecidedBlock[]> {
 async function follow(known: readonly DecidedBlock[], newest: number): Promise<readonly DecidedBlock[]> {
   const [last] = known;
   const missing = last === undefined ? LOOKED_AT : newest - last.number + 1;
-  // One that is known already shows whether it is the same chain.
+  // A block that is known already shows whether it is the same chain.
   const count = missing < 1 || missing > LOOKED_AT ? LOOKED_AT : missing;
   const [rows, arrivals] = await Promise.all([
     call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]),

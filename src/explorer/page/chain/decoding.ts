@@ -53,7 +53,7 @@ const STANDARD = parseAbi([
   "event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)",
 ]);
 
-/** The same event of ERC-721, whose third value is a topic. */
+/** Transfer and Approval of ERC-721, whose third value is a topic. */
 const ERC721 = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)",
   "event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)",
@@ -154,7 +154,7 @@ export function authorizationHash({ chainId, address, nonce }: Authorization): H
   return keccak256(concatHex(["0x05", toRlp([numberInRlp(chainId), address as Hex, numberInRlp(nonce)])]));
 }
 
-/** Without leading zeros, in whole bytes. */
+/** A number in whole bytes without leading zeros. */
 function numberInRlp(quantity: string): Hex {
   const digits = quantity.replace(/^0x0*/, "");
   return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;

@@ -24,7 +24,7 @@ export interface NodeStatus {
     readonly databaseBytes: string;
   };
   readonly unminedCount: string;
-  /** Those that wait longest; of many, the first ones. */
+  /** Transactions that have waited longest; of many, the first ones. */
   readonly unmined: readonly UnminedTransaction[];
   /** Null where no wallet can be sent to the node. */
   readonly walletRpc: WalletRpc | null;
@@ -44,7 +44,7 @@ export interface NodeStatus {
 export interface NodeHistory {
   /** Zero where all are. */
   readonly firstBlock: string;
-  /** So many below the head; null for all from the first on. */
+  /** Blocks below the head that are kept; null for all from the first on. */
   readonly keptBlocks: string | null;
   /** Null until it is known. */
   readonly blocksToRemove: string | null;
@@ -68,7 +68,7 @@ export interface UnminedTransaction {
 export interface WalletRpc {
   readonly port: string;
   readonly isSecure: boolean;
-  /** It answers visitors on its own machine alone. */
+  /** Whether the port answers visitors on its own machine alone. */
   readonly isLocal: boolean;
 }
 

@@ -57,7 +57,7 @@ function simpleValue(type: string, text: string): unknown {
   return text.toLowerCase();
 }
 
-/** In lower case no wallet notices any more that it is mistyped. */
+/** Refuses a mistyped address, because no wallet notices that any more when it is in lower case. */
 function address(text: string): string {
   const reading = readAddress(text);
   if (reading.kind === "none") throw new Error("an address has forty digits after 0x");

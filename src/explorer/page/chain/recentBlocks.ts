@@ -95,7 +95,7 @@ class RecentBlocks {
 
   private async updateBlocks(newest: number): Promise<void> {
     const [known] = this.blocks;
-    // One that is known already shows whether the chain was rewound meanwhile.
+    // A block that is known already shows whether the chain was rewound meanwhile.
     const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
     const count = missing < 1 || missing > KEPT_BLOCKS ? KEPT_BLOCKS : missing;
     const rows = await loadBlocks(hexOf(newest), count);
@@ -111,7 +111,7 @@ function tell(listeners: ReadonlySet<() => void>): void {
   for (const listener of listeners) listener();
 }
 
-/** So many blocks up to this one, the newest first. */
+/** Loads `count` blocks up to `newest`, the newest first. */
 export async function loadBlocks(newest: string, count: number): Promise<readonly RecentBlock[]> {
   const rows = await call<readonly RoundRow[]>("ibft_getRounds", [newest, hexOf(count)]);
   return Promise.all(rows.map(withTransactions));

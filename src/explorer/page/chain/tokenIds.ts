@@ -23,7 +23,7 @@ export function idQuantity(id: bigint): string {
   return `0x${id.toString(16)}`;
 }
 
-/** Whose one of a kind is; null where it is nobody's, as its contract answers. */
+/** Owner of a token that is one of a kind, as its contract answers; null where it is nobody's. */
 export async function ownerOf(token: string, id: bigint): Promise<string | null> {
   const answer = await ask(token, OWNER_OF, id);
   return answer?.length === 66 && BigInt(answer) > 0n ? `0x${answer.slice(-40)}` : null;

@@ -35,7 +35,7 @@ export interface AccessListEntry {
   readonly storageKeys: readonly string[];
 }
 
-/** That the code of `address` may run as the one who signed (EIP-7702). */
+/** Permission that the code of `address` runs as the account that signed (EIP-7702). */
 export interface Authorization {
   readonly chainId: string;
   readonly address: string;

@@ -21,7 +21,7 @@ export function Pager({
   );
 }
 
-/** The same for a list whose pages are found by a cursor, from the first one on. */
+/** Links between pages that are found by a cursor, from the first one on. */
 export function CursorPager({
   path,
   parameter,
@@ -30,7 +30,7 @@ export function CursorPager({
   names = ["Newest", "Older"],
 }: {
   readonly path: string;
-  /** That has the cursor in the query. */
+  /** Name of the cursor in the query. */
   readonly parameter: string;
   /** Null on the first page. */
   readonly cursor: string | null;

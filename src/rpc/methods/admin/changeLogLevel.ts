@@ -18,7 +18,7 @@ export const adminChangeLogLevel = defineMethod({
   },
 });
 
-/** In capitals only, as in Besu (json-rpc.md#admin). */
+/** Accepts levels in capitals only, as in Besu (json-rpc.md#admin). */
 function decodeLevel(value: unknown): LogLevel | undefined {
   return LOG_LEVELS.find((level) => level === value);
 }

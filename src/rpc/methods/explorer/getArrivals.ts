@@ -7,7 +7,7 @@ import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts"
 import { decodeIndex } from "../../parameters/parameters.ts";
 import { GIVEN_QUANTITY, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
-/** For charts of the time between blocks, whose stamps are whole seconds. */
+/** Serves charts of the time between blocks, because the stamps of blocks are whole seconds. */
 export const explorerGetArrivals = defineMethod({
   name: "explorer_getArrivals",
   namespace: "EXPLORER",

@@ -11,7 +11,7 @@ const MOST_PEERS = 100;
 /** Characters of the name that a peer gives its program. */
 const NAME_LENGTH = 64;
 
-/** For pages that anybody may see: nothing secret, no path, and no address where a peer is reached. */
+/** Serves pages that anybody may see: nothing secret, no path, and no address where a peer is reached. */
 export const explorerGetNodeStatus = defineMethod({
   name: "explorer_getNodeStatus",
   namespace: "EXPLORER",

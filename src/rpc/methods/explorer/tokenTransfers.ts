@@ -63,7 +63,7 @@ export function transferAt(block: StoredBlock, place: FoundPlace): TokenTransfer
   return log && tokenTransferOf(log);
 }
 
-/** One item, or none where the transfer is gone. */
+/** The transfer as a list of one item, or of none where it is gone. */
 function transferJson(block: StoredBlock, place: FoundPlace): readonly Json[] {
   const transfer = transferAt(block, place);
   const index = transactionIndexOf(place);

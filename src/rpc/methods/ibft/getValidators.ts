@@ -35,7 +35,7 @@ export const ibftGetValidatorsByBlockHash = defineMethod({
   run: ([hash], { backend }) => validatorsIn(backend.chain.headerByHash(hash)),
 });
 
-/** In the header's order: ascending, except in a genesis block, where the author chose the order. */
+/** Validators in the header's order: ascending, except in a genesis block, where the author chose the order. */
 function validatorsIn(named: NamedHeader | undefined): readonly string[] | null {
   if (named === undefined) return null;
   const extra = decodeExtraData(named.header.extraData);

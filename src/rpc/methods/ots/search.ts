@@ -158,7 +158,7 @@ function startOf(block: number): Place {
   return { block, position: 0 };
 }
 
-/** Beyond every block. */
+/** Limits a block number to one beyond every block. */
 function clamped(block: bigint): number {
   return block > BEYOND ? Number(BEYOND) : Number(block);
 }

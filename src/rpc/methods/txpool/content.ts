@@ -189,7 +189,7 @@ class SubPoolListing {
   }
 }
 
-/** One line for each. The writer takes bytes, each as one character. */
+/** Writes a transaction as one line of text. The writer takes bytes, each as one character. */
 function writeSummary(writer: JsonWriter, transaction: SentTransaction, name: string): Iterable<void> {
   const { to, value, gasLimit } = transaction;
   const recipient = to === undefined ? "contract creation" : toHex(to);

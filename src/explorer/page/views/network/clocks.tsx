@@ -14,7 +14,7 @@ const STALE_MS = 60_000;
 
 interface Measured {
   readonly address: string;
-  /** Since it was last heard, if that is long ago. */
+  /** Time since the validator was last heard, if that is long ago. */
   readonly staleMs: number | undefined;
   /** Seconds, the oldest first. */
   readonly ahead: readonly number[];

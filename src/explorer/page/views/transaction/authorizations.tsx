@@ -96,7 +96,7 @@ function Delegate({ address }: { readonly address: string }) {
   );
 }
 
-/** One for chain 0 holds on all chains. */
+/** Shows the chain of an authorization; one for chain 0 holds on all chains. */
 function ChainOf({
   authorization,
   own,

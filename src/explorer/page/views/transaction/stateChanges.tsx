@@ -123,7 +123,7 @@ function showCode(code: string): string {
     : `that of ${showShortHex(withChecksum(delegate))}`;
 }
 
-/** Without leading zeros, cut where it is long. */
+/** Shows a slot without leading zeros, cut where it is long. */
 function shortSlot(word: string): string {
   const digits = word.slice(2).replace(/^0+(?=.)/, "");
   return digits.length > 20 ? `0x${digits.slice(0, 8)}…${digits.slice(-8)}` : `0x${digits}`;
