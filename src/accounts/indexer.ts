@@ -19,13 +19,13 @@ export interface IndexerParts {
   readonly maxBytes: number;
   /** Bytes that the index takes on disk. */
   measure(): Promise<number>;
-  /** Monotonic, milliseconds. */
+  /** Time of a monotonic clock, milliseconds. */
   nowMs(): number;
-  /** BLOCK_LIMITS unless given. */
+  /** Limits of one block; BLOCK_LIMITS unless given. */
   readonly limits?: BlockLimits;
 }
 
-/** Where the index is after a step. */
+/** The state of the index after a step. */
 export interface IndexProgress extends IndexStatus {
   readonly head: number;
   readonly bytes: number;

@@ -18,7 +18,7 @@ export interface CallWorkerData {
   /** The chain's specification without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
-  /** Sizes of its caches. */
+  /** Sizes of the worker's caches. */
   readonly history: HistoryLimits;
 }
 

@@ -2,7 +2,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { memoryOfBlock } from "../types/memory.ts";
 
-/** Besu keeps as many. */
+/** Number of blocks kept, which is Besu's. */
 const KEPT_BLOCKS = 100;
 /** Bounds memory: any peer may send bad blocks, and large ones. */
 const KEPT_BYTES = 32 * 1024 * 1024;
@@ -22,7 +22,7 @@ export class BadBlocks {
     this.dropOldest();
   }
 
-  /** Oldest first. */
+  /** All bad blocks, the oldest first. */
   all(): readonly NamedBlock[] {
     return [...this.kept.values()].map(({ block }) => block);
   }

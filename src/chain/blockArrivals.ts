@@ -5,7 +5,7 @@ import type { ChainReader } from "./chain.ts";
 export interface BlockArrival {
   readonly number: bigint;
   readonly hash: Hash;
-  /** Milliseconds since 1970. */
+  /** Time of the event, milliseconds since 1970. */
   readonly atMs: number;
 }
 

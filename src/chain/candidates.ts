@@ -26,7 +26,7 @@ import type { ValidatorSets } from "./validators.ts";
 export interface CandidateRequest {
   readonly parent: NamedHeader;
   readonly round: number;
-  /** Seconds, already valid against the parent's. */
+  /** Timestamp in seconds, already valid against the parent's. */
   readonly timestamp: bigint;
   readonly vote?: ValidatorVote;
 }

@@ -33,7 +33,7 @@ interface NextBlockRules {
   readonly isZeroBaseFee: boolean;
   /** The first base fee is zero, or all are. */
   readonly isFreeFromStart: boolean;
-  /** Bytes; undefined before Shanghai (EIP-3860). */
+  /** Maximum bytes of init code; undefined before Shanghai (EIP-3860). */
   readonly initCodeLimit: number | undefined;
   intrinsicGas(transaction: Transaction): bigint;
 }

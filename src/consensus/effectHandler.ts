@@ -27,7 +27,7 @@ export interface EffectHandlerParts {
   readonly signer?: RemoteSigner | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Nothing is counted when absent. */
+  /** Metrics of consensus; nothing is counted when absent. */
   readonly metrics?: ConsensusMetrics | undefined;
 }
 

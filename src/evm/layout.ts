@@ -53,7 +53,7 @@ export const FIELD = {
 /** Bytes before a frame's stack. */
 export const FIELDS_BYTES = 256;
 
-/** Why the core returned. */
+/** Reasons why the core returned. */
 export const STATUS = {
   STOPPED: 0,
   ENDED: 1,

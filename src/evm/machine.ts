@@ -26,10 +26,10 @@ export interface CoreFork {
 
 /** Environment of a frame; positions are in the core's memory. */
 export interface FrameStart {
-  /** Where the frame's fields go. */
+  /** Position of the frame's fields. */
   readonly at: number;
   readonly code: PreparedCode;
-  /** Words on the stack at most. */
+  /** Maximum number of words on the stack. */
   readonly stackLimit: number;
   readonly isStatic: boolean;
   readonly input: number;

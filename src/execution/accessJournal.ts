@@ -187,5 +187,5 @@ interface Undo {
 }
 
 const UNTOUCHED = -2;
-/** Touched outside of all checkpoints. */
+/** Mark of what was touched outside of all checkpoints. */
 const OUTSIDE = -1;

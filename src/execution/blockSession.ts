@@ -27,7 +27,7 @@ export interface SessionParts {
   readonly isDiscarded?: boolean | undefined;
   /** Receives what gas estimation has to observe. */
   readonly observed?: Observed | undefined;
-  /** For traces. */
+  /** Observer of the execution, for traces. */
   readonly observer?: ExecutionObserver | undefined;
   /** Receives each call alone, where there is no observer. */
   readonly messages?: MessageObserver | undefined;

@@ -35,7 +35,7 @@ export interface BuildSettings extends ReceiptSettings, BlockRoom {
   readonly clock: Pick<Clock, "nowMs">;
   /** Wall-clock time after which no transaction starts, and none that ends later is kept (ibft2.md#time-budget). */
   readonly deadlineMs: number;
-  /** Defaults to the deadline alone. */
+  /** Time limits of transactions; default to the deadline alone. */
   readonly timeLimits?: TimeLimits;
 }
 

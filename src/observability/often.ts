@@ -61,6 +61,6 @@ interface Interval {
   logged: number;
   /** Lines that were not logged. */
   more: number;
-  /** Set when there are any. */
+  /** Timer of the line that tells how many more there were; set when there are any. */
   timer: Timer | undefined;
 }

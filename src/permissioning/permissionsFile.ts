@@ -19,7 +19,7 @@ export interface ListedText {
   readonly line: number;
 }
 
-/** Hundreds of thousands of accounts. */
+/** Maximum size of the file: enough for hundreds of thousands of accounts. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Reads a list from the file. Fails with the defect and its position. */

@@ -119,7 +119,7 @@ export class FlatColumn {
     return EMPTY_BYTES;
   }
 
-  /** Trie id u64, slot. Reuses one array. */
+  /** Key in the cache: trie id as u64, then the slot. Reuses one array. */
   private cacheKeyOf(trieId: number, slot: Uint8Array): Uint8Array {
     const key = this.slotCacheKey;
     writeUint32(key, 0, Math.floor(trieId / 2 ** 32));

@@ -84,7 +84,7 @@ const EMPTY_STATE: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 
 
 /** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
 export class WorldState {
-  /** Sizes of its caches. */
+  /** Sizes of the caches. */
   readonly limits: WorldStateLimits;
   /** State after the head block, from the flat column: the fastest read there is. Moves with the head. */
   readonly head: StateReader;

@@ -172,5 +172,5 @@ const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
 /** Most bytes of a frame beside its data: its objects, and short data in separate allocations. */
 const FRAME_BYTES = 1000;
-/** Far more memory than a block's gas pays for. */
+/** Memory size that is far beyond what a block's gas pays for. */
 const MEMORY_LIMIT = 1n << 26n;

@@ -15,7 +15,7 @@ export interface Curve {
 
 type Pair = readonly [bigint, bigint];
 
-/** EIP-196, EIP-197. */
+/** The curve of EIP-196 and EIP-197. */
 export const BN254: Curve = {
   order: 21888242871839275222246405745257275088696311157297823662689037894645226208583n,
   b: 3n,
@@ -29,7 +29,7 @@ export const BN254: Curve = {
   hasSecondFirst: true,
 };
 
-/** EIP-2537. */
+/** The curve of EIP-2537. */
 export const BLS12_381: Curve = {
   order:
     4002409555221667393417789825735904156556882819939007885332058136124031650490837864442687629129015664037894272559787n,

@@ -48,7 +48,7 @@ function isBelowSentry(step: Step | undefined): boolean {
 
 const SSTORE = 0x55;
 const SENTRY_GAS = 2300n;
-/** Exists since Istanbul, as the sentry does. */
+/** Opcode that exists since Istanbul, as the sentry does. */
 const CHAINID = 0x46;
 
 const INVALID = 0xfe;

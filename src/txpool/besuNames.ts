@@ -20,7 +20,7 @@ export const REMOVAL_OPERATIONS: Readonly<Record<RemovalCause, string>> = {
   invalid: "invalidated",
 };
 
-/** Besu's constants for rejections. */
+/** Besu's names of reasons for a rejection. */
 export const REJECTION_REASONS: Readonly<Record<PoolErrorCode, string>> = {
   knownTransaction: "TRANSACTION_ALREADY_KNOWN",
   feeCapExceeded: "TX_FEECAP_EXCEEDED",

@@ -9,7 +9,7 @@ import type { TxPool } from "./txPool.ts";
 /** Results that say nothing about the peer, such as known transactions, count for neither. */
 export interface PeerCounts {
   readonly accepted: number;
-  /** May be a fraction. */
+  /** Sum of the rejections, each with its weight: it may be a fraction. */
   readonly rejected: number;
   /** What the full pool had no place for; absent when there is none. */
   readonly withoutPlace?: readonly Transaction[];

@@ -228,7 +228,7 @@ interface Insertion {
 interface Departed {
   readonly entry: PooledEntry;
   readonly queue: SenderQueue;
-  /** Its last sub-pool. */
+  /** The entry's last sub-pool. */
   readonly subPool: SubPool;
 }
 

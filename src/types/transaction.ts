@@ -169,7 +169,7 @@ class DecodedTransaction implements Transaction {
   readonly hasLowS: boolean;
   readonly raw: Uint8Array;
   readonly hash: Hash;
-  /** Where v begins in the bytes. */
+  /** Position of v in the bytes. */
   readonly signatureAt: number;
   /** Undefined until it is known. */
   sender: Address | undefined;

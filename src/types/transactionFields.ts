@@ -10,7 +10,7 @@ export const NO_ENTRIES: readonly never[] = [];
  * methods throw RangeError for a field that is missing or does not fit.
  */
 export class FieldReader {
-  /** Where the first field begins. */
+  /** Position of the first field. */
   readonly from: number;
   private readonly bytes: Uint8Array;
   private readonly until: number;
@@ -30,7 +30,7 @@ export class FieldReader {
     this.until = list.until;
   }
 
-  /** Where the next field begins. */
+  /** Position of the next field. */
   get position(): number {
     return this.next;
   }

@@ -151,7 +151,7 @@ export class RecoveryPool {
         if (batches.length === load && thread.isReady) this.send({ thread, batches });
   }
 
-  /** Starts those that were not started yet. */
+  /** Starts the threads that were not started yet. */
   private startThreads(): void {
     for (const thread of this.threads) thread.start();
   }

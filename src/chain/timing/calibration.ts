@@ -26,7 +26,7 @@ export interface CalibrationParts {
    * processes that start at the same time. The clock is used where it is absent.
    */
   readonly cpuMs?: (() => number) | undefined;
-  /** Aborted when the node stops. */
+  /** Signal that is aborted when the node stops. */
   readonly signal: StopSignal;
   /** Rules of a block on the head. Both are new objects after each move of the head. */
   base(): { readonly head: object; readonly rules: BlockRules };

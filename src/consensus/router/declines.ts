@@ -52,5 +52,5 @@ const DECLINE_PAUSE_HEIGHTS = 8n;
 
 const VALIDATORS_LIMIT = 200;
 
-/** All pairs of a hundred validators. */
+/** Pairs remembered: all those of a hundred validators. */
 const PAIRS_LIMIT = 10_000;

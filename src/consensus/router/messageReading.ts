@@ -44,7 +44,7 @@ const SPEAKERS_SHARE = 0.1;
 /** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */
 const FREE_ROUNDS = 8;
 
-/** Shared by all peers that are not validators. */
+/** Account shared by all peers that are not validators. */
 const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 };
 
 /**

@@ -58,7 +58,7 @@ export interface MessageRouterParts {
   /** Called for a message that no honest node sends, from a peer that is not a validator. */
   readonly penalisePeer?: (sender: Address) => void;
   readonly metrics?: MessageRouterMetrics | undefined;
-  /** IBF/1 by default. */
+  /** Codec of the messages; IBF/1 by default. */
   readonly codec?: MessageCodec;
   /** Runs relaying after a delay; runs it at once by default. */
   readonly later?: (relay: () => void, delayMs: number) => void;

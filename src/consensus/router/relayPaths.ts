@@ -142,7 +142,7 @@ const STAGES: Readonly<Record<SignedMessage["kind"], number>> = {
 /** Relayers kept for an author that is not connected to us: some may stop relaying, and the fastest one changes. */
 const KEPT_RELAYERS = 8;
 
-/** Several rounds of a hundred validators. */
+/** Sources remembered: those of several rounds of a hundred validators. */
 const SOURCES_LIMIT = 2_000;
 
 /**

@@ -44,7 +44,7 @@ export class Speakers {
     return this.speaking.filter((one) => includesBytes(one.nodes, node)).map(({ validator }) => validator);
   }
 
-  /** Forgets those of other validators. */
+  /** Forgets the nodes of all other validators. */
   retain(validators: readonly Address[]): void {
     const kept = this.speaking.filter(({ validator }) => includesBytes(validators, validator));
     if (kept.length < this.speaking.length) this.replace(kept);

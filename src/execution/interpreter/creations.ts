@@ -81,7 +81,7 @@ export function creationPrice({ table }: Run, instruction: number, words: bigint
 const CREATE2 = 0xf5;
 const CREATE_GAS = 32_000n;
 const HASH_WORD_GAS = 6;
-/** EIP-2681. */
+/** Highest nonce of an account (EIP-2681). */
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
 /** `nonce` is the creator's before the creation. */
@@ -89,7 +89,7 @@ export function addressByNonce(creator: Address, nonce: bigint): Address {
   return asAddress(keccak256(encodeRlp([creator, bigintToBytes(nonce)])).slice(12));
 }
 
-/** EIP-1014. */
+/** Address of a contract that CREATE2 makes (EIP-1014). */
 function addressBySalt(creator: Address, salt: Uint8Array, codeHash: Uint8Array): Address {
   return asAddress(keccak256(concatBytes(CREATE2_PREFIX, creator, salt, codeHash)).slice(12));
 }
@@ -103,7 +103,7 @@ export function beginCreation(run: Run, frame: Frame, value: bigint): void {
   // Init code of any length is hashed and searched for jump targets, which takes an unpredictable time.
   yieldPolicy.deadline?.abort();
   run.frame = frame;
-  // Stays warm if the creation fails.
+  // The address stays warm if the creation fails.
   if (rules.hasColdAccess) accesses.warm(address);
   run.checkpoint();
   run.reserve(spaceOf(frame) + 32);

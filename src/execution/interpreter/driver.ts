@@ -181,5 +181,5 @@ const SELFDESTRUCT = 0xff;
 /** Jumps, or as much other work, between looks at the clock: some microseconds. */
 const WORK = 512;
 const INLINE_WORK = 64;
-/** Other returns of the core between them. */
+/** Returns of the core for other reasons between two looks at the clock. */
 const RETURNS_PER_CHECK = 16;

@@ -22,7 +22,7 @@ export interface Frame {
   /** Call data or init code in the machine's memory. */
   readonly input: number;
   readonly inputSize: number;
-  /** Where the caller wants the output. */
+  /** Position at which the caller wants the output. */
   readonly outputAt: number;
   readonly outputSize: number;
   /** Hash of the code; undefined for creations, because the hash of their init code is not known. */

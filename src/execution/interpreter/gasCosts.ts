@@ -120,7 +120,7 @@ function wordsOf(bytes: bigint): bigint {
   return (bytes + 31n) / 32n;
 }
 
-/** Reported for what no gas pays for. */
+/** Price that is reported for what no gas pays for. */
 const HIGHEST_PRICE = 2n ** 63n - 1n;
 
 /** PUSH and DUP, and what pushes a word of the environment. */

@@ -6,7 +6,7 @@ import type { Rules } from "../rules.ts";
 export interface GasSchedule {
   readonly core: CoreFork;
   readonly balance: number;
-  /** EXTCODESIZE and EXTCODECOPY. */
+  /** Cost of EXTCODESIZE and EXTCODECOPY. */
   readonly code: number;
   readonly codeHash: number;
   readonly load: number;

@@ -79,7 +79,7 @@ export interface CallConfig {
   /** True: code sees the block's own fees even if gas is free. */
   readonly showsFees?: boolean;
   readonly observed?: Observed;
-  /** For traces. */
+  /** Observer of the execution, for traces. */
   readonly observer?: ExecutionObserver;
 }
 

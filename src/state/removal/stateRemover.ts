@@ -141,10 +141,10 @@ export class StateRemover {
   }
 }
 
-/** Between `kept` and a quarter more states are readable. */
+/** Removals per `kept` states, so that between `kept` and a quarter more states are readable. */
 const ROUNDS_PER_HISTORY = 4n;
 /** Pages in the cache, the nodes of one write, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 256;
-/** Shorter removals are not worth a line. */
+/** Duration from which on a removal is worth a line. */
 const LONG_SECONDS = 30;
 const TELL_MS = 30_000;

@@ -27,10 +27,10 @@ export interface BuiltNode {
   /** The node's hash, or its RLP when that is shorter; then it takes no bytes of the stack. */
   readonly reference: Uint8Array;
   readonly isLeaf: boolean;
-  /** Where its fragment of a page begins. */
+  /** Start of the node's fragment of a page. */
   start: number;
-  /** Where its own record begins, the last one of the fragment. */
+  /** Start of the node's own record, the last one of the fragment. */
   record: number;
-  /** Where the fragment ends. */
+  /** End of the fragment. */
   end: number;
 }

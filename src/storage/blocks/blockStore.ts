@@ -175,7 +175,7 @@ export class BlockStore {
   encodedHeader(number: bigint): Uint8Array | undefined {
     if (number < 0n || number > HIGHEST_NUMBER) return undefined;
     const found = readEncodedHeader(this.database, number);
-    // Committed since then, or not there.
+    // The block was committed since then, or is not there.
     return found ?? (this.recordUpToHead(number) && readEncodedHeader(this.database, number));
   }
 
