@@ -95,7 +95,7 @@ function extendFar(f: usize, gas: i64, offset: u64, size: u64): i64 {
   return left;
 }
 
-// For the driver, which leaves gas in here: a bigint for each price would cost more than most instructions.
+// The driver leaves gas in here: a bigint for each price would cost more than most instructions.
 
 /**
  * Takes gas from a frame; 0 if it has not enough, and then it keeps all. The amount is a whole number below 2^53, because a

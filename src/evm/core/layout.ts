@@ -72,7 +72,7 @@ export const ENDED: i32 = 1;
 export const REVERTED: i32 = 2;
 /** The driver performs the instruction in LEFT. */
 export const LEAVE: i32 = 3;
-/** It is time to look at the clock. */
+/** The driver looks at the clock. */
 export const REST: i32 = 4;
 /** The instruction needs more memory; it is performed again once there is room. */
 export const GROW: i32 = 5;

@@ -28,7 +28,7 @@ export function power(to: usize, base: usize, exponent: usize, bits: i32): void 
     return;
   }
   setSmall(RESULT, 1);
-  // From the lowest bit on, so that the base ends as its power of 2^SQUARINGS if there are more bits.
+  // The bits are taken from the lowest on, so that the base ends as its power of 2^SQUARINGS if there are more bits.
   const count = min(bits, SQUARINGS);
   const low = load<u32>(EXPONENT);
   for (let bit = 0; bit < count; bit++) {
@@ -57,7 +57,7 @@ const SQUARINGS: i32 = 20;
  */
 function powerNearOne(): void {
   copyWord(UPPER, BASE);
-  // Its lowest bit is 1, which falls off.
+  // The lowest bit is 1, and falls off.
   shiftRight(UPPER, 22, 0);
   setSmall(SUM, 1);
   for (let j: u64 = 12; j > 0; j--) {
