@@ -15,7 +15,12 @@ export interface DeclarationCounts {
   readonly factoriesOfOneNew: number;
   /** Functions that return an object with methods which close over their variables. */
   readonly closureFactories: number;
+  /** Lines of the files that join rooms: those of node/ that use the values of two further rooms or more. */
+  readonly assemblyLines: number;
 }
+
+/** Rooms that everybody uses, which assembly does not join, and the assembly's own. */
+const NOT_JOINED = ["primitives", "observability", "workers", "types", "chainspec", "config", "node"];
 
 const EXPORT =
   /^export (?:declare )?(?:default )?(?:async )?(?:abstract )?(?:function\*?|class|interface|type|const|let|enum) /gm;
@@ -56,7 +61,7 @@ export function countDeclarations(files: readonly SourceFile[]): DeclarationCoun
   const single = [...behaviours].filter((name) => made(name) === 1);
   return {
     files: files.length,
-    lines: files.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
+    lines: linesOf(files),
     exports: exported,
     interfaces,
     interfacesOfOneClass: single.filter((name) => classes.has(name)).length,
@@ -64,7 +69,20 @@ export function countDeclarations(files: readonly SourceFile[]): DeclarationCoun
     interfacesOfSeveral: [...behaviours].filter((name) => made(name) > 1).length,
     factoriesOfOneNew,
     closureFactories,
+    assemblyLines: linesOf(files.filter(joinsRooms)),
   };
+}
+
+function joinsRooms({ room, imports }: SourceFile): boolean {
+  const rooms = imports
+    .filter(({ isFile, kind }) => isFile && kind !== "type")
+    .map(({ target }) => target.split("/")[0] ?? target)
+    .filter((each) => !NOT_JOINED.includes(each));
+  return room === "node" && new Set(rooms).size >= 2;
+}
+
+function linesOf(files: readonly SourceFile[]): number {
+  return files.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0);
 }
 
 /** Whether the function's last statement returns an object with a method, or with a function of its own. */
