@@ -35,7 +35,7 @@ export const HEAD_LISTENERS = [
   /** node: the line about the block. */
   "blockLog",
   /** network: peers that validators no longer need give up their places. */
-  "network",
+  "connections",
   /** rpc: when the block arrived; a caller that is told of it may ask. */
   "arrivals",
   /** rpc: changes since a filter's last poll. */

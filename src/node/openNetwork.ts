@@ -126,7 +126,7 @@ async function openPort(
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, close } = peers.value;
   onStop(close);
-  chain.onHeadChanged("network", () => network.review());
+  chain.onHeadChanged("connections", () => network.review());
   return peers;
 }
 
