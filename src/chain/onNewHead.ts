@@ -40,18 +40,18 @@ export const HEAD_LISTENERS = [
   "arrivals",
   /** rpc: changes since a filter's last poll. */
   "filters",
-  /** rpc: calls that wait for the inclusion of their transaction. */
-  "inclusionWaits",
   /** rpc: prices that fees are suggested from. */
   "feeSamples",
-  /** rpc: subscribers of this thread. */
-  "subscriptions",
   /** node: the threads for callers, which refresh their views. */
   "callerThreads",
   /** metrics: counters of blocks, gas and transactions. */
   "metrics",
   /** consensus and sync: messages kept for the height, the announcement to peers, and the search for further blocks. */
   "peers",
+  /** rpc: calls that wait for the inclusion of their transaction. */
+  "inclusionWaits",
+  /** rpc: subscribers of this thread. */
+  "subscriptions",
   /** warmup: ends when the chain has work of its own. */
   "warmUp",
   /** accounts: the index by address, on its thread. */

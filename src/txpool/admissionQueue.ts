@@ -1,24 +1,30 @@
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Address } from "../primitives/address.ts";
 import { EventLoopPacer } from "../primitives/pacer.ts";
+import type { CodedError } from "../primitives/result.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
-import type { SubmissionErrorCode } from "./errors.ts";
+import { poolError, type SubmissionErrorCode } from "./errors.ts";
 import type { TxPool } from "./txPool.ts";
 
+/** Why a transaction was not added. */
+export type Refusal = CodedError<SubmissionErrorCode>;
+
 /** A transaction, or why what a caller sent is none. */
-export type Readable = Transaction | SubmissionErrorCode;
+export type Readable = Transaction | Refusal;
 
 /** What became of transactions that stand together: of so many, those refused, by their places. */
 export interface Decided {
   readonly count: number;
-  readonly refused: [number, SubmissionErrorCode][];
+  readonly refused: readonly (readonly [place: number, why: Refusal])[];
 }
 
 export interface Decisions {
   /** Called for one piece of the transactions after the other, in their order. */
   decided(decided: Decided): void;
-  /** Called instead where senders cannot be recovered: the node is stopping. */
-  failed?(count: number, error: unknown): void;
+  /** Called instead where the senders of so many could not be recovered: the node is stopping. */
+  unrecovered(count: number, error: unknown): void;
+  /** Called instead where the pool threw: a fault of this node. */
+  failed(count: number, error: unknown): void;
 }
 
 interface Arrived {
@@ -69,9 +75,7 @@ export class AdmissionQueue {
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
       let gathered: Readable[] = [];
       for (const transaction of next.transactions) {
-        const refused =
-          typeof transaction === "string" ? transaction : this.pool.screen(transaction, "local");
-        gathered.push(refused ?? transaction);
+        gathered.push(isTransaction(transaction) ? this.screened(transaction) : transaction);
         if (gathered.length < BATCH_LIMIT && !pacer.isDue()) continue;
         this.recover(gathered, next.on);
         gathered = [];
@@ -84,7 +88,7 @@ export class AdmissionQueue {
 
   private recover(transactions: readonly Readable[], on: Decisions): void {
     if (transactions.length === 0) return;
-    const senders = this.recoverSenders(transactions.filter((one) => typeof one !== "string"));
+    const senders = this.recoverSenders(transactions.filter(isTransaction));
     // A rejection before this batch's turn is handled at its turn.
     senders.catch(() => undefined);
     this.batches.push({ transactions, senders, on });
@@ -94,36 +98,60 @@ export class AdmissionQueue {
   private async addBatches(): Promise<void> {
     this.isAdding = true;
     const pacer = new EventLoopPacer();
-    for (let next = this.batches.shift(); next !== undefined; next = this.batches.shift()) {
-      const { transactions, on } = next;
-      const senders = await next.senders.catch((error: unknown) => {
-        on.failed?.(transactions.length, error);
-      });
-      if (senders === undefined) continue;
-      on.decided({ count: transactions.length, refused: this.addBatch(transactions, senders) });
-      if (pacer.isDue()) await pacer.yield();
+    try {
+      for (let next = this.batches.shift(); next !== undefined; next = this.batches.shift()) {
+        await this.decide(next);
+        if (pacer.isDue()) await pacer.yield();
+      }
+    } finally {
+      this.isAdding = false;
     }
-    this.isAdding = false;
+  }
+
+  private async decide({ transactions, senders, on }: Batch): Promise<void> {
+    const count = transactions.length;
+    const recovered = await senders.catch((error: unknown) => on.unrecovered(count, error));
+    if (recovered === undefined) return;
+    let refused: Decided["refused"];
+    try {
+      refused = this.addBatch(transactions, recovered);
+    } catch (error) {
+      on.failed(count, error);
+      return;
+    }
+    on.decided({ count, refused });
   }
 
   /** The transactions that were refused, by their places in the batch. A batch takes a millisecond or two. */
   private addBatch(
     transactions: readonly Readable[],
     recovered: readonly (Address | undefined)[],
-  ): [number, SubmissionErrorCode][] {
-    const refused: [number, SubmissionErrorCode][] = [];
+  ): Decided["refused"] {
+    const refused: [number, Refusal][] = [];
     const senders = recovered[Symbol.iterator]();
     for (const [index, transaction] of transactions.entries()) {
-      const reason =
-        typeof transaction === "string" ? transaction : this.addOne(transaction, senders.next().value);
+      const reason = isTransaction(transaction)
+        ? this.addOne(transaction, senders.next().value)
+        : transaction;
       if (reason !== undefined) refused.push([index, reason]);
     }
     return refused;
   }
 
-  private addOne(transaction: Transaction, sender: Address | undefined): SubmissionErrorCode | undefined {
-    if (sender === undefined) return "invalidSignature";
+  private screened(transaction: Transaction): Readable {
+    const refused = this.pool.screen(transaction, "local");
+    return refused === undefined ? transaction : poolError(refused, "local", "no place for its price").error;
+  }
+
+  private addOne(transaction: Transaction, sender: Address | undefined): Refusal | undefined {
+    if (sender === undefined) return NO_SIGNER;
     const added = this.pool.add(withSender(transaction, sender), "local");
-    return added.ok ? undefined : added.error.code;
+    return added.ok ? undefined : added.error;
   }
 }
+
+function isTransaction(readable: Readable): readable is Transaction {
+  return "raw" in readable;
+}
+
+const NO_SIGNER: Refusal = poolError("invalidSignature", "local", "the signature fits no key").error;

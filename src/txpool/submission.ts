@@ -1,5 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import { fail, ok, type Result } from "../primitives/result.ts";
+import { err, fail, ok, type Result } from "../primitives/result.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, type Transaction } from "../types/transaction.ts";
 import type { AdmissionQueue } from "./admissionQueue.ts";
@@ -20,17 +20,21 @@ export function createSubmission(
   function addGathered(): void {
     const waiting = gathered;
     gathered = [];
+    const rejectNext = (count: number, error: unknown): void => {
+      for (const { reject } of waiting.splice(0, count)) reject(error);
+    };
     queue.add(
       waiting.map(({ transaction }) => transaction),
       {
         decided({ count, refused }) {
-          const codes = new Map(refused);
-          for (const [index, { transaction, resolve }] of waiting.splice(0, count).entries())
-            resolve(submitted(transaction.hash, codes.get(index)));
+          const reasons = new Map(refused);
+          for (const [index, { transaction, resolve }] of waiting.splice(0, count).entries()) {
+            const reason = reasons.get(index);
+            resolve(reason === undefined ? ok(transaction.hash) : err(reason));
+          }
         },
-        failed(count, error) {
-          for (const { reject } of waiting.splice(0, count)) reject(error);
-        },
+        unrecovered: rejectNext,
+        failed: rejectNext,
       },
     );
   }
@@ -60,7 +64,8 @@ export function createRemoteSubmission(
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const { hash, raw: canonical } = decoded.value;
-    return submitted(hash, await addRemotely(canonical, remoteHost));
+    const code = await addRemotely(canonical, remoteHost);
+    return code === undefined ? ok(hash) : fail("caller", code, "the pool refused it");
   };
 }
 
@@ -68,8 +73,4 @@ function decodeSubmission(raw: Uint8Array): Result<Transaction, SubmissionErrorC
   const canonical = unwrappedBlobTransaction(raw);
   if (canonical !== undefined) return decodeTransaction(canonical);
   return fail("caller", "malformedTransaction", "it comes without its blobs");
-}
-
-function submitted(hash: Hash, refused: SubmissionErrorCode | undefined): Submitted {
-  return refused === undefined ? ok(hash) : fail("caller", refused, "the pool refused it");
 }

@@ -3,6 +3,7 @@ import type { Address } from "../../src/primitives/address.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
+import { poolError } from "../../src/txpool/errors.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
@@ -53,6 +54,40 @@ describe("submissions", () => {
       "invalidSignature",
     ]);
     expect(added).toEqual([0n]);
+  });
+
+  it("fail together where the pool throws, and later ones do not", async () => {
+    let isBroken = true;
+    const pool = {
+      screen: () => undefined,
+      add(transaction: SentTransaction) {
+        if (isBroken) throw new Error("the disk is gone");
+        return ok({ transaction } as PoolEntry);
+      },
+    };
+    const submit = createSubmission(
+      new AdmissionQueue(pool, async (several) => several.map((each) => recoverSender(each))),
+    );
+    const failing = transactions.map(({ raw }) => submit(raw));
+    expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(
+      new Array(failing.length).fill("rejected"),
+    );
+    isBroken = false;
+    expect(await submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
+  });
+
+  it("tell why the pool refused one", async () => {
+    const pool = {
+      screen: () => undefined,
+      add: () => poolError("nonceTooLow", "local", "nonce 4 is used, the sender's next is 5"),
+    };
+    const submit = createSubmission(
+      new AdmissionQueue(pool, async (several) => several.map((each) => recoverSender(each))),
+    );
+    expect(await submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({
+      ok: false,
+      error: { code: "nonceTooLow", message: "nonce 4 is used, the sender's next is 5" },
+    });
   });
 
   it("all fail when their senders cannot be recovered, and later ones do not", async () => {

@@ -71,6 +71,7 @@ export class Listener {
   private readonly logHostRefusal: (request: IncomingMessage) => void;
   private upgraded: UpgradedConnections | undefined;
   private balance: AcceptBalance | undefined;
+  private isClosing = false;
 
   constructor(settings: ListenerSettings, parts: HandshakeParts) {
     const { tls, idleMs } = settings;
@@ -97,6 +98,8 @@ export class Listener {
     this.server.on("request", (request, response) => {
       response.sendDate = false;
       if (!this.pipelines.admits(request, response)) return;
+      // Otherwise a client that asks without a pause would hold up the close, until its newest request is cut.
+      if (this.isClosing) response.setHeader("Connection", "close");
       const check = this.checkHost(request);
       if (check === "allowed") answer(request, response);
       else refuseHost(request, response, check);
@@ -138,6 +141,7 @@ export class Listener {
 
   private async close(): Promise<void> {
     const { server, upgraded } = this;
+    this.isClosing = true;
     upgraded?.stop();
     this.balance?.stop();
     this.handshakes.cut();

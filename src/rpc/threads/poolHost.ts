@@ -16,14 +16,24 @@ export class PoolHost {
 
   /** `decide` is called in the order of the transactions. They are added also when their thread has ended meanwhile. */
   receive({ bytes }: Transactions, decide: (decided: Decided) => void): void {
-    // A node that stops closes its callers' connections: nobody waits for what fails.
-    this.queue.add(decodedIn(bytes), { decided: (decided) => decide({ kind: "submitted", ...decided }) });
+    this.queue.add(decodedIn(bytes), {
+      decided({ count, refused }) {
+        const codes = refused.map(([place, { code }]) => [place, code] as const);
+        decide({ kind: "submitted", count, refused: codes });
+      },
+      // A node that stops closes its callers' connections: nobody waits for an answer.
+      unrecovered: () => undefined,
+      // The node ends with this fault.
+      failed(_count, error) {
+        throw error;
+      },
+    });
   }
 }
 
 function* decodedIn(bytes: Uint8Array<ArrayBuffer>): Generator<Readable> {
   for (const raw of unpackBytes(bytes)) {
     const decoded = decodeTransaction(raw);
-    yield decoded.ok ? decoded.value : decoded.error.code;
+    yield decoded.ok ? decoded.value : decoded.error;
   }
 }

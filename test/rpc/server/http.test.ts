@@ -712,6 +712,31 @@ describe("limits", () => {
     await expect.poll(async () => (await ask(server, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
   });
 
+  it("close a connection after the answer to a request that came while the server closes", async () => {
+    const { server, backend } = await aToyServer();
+    const client = net.connect(server.port, server.host);
+    let answers = "";
+    client.on("data", (chunk: Buffer) => {
+      answers += chunk.toString("latin1");
+    });
+    const post = (body: string): void =>
+      void client.write(
+        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    post('{"id":1,"method":"toy_hold"}');
+    await expect.poll(() => backend.held.length).toBe(1);
+    const closed = Promise.all([server.close(), once(client, "close")]);
+    post(CHAIN_ID);
+    // The request reaches the server in one of these cycles.
+    for (let n = 0; n < 100; n++) await new Promise((resolve) => setImmediate(resolve));
+    backend.held[0]?.("held");
+    await closed;
+    const [first = "", second = ""] = answers.split("HTTP/1.1 200 OK").slice(1);
+    expect(first).not.toMatch(/Connection: close/i);
+    expect(second).toMatch(/Connection: close/i);
+    expect(second.endsWith(CHAIN_ID_ANSWER)).toBe(true);
+  });
+
   it("cut a connection that pipelines without end", async () => {
     const { server } = await aToyServer();
     const hold = '{"id":1,"method":"toy_hold"}';
