@@ -12,8 +12,8 @@ export interface HeadChange {
  * Who hears of a new head, in this order, once it is durable. The order does not depend on when a part was opened.
  *
  * The first group makes the node's own knowledge that of the new head, so that nobody who is told later asks an old answer. Then
- * consensus begins the next height; the pool that it builds from is up to date by then. Callers hear before peers do, and before
- * everything that works in the background.
+ * consensus begins the next height; the pool that it builds from is up to date by then. The threads for callers hear before peers
+ * do; calls that wait and subscribers on this thread are told after peers, and before everything that works in the background.
  *
  * On a thread for callers, whose view of the chain has listeners of its own, only the rows of `rpc` have any.
  */
@@ -36,7 +36,7 @@ export const HEAD_LISTENERS = [
   "blockLog",
   /** network: peers that validators no longer need give up their places. */
   "connections",
-  /** rpc: when the block arrived; a caller that is told of it may ask. */
+  /** chain: when the block arrived; a caller that is told of it may ask. */
   "arrivals",
   /** rpc: changes since a filter's last poll. */
   "filters",

@@ -62,7 +62,7 @@ type RefuseHost = (request: IncomingMessage, response: ServerResponse, check: Ho
  */
 export class Listener {
   readonly pipelines: Pipelines;
-  readonly connections: LimitedConnections;
+  private readonly connections: LimitedConnections;
   private readonly settings: ListenerSettings;
   private readonly parts: HandshakeParts;
   private readonly server: Server;
