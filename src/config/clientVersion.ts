@@ -4,7 +4,7 @@ import { PACKAGE_FOLDER } from "../primitives/packageFolder.ts";
 
 /**
  * The client version shown to operators, callers and peers: Besu's slash-separated form under our own
- * name, for example ibex/v0.2.0/linux-x86_64/node-v20.20.2 (options.md#client-version).
+ * name, for example ibex/v0.3.0/linux-x86_64/node-v20.20.2 (options.md#client-version).
  */
 export function clientVersion(identity?: string): string {
   const system = `${OS_NAMES[process.platform] ?? process.platform}-${ARCH_NAMES[process.arch] ?? process.arch}`;
