@@ -176,7 +176,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   footprint: () => measureFootprint(Number(options.validators ?? 4), seconds, rate ?? 100),
   backup: () => measureBackup(seconds, rate ?? 2000),
   access: async () => {
-    for (const threads of [0, 2]) await measureAccess(seconds, threads);
+    for (const threads of [1, 2]) await measureAccess(seconds, threads);
   },
   threads: () => measureThreads(Math.min(seconds, 3)),
   subscribers: measureSubscribers,

@@ -3,7 +3,7 @@ import { type Contender, startIbex } from "./contenders.ts";
 import { measureRead } from "./reads.ts";
 import { cpuOfThreads } from "./threadCpu.ts";
 
-const THREADS = [0, 1, 2, 3, 4];
+const THREADS = [1, 2, 3, 4];
 const METHODS = ["eth_blockNumber", "eth_getBalance", "eth_getTransactionReceipt", "eth_call"];
 const IDLE_MS = 6_000;
 

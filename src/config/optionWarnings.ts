@@ -167,4 +167,11 @@ function* replacedValues({ values }: ResolvedOptions): Generator<SpecialCase> {
         "--data-storage-format=BONSAI is treated as FOREST: this node keeps every state. BONSAI keeps those of 512 blocks, as --state-history=512 does here.",
     };
   }
+  if (values["rpc-threads"] === 0) {
+    yield {
+      name: "rpc-threads",
+      warning:
+        "--rpc-threads=0 is treated as 1: callers are answered beside the thread that makes blocks, never on it.",
+    };
+  }
 }

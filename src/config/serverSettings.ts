@@ -108,8 +108,9 @@ function withoutKey({ privateKey: _, ...terms }: FaucetSettings): FaucetTerms {
 /** What the servers answer, and how. */
 export function answerSettings(options: ResolvedOptions): RpcAnswerSettings {
   const { values } = options;
+  const threads = values["rpc-threads"];
   return {
-    threads: values["rpc-threads"],
+    threads: threads === undefined ? undefined : Math.max(1, threads),
     gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
     maxLogsRange: values["rpc-max-logs-range"],
     maxTraceFilterRange: values["rpc-max-trace-filter-range"],

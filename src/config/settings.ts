@@ -248,7 +248,7 @@ export interface MetricsPushSettings {
 }
 
 export interface RpcAnswerSettings {
-  /** Threads that answer over HTTP and WebSocket; 0 to answer on the main thread, undefined to go by the cores. */
+  /** Threads that answer over HTTP and WebSocket, at least 1; undefined to go by the cores. */
   readonly threads: number | undefined;
   /** Gas limit of a simulated call; undefined for no cap. */
   readonly gasCap: bigint | undefined;

@@ -435,6 +435,12 @@ describe("warnings", () => {
       ],
     ],
     [
+      { options: ["rpc-threads=0"] },
+      [
+        "--rpc-threads=0 is treated as 1: callers are answered beside the thread that makes blocks, never on it.",
+      ],
+    ],
+    [
       { options: ["rpc-http-api=ETH,QBFT"] },
       ["--rpc-http-api names QBFT, but it does not belong to an IBFT 2.0 node."],
     ],

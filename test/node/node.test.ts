@@ -62,7 +62,7 @@ describe("a node", () => {
   });
 
   it("sizes its caches for the memory that --memory-mb names", async () => {
-    const node = await start({ "memory-mb": "2048", "rpc-threads": "0", "explorer-enabled": "false" });
+    const node = await start({ "memory-mb": "2048", "rpc-threads": "1", "explorer-enabled": "false" });
     if (node.ok) await node.value.stop();
     expect(facts).toContainEqual({ memoryMb: 2048, whenFullMb: expect.toSatisfy((mb: number) => mb < 820) });
   });

@@ -15,8 +15,11 @@ describe("threads for callers", () => {
     expect(loaded({ "rpc-threads": "5" })?.threads).toHaveLength(5);
   });
 
-  it("are none when the main thread is to answer, or nobody is answered", () => {
-    expect(loaded({ "rpc-threads": "0" })).toBeUndefined();
+  it("are one where the operator says none", () => {
+    expect(loaded({ "rpc-threads": "0" })?.threads).toHaveLength(1);
+  });
+
+  it("are none when nobody is answered", () => {
     expect(loaded({ "rpc-http-enabled": "false", "rpc-ws-enabled": "false" })).toBeUndefined();
   });
 

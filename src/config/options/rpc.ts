@@ -170,11 +170,11 @@ const ANSWER_OPTIONS = {
     help: "Addresses of proxies, which --rpc-max-connections-per-address does not apply to; localhost for all addresses of this host, none for no proxy.",
   }),
   "rpc-threads": option({
-    type: integerType({ label: "<COUNT>", unit: "threads, 0 for none", max: 64n }),
+    type: integerType({ label: "<COUNT>", unit: "threads", max: 64n }),
     default: undefined,
     defaultText: "one less than the cores, and at least 2",
     group: "Limits and answers of JSON-RPC",
-    help: "Threads that answer JSON-RPC over HTTP and WebSocket beside the thread that makes blocks; 0 to answer on that one.",
+    help: "Threads that answer JSON-RPC over HTTP and WebSocket beside the thread that makes blocks; 0 counts as 1.",
   }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),

@@ -36,8 +36,8 @@ export class LoadingThread {
 const MEMORY = { heapMb: 512, youngMb: 48 };
 
 /**
- * Starts the first of the threads that the settings want; undefined when the main thread is to answer. Others start when it
- * answers, since they would take the cores that it needs.
+ * Starts the first of the threads that the settings want; undefined when nobody is answered. Others start when it answers, since
+ * they would take the cores that it needs.
  */
 export function loadRpcThreads({
   http,
@@ -45,7 +45,7 @@ export function loadRpcThreads({
   rpc,
 }: Pick<Settings, "http" | "webSocket" | "rpc">): LoadingThreads | undefined {
   const { threads: count = threadsByCores() } = rpc;
-  if (count === 0 || (http === undefined && webSocket === undefined)) return undefined;
+  if (http === undefined && webSocket === undefined) return undefined;
   const loading = threadsToLoad(count);
   loading.threads[0]?.supervised.start();
   return loading;

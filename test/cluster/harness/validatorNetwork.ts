@@ -109,7 +109,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
       runtimeOptions,
       options: [
         ...optionsOf(member),
-        ...(member === members[0] ? [] : ["--rpc-threads=0"]),
+        ...(member === members[0] ? [] : ["--rpc-threads=1"]),
         ...(choices.options ?? []),
         ...ownOptions,
       ],

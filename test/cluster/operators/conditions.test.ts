@@ -27,7 +27,7 @@ const MAY_READ =
     .status === 0;
 
 /** For nodes that show something on their main thread: the others take most of the time of a start. */
-const MAIN_THREAD_ALONE = ["--explorer-enabled=false", "--rpc-threads=0"];
+const FEW_THREADS = ["--explorer-enabled=false", "--rpc-threads=1"];
 
 describe("a folder without permission ends the start with 2 and says what to do", () => {
   it.skipIf(!MAY_READ).each<[what: string, forbid: (folder: string) => void, message: RegExp]>([
@@ -76,7 +76,7 @@ describe("a node", () => {
       chmodSync(folder, 0o755);
       const { program } = await started(OTHER_USER, (data) => chmodSync(data, 0o777), [
         `--pid-path=${pidFile}`,
-        ...MAIN_THREAD_ALONE,
+        ...FEW_THREADS,
       ]);
       await untilLoaded(program);
       expect(readFileSync(pidFile, "utf8")).toBe(`${program.child.pid}`);
@@ -92,7 +92,7 @@ describe("a node", () => {
       mkdirSync(join(folder, "database"));
       writeFileSync(join(folder, "database", "IDENTITY"), "rocksdb");
     };
-    const { program } = await started({}, prepare, MAIN_THREAD_ALONE);
+    const { program } = await started({}, prepare, FEW_THREADS);
     await untilLoaded(program);
     program.child.kill();
     expect(await program.exit).toBe(0);
@@ -112,7 +112,7 @@ describe("a node", () => {
     const { program, folder } = await started(
       { runtimeOptions: ["--import", throwingOn("SIGUSR2")] },
       undefined,
-      [`--pid-path=${pidFile}`, ...MAIN_THREAD_ALONE],
+      [`--pid-path=${pidFile}`, ...FEW_THREADS],
     );
     await untilLoaded(program);
     await until(async () => (existsSync(pidFile) ? true : undefined), "a pid file");
@@ -222,11 +222,7 @@ describe("a clock that is set", () => {
     ] as const),
   )("%s by an hour is logged, and does not reach block timestamps", async (direction, seconds) => {
     const clock = settingTheClockOn("SIGUSR2", seconds);
-    const { program, url } = await started(
-      { runtimeOptions: ["--import", clock] },
-      undefined,
-      MAIN_THREAD_ALONE,
-    );
+    const { program, url } = await started({ runtimeOptions: ["--import", clock] }, undefined, FEW_THREADS);
     await expectNewBlock(url);
     program.child.kill("SIGUSR2");
     await until(

@@ -43,7 +43,7 @@ describe("ibex status", () => {
       exitCode: 2,
       output: expect.stringMatching(/^No node runs in/),
     });
-    const again = await startNodeProcess({ dataPath, options: ["--rpc-threads=0"] });
+    const again = await startNodeProcess({ dataPath, options: ["--rpc-threads=1"] });
     onTestFinished(again.kill);
     expect(await statusOf(dataPath)).toMatchObject({ exitCode: 0 });
     await again.stop();

@@ -243,7 +243,7 @@ const STARTS = 3;
 async function prepare(): Promise<readonly Fact[]> {
   const sent: Hex[] = [];
   for (let start = 0; ; start++) {
-    const node = await startNodeProcess({ dataPath: SOUND, options: ["--logging=WARN", "--rpc-threads=0"] });
+    const node = await startNodeProcess({ dataPath: SOUND, options: ["--logging=WARN", "--rpc-threads=1"] });
     sent.push(...(await fill(node, start * BATCH)));
     if (start === STARTS - 1) {
       const requests = await requestsAbout(node, Number(await node.rpc<Hex>("eth_blockNumber")), sent);

@@ -124,7 +124,7 @@ function overWebSocket(node: NodeProcess, method: string, token: string): Promis
   });
 }
 
-describe.each([0, 2])("a node with log-ins, and %i threads for callers", (threads) => {
+describe.each([1, 2])("a node with log-ins, and %i threads for callers", (threads) => {
   let guarded: Awaited<ReturnType<typeof aGuardedNode>>;
   let node: NodeProcess;
 

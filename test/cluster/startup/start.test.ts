@@ -88,7 +88,7 @@ describe("starting and stopping", () => {
   it("produces nothing when its key is not a validator's", async () => {
     const ofOther = temporaryFolder();
     writeFileSync(join(ofOther, "key"), `0x${"11".repeat(32)}`);
-    const node = await startNodeProcess({ dataPath: ofOther, options: ["--rpc-threads=0"] });
+    const node = await startNodeProcess({ dataPath: ofOther, options: ["--rpc-threads=1"] });
     // The blocks of the validator tell how long the other one has had for one.
     const height = Number(await resumed.rpc<string>("eth_blockNumber"));
     await until(
