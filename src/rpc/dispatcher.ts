@@ -41,7 +41,7 @@ export interface Dispatcher {
   ): Promise<JsonPiece>;
 }
 
-/** Answers calls that a thread has read from a message and does not answer itself (threads/requestHost.ts). */
+/** Answers calls that a thread has read from a message and does not answer itself (threads/mainSide/requestHost.ts). */
 export interface CallAnswerer {
   answerCall(call: Omit<Call, "idText" | "kind">, caller: Caller): Answer | Promise<Answer>;
   /** Whether the method's answers are made one at a time (RpcMethod.takesTurns). */

@@ -12,7 +12,7 @@ import { CallerTime } from "../rpc/server/callerTime.ts";
 import { HttpCaller } from "../rpc/server/httpRequests.ts";
 import { MessageReader } from "../rpc/server/messageReader.ts";
 import { createHostMemory, type SharedHosts, shareHosts } from "../rpc/server/sharedHosts.ts";
-import { createTransactionSender } from "../rpc/threads/sender.ts";
+import { createTransactionSender } from "../rpc/threads/callerSide/transactionSender.ts";
 import { createRemoteSubmission } from "../txpool/submission.ts";
 import { type TransferKind, unsignedTransfer } from "./madeUpTransfers.ts";
 

@@ -18,18 +18,25 @@ import { MessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
-import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
-import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
-import { createLogForwarder } from "../../rpc/threads/logForwarder.ts";
-import { createMainThread, type MainThread, type SharedRequests } from "../../rpc/threads/mainThread.ts";
-import { createMetricsForwarder, type MetricsForwarder } from "../../rpc/threads/metricsForwarder.ts";
-import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
+import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/callerSide/eventFeed.ts";
+import { createLastingWork, type LastingWork } from "../../rpc/threads/callerSide/lastingWork.ts";
+import { createLogForwarder } from "../../rpc/threads/callerSide/logForwarder.ts";
+import {
+  createMainThread,
+  type MainThread,
+  type SharedRequests,
+} from "../../rpc/threads/callerSide/mainThread.ts";
+import {
+  createMetricsForwarder,
+  type MetricsForwarder,
+} from "../../rpc/threads/callerSide/metricsForwarder.ts";
+import { threadBackend, threadMethods } from "../../rpc/threads/callerSide/threadMethods.ts";
 import {
   createTransactionSender,
   type SharedTransactions,
   type TransactionSender,
-} from "../../rpc/threads/sender.ts";
-import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts";
+} from "../../rpc/threads/callerSide/transactionSender.ts";
+import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";

@@ -6,7 +6,7 @@ import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
 import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
 import { InclusionWaits } from "../../rpc/inclusionWaits.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
-import type { LastingWork } from "../../rpc/threads/lastingWork.ts";
+import type { LastingWork } from "../../rpc/threads/callerSide/lastingWork.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { RpcThreadData } from "./threadData.ts";
 

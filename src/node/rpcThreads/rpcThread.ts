@@ -1,11 +1,15 @@
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
 import { forgetTotals, type SharedTotals, shareTotals } from "../../rpc/server/sharedTotals.ts";
-import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed.ts";
-import { createFlushes, type Flushes } from "../../rpc/threads/flushes.ts";
-import { lineWritten } from "../../rpc/threads/logForwarder.ts";
-import { createNoticeSource, type Notice, type NoticeSource } from "../../rpc/threads/notices.ts";
+import { createEventSource, type EventSource } from "../../rpc/threads/callerSide/eventFeed.ts";
+import { lineWritten } from "../../rpc/threads/callerSide/logForwarder.ts";
+import { createFlushes, type Flushes } from "../../rpc/threads/mainSide/flushes.ts";
+import {
+  createNoticeSource,
+  type Notice,
+  type NoticeSource,
+} from "../../rpc/threads/mainSide/notifications.ts";
+import { createRequestHost, type RequestHost } from "../../rpc/threads/mainSide/requestHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
-import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
 import type { SupervisedThread } from "../../workers/supervisedThread.ts";
 import type { LoadingThread } from "./loadingThreads.ts";
 import type { RpcThreadData, ServerSettings, ThreadMessage } from "./threadData.ts";

@@ -95,7 +95,7 @@ export type FromThread =
   | { readonly kind: "credit"; readonly events: number; readonly bytes: number }
   /** An entry of the index by address cannot be read (AccountIndex.reportDamage). */
   | { readonly kind: "indexDamage"; readonly damage: string }
-  /** A notice has been worked on (notices.ts). */
+  /** A notice has been worked on (notifications.ts). */
   | { readonly kind: "worked"; readonly on: "head" | "syncing" | "access" | "warmUp" }
   | { readonly kind: "opened"; readonly failure: string | undefined }
   | { readonly kind: "closed" };

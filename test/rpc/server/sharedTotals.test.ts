@@ -16,8 +16,15 @@ import {
 import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
 import type { WebSocketConnection } from "../../../src/rpc/server/websocketConnection.ts";
 import { SubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
-import { createMainThread, REQUEST_BYTES, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
-import { createTransactionSender, WAITING_LIMIT } from "../../../src/rpc/threads/sender.ts";
+import {
+  createMainThread,
+  REQUEST_BYTES,
+  REQUEST_LIMIT,
+} from "../../../src/rpc/threads/callerSide/mainThread.ts";
+import {
+  createTransactionSender,
+  WAITING_LIMIT,
+} from "../../../src/rpc/threads/callerSide/transactionSender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 
 /** The totals of two threads. */

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { declareRpcCounts, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
-import { createFlushes } from "../../../src/rpc/threads/flushes.ts";
-import { COUNTS_WAITING, createMetricsForwarder } from "../../../src/rpc/threads/metricsForwarder.ts";
+import {
+  COUNTS_WAITING,
+  createMetricsForwarder,
+} from "../../../src/rpc/threads/callerSide/metricsForwarder.ts";
+import { createFlushes } from "../../../src/rpc/threads/mainSide/flushes.ts";
 import { aRegistry, readSample } from "../../observability/aRegistry.ts";
 
 const answered = (method: string, seconds: number): RpcCount => ({ kind: "answered", method, seconds });

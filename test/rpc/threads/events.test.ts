@@ -5,7 +5,7 @@ import {
   EVENT_CREDIT,
   EVENT_CREDIT_BYTES,
   openInterests,
-} from "../../../src/rpc/threads/eventFeed.ts";
+} from "../../../src/rpc/threads/callerSide/eventFeed.ts";
 import type { ToThread } from "../../../src/rpc/threads/protocol.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";

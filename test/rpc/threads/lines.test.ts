@@ -6,7 +6,7 @@ import {
   LINE_BYTES_WAITING,
   LINES_WAITING,
   lineWritten,
-} from "../../../src/rpc/threads/logForwarder.ts";
+} from "../../../src/rpc/threads/callerSide/logForwarder.ts";
 
 const aLine = (message: string, facts: LogLine["facts"] = {}): LogLine => ({
   module: "rpc",

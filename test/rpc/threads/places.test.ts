@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import { type MethodPlace, placeOf } from "../../../src/rpc/threads/threadMethods.ts";
+import { type MethodPlace, placeOf } from "../../../src/rpc/threads/callerSide/threadMethods.ts";
 
 function namesAt(place: MethodPlace): readonly string[] {
   return METHODS.filter((method) => placeOf(method) === place).map(({ name }) => name);

@@ -6,15 +6,15 @@ import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { ERRORS, invalidParams, RpcError } from "../../../src/rpc/errors/errors.ts";
 import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
-import { createLastingWork } from "../../../src/rpc/threads/lastingWork.ts";
-import { createMainThread, type MainThread } from "../../../src/rpc/threads/mainThread.ts";
-import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
-import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
+import { createLastingWork } from "../../../src/rpc/threads/callerSide/lastingWork.ts";
+import { createMainThread, type MainThread } from "../../../src/rpc/threads/callerSide/mainThread.ts";
 import {
   ANSWER_CREDIT_BYTES,
   createRequestHost,
   type RequestHost,
-} from "../../../src/rpc/threads/requestHost.ts";
+} from "../../../src/rpc/threads/mainSide/requestHost.ts";
+import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
+import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 

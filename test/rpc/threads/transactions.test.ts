@@ -2,12 +2,12 @@ import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
-import { PoolHost } from "../../../src/rpc/threads/poolHost.ts";
 import {
   createTransactionSender,
   type TransactionSender,
   WAITING_LIMIT,
-} from "../../../src/rpc/threads/sender.ts";
+} from "../../../src/rpc/threads/callerSide/transactionSender.ts";
+import { PoolHost } from "../../../src/rpc/threads/mainSide/poolHost.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";

@@ -1,9 +1,9 @@
-import { asAddress } from "../../primitives/address.ts";
-import { asHash } from "../../primitives/hash.ts";
-import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
-import type { SubscriptionPorts } from "../subscriptions/subscriptions.ts";
-import { packBytes, unpackBytes } from "./packedBytes.ts";
-import type { FromThread, ToThread } from "./protocol.ts";
+import { asAddress } from "../../../primitives/address.ts";
+import { asHash } from "../../../primitives/hash.ts";
+import { decodeTransaction, type SentTransaction, withSender } from "../../../types/transaction.ts";
+import type { SubscriptionPorts } from "../../subscriptions/subscriptions.ts";
+import { packBytes, unpackBytes } from "../packedBytes.ts";
+import type { FromThread, ToThread } from "../protocol.ts";
 
 /*
  * Events of the main thread for the subscribers of a thread: transactions that enter the pool or are dropped from it, and

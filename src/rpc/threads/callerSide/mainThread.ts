@@ -1,9 +1,9 @@
-import { expectDefined } from "../../primitives/assert.ts";
-import type { Requester } from "../../primitives/requester.ts";
-import { HostShares } from "../server/hostShares.ts";
-import type { SharedHosts } from "../server/sharedHosts.ts";
-import { type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
-import { estimateSize } from "./estimateSize.ts";
+import { expectDefined } from "../../../primitives/assert.ts";
+import type { Requester } from "../../../primitives/requester.ts";
+import { HostShares } from "../../server/hostShares.ts";
+import type { SharedHosts } from "../../server/sharedHosts.ts";
+import { type SharedTotals, shareTotals } from "../../server/sharedTotals.ts";
+import { estimateSize } from "../estimateSize.ts";
 import type {
   AnswerOf,
   FromThread,
@@ -11,7 +11,7 @@ import type {
   NumberedRequest,
   RemoteCaller,
   ThreadRequest,
-} from "./protocol.ts";
+} from "../protocol.ts";
 
 /** The main thread, as a thread that answers callers asks it. */
 export interface MainThread {

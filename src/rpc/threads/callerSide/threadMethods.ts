@@ -1,11 +1,11 @@
-import type { ChainView } from "../../chain/view/chainView.ts";
-import { decodeParams } from "../decodeParams.ts";
-import { ERRORS, RpcError } from "../errors/errors.ts";
-import type { Answer, CallContext, RpcMethod } from "../method.ts";
-import type { RpcBackend } from "../ports.ts";
+import type { ChainView } from "../../../chain/view/chainView.ts";
+import { decodeParams } from "../../decodeParams.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
+import type { Answer, CallContext, RpcMethod } from "../../method.ts";
+import type { RpcBackend } from "../../ports.ts";
+import { fromRemote } from "../remoteAnswer.ts";
 import type { MainThread } from "./mainThread.ts";
 import { callerNumbers } from "./mainThread.ts";
-import { fromRemote } from "./remoteAnswer.ts";
 
 /**
  * The methods of a thread that answers callers:

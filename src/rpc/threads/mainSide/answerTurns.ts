@@ -1,6 +1,6 @@
-import { FairQueue } from "../../primitives/fairQueue.ts";
-import type { Requester } from "../../primitives/requester.ts";
-import { TimeDebts } from "../../primitives/timeDebts.ts";
+import { FairQueue } from "../../../primitives/fairQueue.ts";
+import type { Requester } from "../../../primitives/requester.ts";
+import { TimeDebts } from "../../../primitives/timeDebts.ts";
 
 /**
  * Makes the very large answers of a thread's callers one at a time, however many ask: each is tens of megabytes until it is handed

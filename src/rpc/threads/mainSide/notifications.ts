@@ -1,4 +1,4 @@
-import type { FromThread, ToThread } from "./protocol.ts";
+import type { FromThread, ToThread } from "../protocol.ts";
 
 /** What a thread is told of which only the newest counts: the head was shown, a status of syncing, what callers may do. */
 export type Notice = ToThread & { readonly kind: NoticeKind };

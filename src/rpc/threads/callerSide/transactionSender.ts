@@ -1,8 +1,8 @@
-import type { SubmissionErrorCode } from "../../txpool/errors.ts";
-import { HostShares } from "../server/hostShares.ts";
-import type { SharedHosts } from "../server/sharedHosts.ts";
-import { packBytes } from "./packedBytes.ts";
-import type { FromThread, ToThread } from "./protocol.ts";
+import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
+import { HostShares } from "../../server/hostShares.ts";
+import type { SharedHosts } from "../../server/sharedHosts.ts";
+import { packBytes } from "../packedBytes.ts";
+import type { FromThread, ToThread } from "../protocol.ts";
 
 /** Hands the transactions of a thread's callers to the pool on the main thread. */
 export interface TransactionSender {

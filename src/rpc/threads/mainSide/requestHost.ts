@@ -1,20 +1,19 @@
-import type { Simulator } from "../../execution/simulation/callRequest.ts";
-import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
-import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
-import type { FindLogs } from "../../logs/findLogs.ts";
-import type { Logger } from "../../observability/logger.ts";
-import { expectDefined } from "../../primitives/assert.ts";
-import { dropOldest } from "../../primitives/boundedCache.ts";
-import { messageOf } from "../../primitives/errorMessage.ts";
-import { EventLoopPacer } from "../../primitives/pacer.ts";
-import type { Tracer } from "../../tracers/traceJob.ts";
-import type { Login } from "../access/gate.ts";
-import type { CallAnswerer } from "../dispatcher.ts";
-import type { Caller } from "../endpoint.ts";
-import type { Objections } from "../server/health.ts";
-import type { SharedTotal } from "../server/sharedTotals.ts";
-import { AnswerTurns } from "./answerTurns.ts";
-import { estimateSize } from "./estimateSize.ts";
+import type { Simulator } from "../../../execution/simulation/callRequest.ts";
+import type { StateQueryRunner } from "../../../execution/simulation/stateQuery.ts";
+import type { GiftAnswer, GiftRequest } from "../../../faucet/gift.ts";
+import type { FindLogs } from "../../../logs/findLogs.ts";
+import type { Logger } from "../../../observability/logger.ts";
+import { expectDefined } from "../../../primitives/assert.ts";
+import { dropOldest } from "../../../primitives/boundedCache.ts";
+import { messageOf } from "../../../primitives/errorMessage.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
+import type { Tracer } from "../../../tracers/traceJob.ts";
+import type { Login } from "../../access/gate.ts";
+import type { CallAnswerer } from "../../dispatcher.ts";
+import type { Caller } from "../../endpoint.ts";
+import type { Objections } from "../../server/health.ts";
+import type { SharedTotal } from "../../server/sharedTotals.ts";
+import { estimateSize } from "../estimateSize.ts";
 import type {
   AnswerOf,
   NumberedAnswer,
@@ -22,8 +21,9 @@ import type {
   RemoteAnswer,
   RemoteCaller,
   ThreadRequest,
-} from "./protocol.ts";
-import { toRemote } from "./remoteAnswer.ts";
+} from "../protocol.ts";
+import { toRemote } from "../remoteAnswer.ts";
+import { AnswerTurns } from "./answerTurns.ts";
 
 /** The main thread's side of one thread's requests. */
 export interface RequestHost {

@@ -1,5 +1,5 @@
-import type { LogLine } from "../../observability/remoteLogger.ts";
-import { addWithin, type SharedTotals } from "../server/sharedTotals.ts";
+import type { LogLine } from "../../../observability/remoteLogger.ts";
+import { addWithin, type SharedTotals } from "../../server/sharedTotals.ts";
 
 /** Log lines of all threads that the main thread has not written, and about their bytes. */
 export const LINES_WAITING = 10_000;

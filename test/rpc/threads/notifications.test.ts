@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createNoticeSource, NOTICE_CREDIT, type Notice } from "../../../src/rpc/threads/notices.ts";
+import {
+  createNoticeSource,
+  NOTICE_CREDIT,
+  type Notice,
+} from "../../../src/rpc/threads/mainSide/notifications.ts";
 
 describe("notices to a thread", () => {
   it("are sent in their order; while it is held up, the newest takes the place of those that wait", () => {

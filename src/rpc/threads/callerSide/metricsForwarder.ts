@@ -1,5 +1,5 @@
-import type { RpcCount } from "../rpcMetrics.ts";
-import { addWithin, type SharedTotal } from "../server/sharedTotals.ts";
+import type { RpcCount } from "../../rpcMetrics.ts";
+import { addWithin, type SharedTotal } from "../../server/sharedTotals.ts";
 
 /** Collects what the servers of a thread count, for the main thread, which has the metrics. */
 export interface MetricsForwarder {

@@ -1,11 +1,11 @@
-import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import type { Simulator } from "../../../execution/simulation/callRequest.ts";
 import type {
   StateQuery,
   StateQueryResult,
   StateQueryRunner,
-} from "../../execution/simulation/stateQuery.ts";
-import type { FindLogs } from "../../logs/findLogs.ts";
-import type { Tracer } from "../../tracers/traceJob.ts";
+} from "../../../execution/simulation/stateQuery.ts";
+import type { FindLogs } from "../../../logs/findLogs.ts";
+import type { Tracer } from "../../../tracers/traceJob.ts";
 import { callerNumbers, type MainThread } from "./mainThread.ts";
 
 /** What lasts longer than a thread may work on for one caller. */

@@ -1,7 +1,7 @@
-import type { AdmissionQueue, Readable } from "../../txpool/admissionQueue.ts";
-import { decodeTransaction } from "../../types/transaction.ts";
-import { unpackBytes } from "./packedBytes.ts";
-import type { FromThread, ToThread } from "./protocol.ts";
+import type { AdmissionQueue, Readable } from "../../../txpool/admissionQueue.ts";
+import { decodeTransaction } from "../../../types/transaction.ts";
+import { unpackBytes } from "../packedBytes.ts";
+import type { FromThread, ToThread } from "../protocol.ts";
 
 type Transactions = FromThread & { readonly kind: "transactions" };
 type Decided = ToThread & { readonly kind: "submitted" };
