@@ -26,9 +26,9 @@ export interface ReceiptSettings {
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
-  /** Time to finish the block, in usual transactions (logCost.ts). */
+  /** Time that finishing the block takes, in usual transactions (logCost.ts). */
   load = 0;
-  /** Cost of the logs (logCost.ts). */
+  /** What the logs cost (logCost.ts). */
   logBytes = 0;
   private readonly settings: ReceiptSettings;
   private bloom = EMPTY_BLOOM;

@@ -10,7 +10,7 @@ import type { MessageErrorCode } from "./messageRules.ts";
 import type { MessageSet } from "./messageSet.ts";
 import type { Head, ValidatorSet } from "./validatorSet.ts";
 
-/** What is fixed while the node runs: parameters, and two deterministic functions. */
+/** Fixed while the node runs: parameters, and two deterministic functions. */
 export interface Rules {
   /** Address of our key. */
   readonly self: Address;
@@ -95,7 +95,7 @@ export interface ProposerDuty {
 
 export interface ProposalValidation {
   readonly proposal: Proposal;
-  /** `sound` means valid, with our own signatures still awaited. */
+  /** `sound`: valid, while our signatures for it are awaited. */
   readonly result: "pending" | "sound" | "accepted" | "refused";
 }
 
@@ -112,7 +112,7 @@ export type Input =
       readonly record?: LastSignedState;
       readonly isSealedAbove?: boolean;
     }
-  /** A decoded message, signers already recovered. */
+  /** Decoded, signers already recovered. */
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }
   | { readonly kind: "candidateBuilt"; readonly id: RoundId; readonly candidate: Candidate }
@@ -142,10 +142,10 @@ export interface OwnSeal {
 export type Effect =
   /** Must be durable before any later effect is performed. */
   | { readonly kind: "recordVote"; readonly record: LastSignedState }
-  /** Sends a message to every other validator; our own message set has it already. */
+  /** Goes to every other validator; our own message set has it already. */
   | { readonly kind: "multicast"; readonly message: SignedMessage }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
-  /** Returns as signed; emitted again, whenever a step needs it, until then. `digest` is keccak256 of `preimage`. */
+  /** Returns as signed; emitted again, whenever the step comes back to it, until then. `digest` is keccak256 of `preimage`. */
   | {
       readonly kind: "requestSignature";
       readonly id: RoundId;

@@ -1,5 +1,4 @@
 import type { Faucet } from "../faucet/faucet.ts";
-import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
@@ -43,25 +42,18 @@ export async function openServers(
   const access = createCallerAccess(settings);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
-  const openerOf = (loading: LoadingThreads): OpenThreads =>
-    threadOpener(context, stores, chainAndPool, {
-      threads: loading,
+  const servers = await openRpcServers(settings, ports, {
+    callers: threads,
+    visitors: settings.explorer && threadsToLoad(1),
+    openThreads: threadOpener(context, stores, chainAndPool, {
       access,
       logins,
       answers: ports.settings,
       faucet,
-    });
-  const toStart = threadsToStart(threads, settings, accountIndex);
-  const servers = await openRpcServers(settings, ports, {
-    access,
-    logins,
-    ...(threads !== undefined && { openThreads: openerOf(threads) }),
-    openExplorer: settings.explorer && openerOf(threadsToLoad(1)),
-    clock: durationClock,
+    }),
     logger: logger.child("rpc"),
     metrics,
-    threads: toStart.callers,
-    maxConnections: connectionLimit(hostLimits(), toStart),
+    maxConnections: connectionLimit(hostLimits(), threadsToStart(threads, settings, accountIndex)),
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());
@@ -120,20 +112,18 @@ function threadOpener(
   { directory }: Stores,
   { chain, shownHead, simulator, tracer, logs, accountIndex, pool: { pool, admission } }: ChainAndPool,
   {
-    threads,
     access,
     logins,
     answers,
     faucet,
   }: {
-    readonly threads: LoadingThreads;
     readonly access: CallerAccess;
     readonly logins: Access;
     readonly answers: RpcSettings;
     readonly faucet: Faucet | undefined;
   },
 ): OpenThreads {
-  return async (servers, answering) => {
+  return async (servers, threads, answering) => {
     const opened = await openRpcThreads(
       {
         databasePath: directory.chain,

@@ -1,12 +1,9 @@
 import { createIndexReader } from "../accounts/indexReader.ts";
-import { createCallCostEstimate } from "../calls/inline/callCostEstimate.ts";
-import { InlineCalls } from "../calls/inline/inlineCalls.ts";
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import { createChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { Settings } from "../config/settings.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
-import { durationClock } from "../primitives/clock.ts";
 import type { RpcPorts, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { resumeBytes } from "../storage/diskGuard.ts";
 import { createSubmission } from "../txpool/submission.ts";
@@ -37,14 +34,7 @@ export function createRpcPorts(
     clock,
     tracer,
     consensus: engine,
-    simulator: new InlineCalls({
-      spec,
-      gasCap: settings.rpc.gasCap ?? 0n,
-      chain,
-      pool: simulator,
-      costs: createCallCostEstimate(durationClock.nowMs),
-      nowMs: durationClock.nowMs,
-    }),
+    simulator,
     stateQueries: simulator,
     writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,

@@ -1,16 +1,16 @@
-/** A logged warning or error, kept for later requests for the node's status. */
+/** A warning or an error of the log, for those who ask for the state of the node later. */
 export interface RecentWarning {
   readonly level: "warn" | "error";
-  /** The module that logged it. */
+  /** The module that said it. */
   readonly module: string;
   readonly message: string;
-  /** When it was last logged, milliseconds since 1970. */
+  /** When it was said last, milliseconds since 1970. */
   readonly atMs: number;
   readonly times: number;
 }
 
 const LIMIT = 20;
-/** The longest messages of our own are half as long; those that quote a peer or a caller are cut. */
+/** The longest of our own are half as long; those that quote a peer or a caller are cut. */
 const LONGEST_MESSAGE = 1_000;
 
 /** Remembers the newest warnings. A repeated one moves to the end and displaces no other. */
@@ -32,7 +32,7 @@ export class RecentWarnings {
     if (this.warnings.size > LIMIT && oldest !== undefined) this.warnings.delete(oldest);
   }
 
-  /** The warnings, the latest last. */
+  /** The latest last. */
   list(): readonly RecentWarning[] {
     return [...this.warnings.values()];
   }

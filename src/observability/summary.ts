@@ -25,12 +25,12 @@ export class WindowedSummary {
   #past: readonly { readonly slice: Slice; readonly closedAt: number }[] = [];
   #openedAt: number;
 
-  /** `now` is in seconds, on the same clock as for `read`. */
+  /** `now` in seconds, of the same clock as for `read`. */
   constructor(now: number) {
     this.#openedAt = Math.floor(now / SLICE_SECONDS);
   }
 
-  /** Counts `times` durations whose average is `seconds`. */
+  /** Counts a duration, or so many that took so long on average. */
   observe(seconds: number, times = 1): void {
     this.#count += times;
     this.#sum += seconds * times;

@@ -1,8 +1,8 @@
 export interface TokenBucketLimits {
-  /** Most unused allowance that accumulates. */
+  /** Unused allowance accumulates up to this. */
   readonly capacity: number;
   readonly perMs: number;
-  /** Most that may be spent beyond the allowance; later refills pay it back. */
+  /** What may be spent beyond the allowance, and is paid back by later refills. */
   readonly maxDebt: number;
 }
 

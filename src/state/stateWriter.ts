@@ -38,7 +38,7 @@ export interface SlotLeafChange extends TrieChange {
   readonly after: Uint8Array;
 }
 
-/** The writes of a new state. */
+/** What a new state adds to the database. */
 export interface StateWrites {
   /** Number of the block. */
   readonly version: number;

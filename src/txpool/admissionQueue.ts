@@ -9,21 +9,21 @@ import type { TxPool } from "./txPool.ts";
 /** Why a transaction was not added. */
 export type Refusal = CodedError<SubmissionErrorCode>;
 
-/** A transaction, or the reason why the caller's bytes are not one. */
+/** A transaction, or why what a caller sent is none. */
 export type Readable = Transaction | Refusal;
 
-/** The outcome of consecutive transactions: their number, and the refused ones by their places. */
+/** What became of transactions that stand together: of so many, those refused, by their places. */
 export interface Decided {
   readonly count: number;
   readonly refused: readonly (readonly [place: number, why: Refusal])[];
 }
 
 export interface Decisions {
-  /** Called for each run of transactions, in their order. */
+  /** Called for one piece of the transactions after the other, in their order. */
   decided(decided: Decided): void;
-  /** Called instead when the senders of `count` transactions could not be recovered: the node is stopping. */
+  /** Called instead where the senders of so many could not be recovered: the node is stopping. */
   unrecovered(count: number, error: unknown): void;
-  /** Called instead when the pool threw: a fault of this node. */
+  /** Called instead where the pool threw: a fault of this node. */
   failed(count: number, error: unknown): void;
 }
 
@@ -35,14 +35,11 @@ interface Arrived {
 /** Transactions whose senders are being recovered. */
 interface Batch extends Pick<Arrived, "on"> {
   readonly transactions: readonly Readable[];
-  /** A sender is undefined when the signature fits no key. */
+  /** Undefined where the signature fits no key. */
   readonly senders: Promise<readonly (Address | undefined)[]>;
 }
 
-/**
- * Number of transactions whose senders are recovered together: as many as a recovery thread takes at a time
- * (workers/recoveryPool.ts).
- */
+/** Transactions whose senders are recovered at once: as many as a recovery thread takes at a time (workers/recoveryPool.ts). */
 const BATCH_LIMIT = 128;
 
 /**
@@ -50,8 +47,8 @@ const BATCH_LIMIT = 128;
  *
  *     transactions ──> what price alone refuses ──> senders recovered on threads, by the batch ──> pool, in order ──> decided
  *
- * Clients send an account's transactions over several connections, nonce by nonce, so the transactions of all connections
- * share one queue, whichever thread received them. The consensus thread pauses between two pieces of the work.
+ * Clients send an account's transactions over several connections, nonce by nonce, so those of all connections are in one queue,
+ * whichever thread they come by. The thread of consensus pauses between two pieces of the work.
  */
 export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
@@ -66,7 +63,7 @@ export class AdmissionQueue {
     this.recoverSenders = recoverSenders;
   }
 
-  /** Reads `transactions` at once, or later if others are ahead of them: an iterable may decode them lazily. */
+  /** `transactions` are read at once, or later where others are before them: an iterable may decode them as they are read. */
   add(transactions: Iterable<Readable>, on: Decisions): void {
     this.waiting.push({ transactions, on });
     if (!this.isReading) void this.read();
@@ -125,7 +122,7 @@ export class AdmissionQueue {
     on.decided({ count, refused });
   }
 
-  /** Returns the refused transactions, by their places in the batch. A batch takes a millisecond or two. */
+  /** The transactions that were refused, by their places in the batch. A batch takes a millisecond or two. */
   private addBatch(
     transactions: readonly Readable[],
     recovered: readonly (Address | undefined)[],

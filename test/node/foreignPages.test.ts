@@ -1,15 +1,13 @@
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { openRpcServers, type RpcServers } from "../../src/node/rpcServers.ts";
-import { silentLogger } from "../../src/observability/logger.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
-import { createHandClock } from "../builders/handClock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
+import { type ThreadServersOfTest, threadServersOf } from "./threadServers.ts";
 
 /** Which methods a web page may call on the development network's node, whose servers accept every origin. */
 
@@ -39,24 +37,16 @@ interface Answer {
 
 let stops = 0;
 
-async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promise<RpcServers> {
+async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promise<ThreadServersOfTest> {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const settings = settingsOf("/", { "rpc-http-port": "0", "rpc-ws-port": "0", ...options });
   const mining = { ...aMiner(), stop: () => void stops++ };
-  const opened = await openRpcServers(settings, rpcPorts({ chain, spec, mining }), {
-    maxConnections: undefined,
-    clock: createHandClock(0),
-    logger: silentLogger,
-    metrics: undefined,
-  });
-  if (!opened.ok) throw new Error(opened.error.message);
-  onTestFinished(() => opened.value.close());
-  return opened.value;
+  return threadServersOf(settings, rpcPorts({ chain, spec, mining }));
 }
 
 async function overHttp(
-  { http }: RpcServers,
+  { http }: ThreadServersOfTest,
   methods: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {
@@ -66,7 +56,7 @@ async function overHttp(
 }
 
 async function overWebSocket(
-  { webSocket }: RpcServers,
+  { webSocket }: ThreadServersOfTest,
   methods: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {

@@ -3,7 +3,7 @@ import type { MessageObserver } from "../messageObserver.ts";
 import type { Frame } from "./frame.ts";
 import type { FrameEnd, Watch } from "./watch.ts";
 
-/** Reports to an observer of messages, while the core runs as without one. */
+/** Tells an observer of messages, while the core runs as without one. */
 export class MessageWatch implements Watch {
   private readonly observer: MessageObserver;
 
@@ -24,7 +24,7 @@ export class MessageWatch implements Watch {
   }
 
   ranNothing(): void {
-    // The observer has seen the message enter, and will see it leave.
+    // It has entered, and will leave.
   }
 
   destroyed(from: Address, to: Address): void {

@@ -4,8 +4,8 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 
 /**
- * Keys of a fork's precompiled contracts, which are always warm (EIP-2929). They are listed here and not read from the
- * library, which is not loaded before the first contract runs.
+ * Keys of a fork's precompiled contracts, which are always warm (EIP-2929). Listed here and not read from the library,
+ * which is not loaded before the first contract runs.
  */
 export function precompileKeys(fork: ForkName): ReadonlySet<string> {
   return KEYS.get(fork) ?? new Set();

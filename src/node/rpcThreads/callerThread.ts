@@ -109,8 +109,7 @@ export async function openCallerThread(
   const madeUp = new MadeUpCalls(methods, backendWith, durationClock);
 
   async function close(): Promise<void> {
-    await Promise.all(servers.open.map((server) => server.close()));
-    reader.close();
+    await servers.close();
     madeUp.close();
     counts?.flush();
     main.close();

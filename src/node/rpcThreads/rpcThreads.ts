@@ -3,14 +3,14 @@ import type { Settings } from "../../config/settings.ts";
 import { type Err, ok, type Result } from "../../primitives/result.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
-import { allOfHosts, createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
-import { createTotalsMemory } from "../../rpc/server/sharedTotals.ts";
+import { allOfHosts, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { openInterests } from "../../rpc/threads/callerSide/eventFeed.ts";
 import { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import { hostLimits, spareDescriptors } from "../hostLimits.ts";
 import type { DescriptorCopier } from "./descriptorCopier.ts";
+import { createHeldMemory } from "./heldMemory.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
 import { RpcThread } from "./rpcThread.ts";
 import { openSharedListener, type SharedListener } from "./sharedListener.ts";
@@ -134,19 +134,7 @@ class Threads implements RpcThreads {
     this.listeners = listeners;
     this.threads = threads.map((thread) => new RpcThread(thread));
     const count = threads.length;
-    const held = {
-      http: createHostMemory(count),
-      webSocket: createHostMemory(count),
-      explorer: createHostMemory(count),
-      pages: createHostMemory(count),
-      reading: createHostMemory(count),
-      criteria: createHostMemory(count),
-      requests: createHostMemory(count),
-      requestBytes: createHostMemory(count),
-      transactions: createHostMemory(count),
-      transactionBytes: createHostMemory(count),
-      totals: createTotalsMemory(count),
-    };
+    const held = createHeldMemory(count);
     this.isSought = () => SERVER_NAMES.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;
     const close = (): Promise<void> => this.close();
     const opened = (name: ServerName): OpenPort | undefined => {

@@ -2,10 +2,9 @@ import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
-import type { HostMemory } from "../../rpc/server/sharedHosts.ts";
-import type { TotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import type { ToThread } from "../../rpc/threads/protocol.ts";
 import type { IssuedKeys } from "../access/access.ts";
+import type { HeldMemory } from "./heldMemory.ts";
 
 /** The servers of threads. The explorer is on a thread of its own, and its visitors keep nobody else waiting. */
 export type ServerSettings = Pick<Settings, "http" | "webSocket" | "explorer">;
@@ -40,25 +39,6 @@ export interface RpcThreadData {
   readonly isMetered: boolean;
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
-}
-
-/**
- * Memory of what callers have on all threads: connections, of those over WebSocket the ones of foreign pages, characters of large
- * messages that wait to be read, criteria of subscriptions, requests that wait for the main thread, their bytes, transactions
- * on which the pool has not decided, their bytes, and the rest.
- */
-export interface HeldMemory {
-  readonly http: HostMemory;
-  readonly webSocket: HostMemory;
-  readonly explorer: HostMemory;
-  readonly pages: HostMemory;
-  readonly reading: HostMemory;
-  readonly criteria: HostMemory;
-  readonly requests: HostMemory;
-  readonly requestBytes: HostMemory;
-  readonly transactions: HostMemory;
-  readonly transactionBytes: HostMemory;
-  readonly totals: TotalsMemory;
 }
 
 /** The first message to a thread, whenever it starts: its data, and sockets that listen already. */

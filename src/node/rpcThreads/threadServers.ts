@@ -1,4 +1,3 @@
-import type { ChainView } from "../../chain/view/chainView.ts";
 import type { ExplorerSettings, HttpSettings, WebSocketSettings } from "../../config/settings.ts";
 import type { GiftRequest } from "../../faucet/gift.ts";
 import type { Logger } from "../../observability/logger.ts";
@@ -20,7 +19,7 @@ import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
 import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
-import { createSubscriptionMethods } from "../../rpc/subscriptions/subscriptions.ts";
+import { createSubscriptionMethods, type SubscriptionPorts } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
 import type { MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
 import { serverGate } from "../access/serverGate.ts";
@@ -30,13 +29,13 @@ import type { OpenMessage, RpcThreadData, ServerName, ServerSettings } from "./t
 export interface ThreadServerParts {
   readonly methods: readonly RpcMethod[];
   readonly backend: RpcBackend;
-  readonly view: ChainView;
-  readonly main: MainThread;
+  readonly view: SubscriptionPorts["chain"];
+  readonly main: Pick<MainThread, "ask">;
   readonly reader: MessageReader;
   readonly callerTime: CallerTime;
   readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
-  readonly feed: EventFeed;
+  readonly feed: Pick<EventFeed, "pool" | "onSyncChanged">;
   readonly totals: SharedTotals;
   /** Calls `listener` whenever events were lost. */
   onLost(listener: () => void): void;
@@ -45,16 +44,23 @@ export interface ThreadServerParts {
 
 /** The servers of one thread. */
 export interface ThreadServers {
-  readonly open: readonly RpcServer[];
   /** Why one of them is not open. */
   readonly failure: string | undefined;
   /** Replaces what callers may do. */
   changeAccess(access: ServerSettings): void;
+  /** Closes the servers, which answer what has arrived completely, and then what reads it. */
+  close(): Promise<void>;
 }
+
+/** What the servers of one thread need to know of it. */
+export type ThreadServerData = Pick<
+  RpcThreadData,
+  "servers" | "held" | "index" | "issuedKeys" | "subscriptions"
+>;
 
 /** Opens the servers on sockets that listen already. */
 export async function openThreadServers(
-  data: RpcThreadData,
+  data: ThreadServerData,
   sockets: Pick<OpenMessage, ServerName>,
   parts: ThreadServerParts,
 ): Promise<ThreadServers> {
@@ -65,17 +71,21 @@ export async function openThreadServers(
     webSocket === undefined ? undefined : await openWebSocket(data, webSocket, () => access.webSocket, parts),
     explorer === undefined ? undefined : await openExplorer(data, explorer, () => access.explorer, parts),
   ];
+  const open = opened.flatMap((server) => (server?.ok === true ? [server.value] : []));
   return {
-    open: opened.flatMap((server) => (server?.ok === true ? [server.value] : [])),
     failure: opened.flatMap((server) => (server?.ok === false ? [server.error.message] : []))[0],
     changeAccess(replaced) {
       access = replaced;
+    },
+    async close() {
+      await Promise.all(open.map((server) => server.close()));
+      parts.reader.close();
     },
   };
 }
 
 async function openHttp(
-  data: RpcThreadData,
+  data: ThreadServerData,
   socket: number,
   access: () => HttpSettings | undefined,
   parts: ThreadServerParts,
@@ -109,7 +119,7 @@ async function openHttp(
 }
 
 async function openWebSocket(
-  data: RpcThreadData,
+  data: ThreadServerData,
   socket: number,
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
@@ -142,7 +152,7 @@ async function openWebSocket(
 
 /** The explorer, on a thread that has no other server. */
 async function openExplorer(
-  data: RpcThreadData,
+  data: ThreadServerData,
   descriptor: number,
   access: () => ExplorerSettings | undefined,
   parts: ThreadServerParts,
@@ -169,7 +179,7 @@ async function openExplorer(
 }
 
 function subscriptionsOf(
-  data: RpcThreadData,
+  data: ThreadServerData,
   { view, feed, onLost, callerTime, logger, metrics }: ThreadServerParts,
 ): readonly RpcMethod[] {
   const newest = new Int32Array(data.subscriptions);
@@ -186,7 +196,11 @@ function subscriptionsOf(
   });
 }
 
-function listening(server: "http" | "webSocket", descriptor: number, main: MainThread): ListeningSocket {
+function listening(
+  server: "http" | "webSocket",
+  descriptor: number,
+  main: Pick<MainThread, "ask">,
+): ListeningSocket {
   return {
     descriptor,
     async another() {
@@ -199,7 +213,7 @@ function listening(server: "http" | "webSocket", descriptor: number, main: MainT
 /** Log-ins are checked on the main thread's behalf, where the keys are. */
 function gateParts(
   server: "http" | "webSocket",
-  { servers, issuedKeys }: RpcThreadData,
+  { servers, issuedKeys }: ThreadServerData,
   { main, logger, metrics }: ThreadServerParts,
 ): Parameters<typeof serverGate>[2] {
   const login: Login = (attempt) => main.ask({ kind: "login", server, attempt });

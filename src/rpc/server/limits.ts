@@ -28,7 +28,7 @@ export const ARRIVAL_LIMIT_MS = 120_000;
 export const STUCK_READER_MS = 30_000;
 /** Characters from which a message counts as large. */
 export const LARGE_MESSAGE = 128 * 1024;
-/** Share of the main thread's time for reading large messages, and the unused time that is saved up for a single one. */
+/** Share of a thread's time for reading large messages, and the unused time that is saved up for a single one. */
 export const LARGE_MESSAGES_TIME_SHARE = 0.25;
 export const LARGE_MESSAGES_BURST_MS = 50;
 /** Characters of large messages that may wait to be read; one remote host alone can fill half of it (messageReader.ts). */

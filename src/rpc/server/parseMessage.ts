@@ -2,7 +2,7 @@ import { endOfString, QUOTE } from "../results/jsonText.ts";
 
 /**
  * Nesting depth of lists and objects, as in Besu's parser. Without limits a body of five megabytes of brackets blocks the
- * main thread, and so block production, for seconds.
+ * thread, and with it all other callers, for seconds.
  */
 const DEPTH_LIMIT = 1000;
 /**

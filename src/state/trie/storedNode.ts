@@ -40,7 +40,7 @@ export class StoredNode {
   readonly version: number;
   readonly pageDepth: number;
   readonly offset: number;
-  /** Whether the node is a leaf; also false when that is not known. */
+  /** False also when not known. */
   readonly isLeaf: boolean;
 
   constructor(

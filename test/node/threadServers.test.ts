@@ -1,7 +1,7 @@
 import net from "node:net";
 import tls from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openRpcServers } from "../../src/node/rpcServers.ts";
+import { fitToOpenFiles } from "../../src/node/fitToOpenFiles.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { TOKEN_CHECK_MS } from "../../src/rpc/server/limits.ts";
@@ -14,6 +14,7 @@ import { chainOf } from "../builders/recordedChain.ts";
 import { aCertificateFor } from "../builders/tlsFiles.ts";
 import { ask } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
+import { threadServersOf } from "./threadServers.ts";
 
 it("answers a large request that waits to be read when the servers close", async () => {
   const hand = createHandClock(0);
@@ -23,25 +24,15 @@ it("answers a large request that waits to be read when the servers close", async
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
-  const opened = await openRpcServers(
-    { http, webSocket: undefined, explorer: undefined },
-    rpcPorts({ chain, spec }),
-    {
-      maxConnections: undefined,
-      clock,
-      logger: silentLogger,
-      metrics: undefined,
-    },
-  );
-  if (!opened.ok) throw new Error(opened.error.message);
+  const servers = await threadServersOf({ http, webSocket: undefined }, rpcPorts({ chain, spec }), clock);
   readings = 0;
-  const server = expectDefined(opened.value.http, "the HTTP server");
+  const server = expectDefined(servers.http, "the HTTP server");
   const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
   const answer = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
   expect((await ask(server, { body })).body).toBe(answer);
   const waiting = ask(server, { body });
   await expect.poll(() => hand.nextAlarmMs).toBeDefined();
-  const closed = opened.value.close();
+  const closed = servers.close();
   hand.advanceBy(60_000);
   expect((await waiting).body).toBe(answer);
   await closed;
@@ -51,20 +42,13 @@ it("leaves a quarter of the connections to other addresses when the limit is low
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const options = { "rpc-http-enabled": "true", "rpc-http-port": "0", "rpc-proxy-addresses": "none" };
-  const { http } = settingsOf("/", options);
-  const opened = await openRpcServers(
-    { http, webSocket: undefined, explorer: undefined },
-    rpcPorts({ chain, spec }),
-    {
-      maxConnections: 8,
-      clock: createHandClock(0),
-      logger: silentLogger,
-      metrics: undefined,
-    },
+  const { http: configured } = settingsOf("/", options);
+  const fitted = fitToOpenFiles(
+    { http: configured, webSocket: undefined, explorer: undefined },
+    { maxConnections: 8, threads: 1, logger: silentLogger },
   );
-  if (!opened.ok) throw new Error(opened.error.message);
-  onTestFinished(() => opened.value.close());
-  const server = expectDefined(opened.value.http, "the HTTP server");
+  const { http } = await threadServersOf(fitted, rpcPorts({ chain, spec }));
+  const server = expectDefined(http, "the HTTP server");
   for (let count = 0; count < 12; count++) {
     const socket = net.connect({ port: server.port, host: "127.0.0.1" });
     onTestFinished(() => void socket.destroy());
@@ -79,15 +63,11 @@ describe("the handshakes of a thread", () => {
     const clock = createHandClock(0);
     const chain = chainOf([aStoredBlock({ number: 0 })]);
     const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
-    const { http, webSocket } = settingsOf("/", withTls("rpc-http", "rpc-ws"));
-    const opened = await openRpcServers({ http, webSocket, explorer: undefined }, rpcPorts({ chain, spec }), {
-      maxConnections: undefined,
+    const servers = await threadServersOf(
+      settingsOf("/", withTls("rpc-http", "rpc-ws")),
+      rpcPorts({ chain, spec }),
       clock,
-      logger: silentLogger,
-      metrics: undefined,
-    });
-    if (!opened.ok) throw new Error(opened.error.message);
-    onTestFinished(() => opened.value.close());
+    );
     const begin = (server: RpcServer): Promise<void> => {
       const socket = tls.connect({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false });
       onTestFinished(() => void socket.destroy());
@@ -96,8 +76,8 @@ describe("the handshakes of a thread", () => {
         socket.once("secureConnect", () => resolve());
       });
     };
-    const onHttp = expectDefined(opened.value.http, "the HTTP server");
-    const onWebSocket = expectDefined(opened.value.webSocket, "the WebSocket server");
+    const onHttp = expectDefined(servers.http, "the HTTP server");
+    const onWebSocket = expectDefined(servers.webSocket, "the WebSocket server");
     const all = Array.from({ length: 2 * HANDSHAKES_BURST_MS }, () => begin(onHttp));
     // What was saved up is spent, and there is an alarm for the next turn.
     await expect.poll(() => clock.nextAlarmMs).toBeLessThan(TOKEN_CHECK_MS);
@@ -120,21 +100,14 @@ describe("the handshakes of a thread", () => {
 it("counts handshakes that begin among the connections that open files allow", async () => {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
-  const { http } = settingsOf("/", { ...withTls("rpc-http"), "rpc-proxy-addresses": "none" });
-  const configured = expectDefined(http, "the settings of HTTP").maxConnections;
-  const opened = await openRpcServers(
-    { http, webSocket: undefined, explorer: undefined },
-    rpcPorts({ chain, spec }),
-    {
-      maxConnections: (configured + HANDSHAKES) / 8,
-      clock: createHandClock(0),
-      logger: silentLogger,
-      metrics: undefined,
-    },
+  const { http: configured } = settingsOf("/", { ...withTls("rpc-http"), "rpc-proxy-addresses": "none" });
+  const { maxConnections } = expectDefined(configured, "the settings of HTTP");
+  const fitted = fitToOpenFiles(
+    { http: configured, webSocket: undefined, explorer: undefined },
+    { maxConnections: (maxConnections + HANDSHAKES) / 8, threads: 1, logger: silentLogger },
   );
-  if (!opened.ok) throw new Error(opened.error.message);
-  onTestFinished(() => opened.value.close());
-  const { port } = expectDefined(opened.value.http, "the HTTP server");
+  const { http } = await threadServersOf(fitted, rpcPorts({ chain, spec }));
+  const { port } = expectDefined(http, "the HTTP server");
   const silent: net.Socket[] = [];
   for (let count = 0; count < HANDSHAKES / 2; count++) {
     const socket = net.connect({ port, host: "127.0.0.1", localAddress: `127.0.0.${1 + (count % 4)}` });

@@ -1,0 +1,83 @@
+import { onTestFinished } from "vitest";
+import { startDescriptorCopier } from "../../src/node/rpcThreads/descriptorCopier.ts";
+import { createHeldMemory } from "../../src/node/rpcThreads/heldMemory.ts";
+import { openSharedListener } from "../../src/node/rpcThreads/sharedListener.ts";
+import type { ServerSettings } from "../../src/node/rpcThreads/threadData.ts";
+import { openThreadServers } from "../../src/node/rpcThreads/threadServers.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
+import { type Clock, systemClock } from "../../src/primitives/clock.ts";
+import { createRpcBackend } from "../../src/rpc/backend.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import type { RpcPorts } from "../../src/rpc/ports.ts";
+import { CallerTime } from "../../src/rpc/server/callerTime.ts";
+import { MessageReader } from "../../src/rpc/server/messageReader.ts";
+import type { RpcServer } from "../../src/rpc/server/server.ts";
+import { allOfHosts } from "../../src/rpc/server/sharedHosts.ts";
+import { shareTotals } from "../../src/rpc/server/sharedTotals.ts";
+import { createHandshakeTime } from "../../src/rpc/server/tls/handshakeTime.ts";
+
+export interface ThreadServersOfTest {
+  readonly http: RpcServer | undefined;
+  readonly webSocket: RpcServer | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * The servers of a thread for callers, opened in this one as such a thread opens them, before a backend that answers all methods
+ * here. `clock` is that of large messages and of handshakes.
+ */
+export async function threadServersOf(
+  { http, webSocket }: Pick<ServerSettings, "http" | "webSocket">,
+  ports: RpcPorts,
+  clock: Clock = systemClock,
+): Promise<ThreadServersOfTest> {
+  const backend = createRpcBackend(ports);
+  const held = createHeldMemory(1);
+  const servers = { http, webSocket, explorer: undefined };
+  const copier = startDescriptorCopier();
+  const socketOf = async (server: ServerSettings["http"] | ServerSettings["webSocket"]) => {
+    if (server === undefined) return undefined;
+    const listener = await openSharedListener(server.host, server.port, { threads: 1, spares: 0 }, copier);
+    onTestFinished(() => listener.close());
+    return { port: listener.port, descriptor: await listener.descriptor(0) };
+  };
+  const sockets = { http: await socketOf(http), webSocket: await socketOf(webSocket) };
+  copier.close();
+  const opened = await openThreadServers(
+    { servers, held, index: 0, issuedKeys: {}, subscriptions: new SharedArrayBuffer(4) },
+    { http: sockets.http?.descriptor, webSocket: sockets.webSocket?.descriptor, explorer: undefined },
+    {
+      methods: METHODS,
+      backend,
+      view: backend.chain,
+      main: { ask: () => Promise.resolve("busy") },
+      reader: new MessageReader(clock),
+      callerTime: new CallerTime(),
+      handshakeTime: createHandshakeTime(clock),
+      metrics: undefined,
+      feed: backend,
+      totals: shareTotals(held.totals),
+      onLost: () => undefined,
+      logger: silentLogger,
+    },
+  );
+  if (opened.failure !== undefined) throw new Error(opened.failure);
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= opened.close());
+  onTestFinished(close);
+  const serverOf = (name: "http" | "webSocket"): RpcServer | undefined => {
+    const { [name]: socket } = sockets;
+    const { [name]: memory } = held;
+    return (
+      socket && {
+        host: "127.0.0.1",
+        port: socket.port,
+        get connectionCount() {
+          return allOfHosts(memory);
+        },
+        close,
+      }
+    );
+  };
+  return { http: serverOf("http"), webSocket: serverOf("webSocket"), close };
+}
