@@ -1,11 +1,11 @@
 export interface BatchOperation {
   readonly key: Uint8Array;
-  /** Absent for a delete. */
+  /** The value; absent for a delete. */
   readonly value?: Uint8Array;
 }
 
 /**
- * Puts and deletes collected for one atomic write; a later operation on a key wins. It keeps keys and values without a copy:
+ * Puts and deletes collected for one atomic write; a later operation on a key wins. Keeps keys and values without a copy:
  * the caller must not change them afterwards.
  */
 export class Batch {

@@ -32,7 +32,7 @@ export interface ChainDatabaseSettings {
 export interface ChainDatabase {
   readonly database: Database;
   readonly headMarker: HeadMarker;
-  /** The newest block that the database had and has lost, which is to be restored; undefined for a whole one. */
+  /** The newest block that the database has lost, which must be restored; undefined when nothing is lost. */
   readonly lost: HeadPointer | undefined;
   close(): Promise<void>;
 }
@@ -43,11 +43,11 @@ export interface ChainDatabase {
  *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version (a quick migration)
  *   -> the head against the head marker -> the newest blocks against their commit records
  *
- * Throws DamagedData (what, where, what to do) or DiskError. Older data is verified when it is read: every value
- * carries a checksum (checksum.ts), or is identified by its hash.
+ * Throws DamagedData (what, where, what to do) or DiskError. Older data is verified when it is read: every value carries a
+ * checksum (checksum.ts), or is identified by its hash.
  *
- * LevelDB drops the incomplete end of its log for good when it opens. A second name of the file keeps it (leveldb/keptLog.ts) until
- * the chain is found whole, or its lost blocks are durable again.
+ * LevelDB permanently drops the incomplete end of its log when it opens. A second name of the file keeps it
+ * (leveldb/keptLog.ts) until the chain is found whole, or its lost blocks are durable again.
  */
 export async function openChainDatabase(
   settings: ChainDatabaseSettings,

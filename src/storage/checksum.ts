@@ -8,8 +8,8 @@ import { DamagedData } from "./database.ts";
 export const SEAL_BYTES = 4;
 
 /**
- * Appends a checksum to the value of `key`: CRC-32 over key and value. It covers the key too, so that a valid value
- * under another key (a bit of the key flipped on disk) is detected. LevelDB reads its tables without verifying its own
+ * Appends a checksum to the value of `key`: CRC-32 over key and value. It covers the key as well, so that a valid value
+ * under a wrong key (a bit of the key flipped on disk) is detected. LevelDB reads its tables without verifying its own
  * checksums, and the binding has no option for that (architecture.md#measurements).
  */
 export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
@@ -104,7 +104,7 @@ export function missing(what: string): DamagedData {
 }
 
 /**
- * What to replace and what to keep. Only the chain can be fetched again: a validator cannot replace a lost key, and one
+ * Says what to replace and what to keep. Only the chain can be fetched again: a validator cannot replace a lost key, and one
  * with older votes can contradict its newer ones.
  */
 export const REPLACE_CHAIN =
@@ -116,8 +116,8 @@ export const REPLACE_CHAIN =
 export const REMEDY = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
 /**
- * What to do about a chain that has lost its newest blocks and is whole otherwise, which the start after that verifies. The mildest
- * cure comes first. It is no cure where nobody else has the lost blocks: a sole validator would make others in their place.
+ * Remedy for a chain that has lost its newest blocks and is otherwise whole, which the next start verifies. The mildest cure
+ * comes first. It does not help when no other node has the lost blocks: a sole validator would make others in their place.
  */
 export const FETCH_LOST_BLOCKS =
   "delete head.log alone in the data folder, if other nodes have the lost blocks: the node verifies the blocks that it has " +

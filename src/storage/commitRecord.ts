@@ -82,7 +82,7 @@ export function readHead(database: Database): HeadPointer | undefined {
   return { number: BigInt(reader.number()), hash: asHash(reader.fixed(32)) };
 }
 
-/** Adds up entries, both when they are written and when they are verified. */
+/** Sums up entries, both when they are written and when they are verified. */
 export class RunningTally implements Tally {
   count = 0;
   checksum = 0;

@@ -1,6 +1,6 @@
 /**
- * CRC-32C (Castagnoli), the checksum in LevelDB's files; Node has only the ordinary CRC-32. Processes eight bytes a
- * step with a table for each: more than 1 GB/s. (Indexes into the tables of 256 have eight bits, so the casts hold.)
+ * CRC-32C (Castagnoli), the checksum in LevelDB's files; Node has only the ordinary CRC-32. Processes eight bytes a step,
+ * with a table for each: more than 1 GB/s. (Indexes into the tables of 256 entries have eight bits, so the casts hold.)
  */
 export function crc32c(bytes: Uint8Array): number {
   let crc = -1;

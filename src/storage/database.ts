@@ -1,7 +1,7 @@
 import type { Batch } from "./batch.ts";
 
 /**
- * The port to the disk: an ordered map of byte keys to byte values with atomic, durable batches. Reads are synchronous,
+ * The port to the disk: an ordered map from byte keys to byte values with atomic, durable batches. Reads are synchronous,
  * which is eight times cheaper than a promise for each (architecture.md#measurements).
  */
 export interface Database {
@@ -13,14 +13,14 @@ export interface Database {
   /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskError. */
   write(batch: Batch): Promise<void>;
   /**
-   * Freezes the present contents: until the release, reads through this object see them, whatever is written meanwhile. For a
-   * write that contradicts caches until they are updated; one at a time.
+   * Freezes the current contents: until the release, reads through this object see them, whatever is written meanwhile. Used
+   * for a write that contradicts caches until they are updated; one at a time.
    */
   freeze(): FrozenReads;
   close(): Promise<void>;
 }
 
-/** What reads need of a database. */
+/** The part of a database that reads need. */
 export type DatabaseReads = Pick<Database, "get" | "getMany" | "range">;
 
 /** The contents at one moment. It holds back compaction, so close it within seconds. */
@@ -30,11 +30,11 @@ export interface DatabaseSnapshot extends DatabaseReads {
 
 /** A database on disk, which takes room. */
 export interface DatabaseOnDisk extends Database {
-  /** The present contents, whatever is written afterwards. */
+  /** The current contents, whatever is written afterwards. */
   snapshot(): DatabaseSnapshot;
-  /** Bytes of the entries on disk, about; those written in the last moments may be missing. */
+  /** Approximate bytes of the entries on disk; the most recent writes may be missing. */
   approximateBytes(range: Pick<KeyRange, "from" | "until">): Promise<number>;
-  /** Rewrites the range without what was deleted or replaced, which until then takes room. */
+  /** Rewrites the range without deleted or replaced entries, which take room until then. */
   compact(range: Pick<KeyRange, "from" | "until">): Promise<void>;
 }
 
@@ -59,12 +59,12 @@ export class FolderInUse extends DiskError {
   override name = "FolderInUse";
 }
 
-/** The database has another schema version than this program's, or its migration is not finished. */
+/** The schema version of the database differs from this program's, or its migration is not finished. */
 export class OtherSchema extends DiskError {
   override name = "OtherSchema";
 }
 
-/** The import of a snapshot was stopped, so the database is neither empty nor a chain. */
+/** The import of a snapshot was interrupted, so the database is neither empty nor a chain. */
 export class UnfinishedImport extends DiskError {
   override name = "UnfinishedImport";
 }

@@ -77,7 +77,7 @@ async function* damagedBlocksTo(
   let expected: Uint8Array | undefined = head.hash;
   for (let number = head.number; number >= 0n; number--) {
     if (number > 0n && number < start.headers) {
-      // Between the genesis block and the headers that came with a snapshot there is nothing.
+      // Nothing is stored between the genesis block and the headers that came with a snapshot.
       number = 0n;
       expected = undefined;
     }

@@ -2,8 +2,8 @@ import { REMEDY } from "./checksum.ts";
 import { DamagedData, DiskError, FolderInUse } from "./database.ts";
 
 /**
- * Translates an error of LevelDB or Node into one that says `what` went wrong, the system's reason, and what an
- * operator can do: `remedy` where data is damaged. Returns errors that do not come from the disk unchanged.
+ * Translates an error of LevelDB or Node into one that says `what` went wrong, the system's reason, and what an operator can
+ * do: `remedy` when data is damaged. Returns errors that do not come from the disk unchanged.
  */
 export function translateDiskError(error: unknown, what: string, remedy = REMEDY): Error {
   if (error instanceof DamagedData || error instanceof DiskError) return error;
@@ -23,7 +23,10 @@ export function translateDiskError(error: unknown, what: string, remedy = REMEDY
   return error instanceof Error ? error : new Error(reason);
 }
 
-/** The disk's error of which a worker thread ended: name and message are all that is left of its class. Undefined for any other. */
+/**
+ * The disk error that ended a worker thread, recognised by name and message, which is all that crosses threads. Undefined
+ * for any other error.
+ */
 export function diskErrorOfThread(error: Error): DiskError | DamagedData | undefined {
   if (error.name === "DamagedData") return new DamagedData(error.message, { cause: error });
   return error.name === "DiskError" ? new DiskError(error.message, { cause: error }) : undefined;
@@ -44,7 +47,7 @@ export function withDiskErrors<T>(what: string, action: () => T): T {
   }
 }
 
-/** Codes of errors of LevelDB and of the operating system; Node's own begin with ERR_. */
+/** Error codes of LevelDB and of the operating system; Node's own begin with ERR_. */
 const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
 const STOP_THE_OTHER =

@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 export interface DiskGuardSettings {
   /** Folder on the disk to watch. */
   readonly path: string;
-  /** Free space below which block production stops; 0 turns the guard off. */
+  /** Free space below which block production pauses; 0 turns the guard off. */
   readonly reserveBytes: number;
 }
 
@@ -21,14 +21,14 @@ export interface DiskGuardParts {
 }
 
 export interface DiskGuard {
-  /** Checks the disk, and then again every few seconds until stopped. */
+  /** Checks the disk now, and then every few seconds until stopped. */
   start(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Stops block production while there is still room to finish every write in progress, instead of failing once the disk
- * is full. The node still answers reads, and production resumes by itself when there is room again.
+ * Pauses block production while there is still room to finish every write in progress, instead of failing once the disk is
+ * full. The node still answers reads, and production resumes by itself when there is room again.
  */
 export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts: DiskGuardParts): DiskGuard {
   const { clock, logger, freeBytes = freeBytesOf } = parts;
@@ -53,7 +53,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
           `No blocks are made until ${resumeMB} MB are free; requests are answered. Make room or enlarge the disk`,
       );
     } else if (state === "paused" && free < resumeBytes(reserveBytes)) {
-      // Hysteresis: a disk near the limit must not start and stop production every few seconds.
+      // The margin is hysteresis: a disk near the limit must not start and stop production every few seconds.
       if (hasToldMargin) return;
       hasToldMargin = true;
       logger.warn(
@@ -97,7 +97,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
 /** A block of 12,000 transfers takes 15 MB of disk, and there may be one each second. */
 const CHECK_INTERVAL_MS = 2000;
 const REPEAT_MS = 10 * 60_000;
-/** Multiples of the reserve: from here on production resumes, and below this a warning is logged. */
+/** Multiples of the reserve: production resumes at the first, and a warning is logged below the second. */
 const RESUME_FACTOR = 1.25;
 const WARNING_FACTOR = 4;
 

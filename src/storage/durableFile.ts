@@ -4,7 +4,7 @@ import { syncFolder } from "../primitives/syncFolder.ts";
 import { withDiskErrors } from "./diskErrors.ts";
 
 /**
- * Replaces a small file, or makes it: after a kill or a power cut there is the old content or the new one. `mode` holds from
+ * Replaces or creates a small file: after a kill or a power cut it has the old content or the new one. `mode` applies from
  * the first byte on. A symbolic link of that name is replaced, not followed. Throws DiskError.
  */
 export function replaceFile(path: string, content: string, mode: number): void {
@@ -16,7 +16,7 @@ export function replaceFile(path: string, content: string, mode: number): void {
   });
 }
 
-/** Makes a file of that mode and syncs its content; what a kill has left under that name is removed first. */
+/** Creates a file with that mode and syncs its content; a leftover of a kill under that name is removed first. */
 export function createFile(path: string, content: string, mode: number): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) unlinkSync(path);
   const file = openSync(path, "wx", mode);

@@ -13,7 +13,7 @@ export class GroupedCommits {
   /** The write of the newest group. */
   private lastWrite: Promise<void> = Promise.resolve();
 
-  /** Gathers the writes to `disk`, which nobody else may write meanwhile. */
+  /** Gathers the writes to `disk`, to which nobody else may write meanwhile. */
   constructor(disk: Database) {
     this.disk = disk;
     this.database = {
@@ -32,8 +32,8 @@ export class GroupedCommits {
   }
 
   /**
-   * Begins to write what was gathered as one group, once the group before it is durable; resolves when it has begun.
-   * `onDurable` is called in the turn in which readers of the disk see the group first.
+   * Begins to write the gathered operations as one group, once the previous group is durable; resolves when it has begun.
+   * `onDurable` is called in the turn in which readers of the disk first see the group.
    */
   async beginGroup(onDurable: () => void): Promise<void> {
     await this.lastWrite;

@@ -6,12 +6,12 @@ import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
 import type { MarkerFile } from "./markerFile.ts";
 
-/** The newest blocks are missing, and nothing else is known to be. */
+/** The newest blocks are missing; no other damage is known. */
 export class LostEnd extends DamagedData {
   override name = "LostEnd";
-  /** What is wrong, without what to do about it. */
+  /** What is wrong, without the remedy. */
   readonly what: string;
-  /** The newest block that is left. */
+  /** The newest block that remains. */
   readonly newest: HeaderRecord;
   /** The newest block that was committed. */
   readonly lost: HeadPointer;
@@ -25,8 +25,9 @@ export class LostEnd extends DamagedData {
 }
 
 /**
- * What a node does that has lost its newest blocks and nothing else: it does not start; or it goes on with the others and fetches
- * the lost ones as any new block; or it goes on, but takes part and imports only what is proved to be what it lost.
+ * What a node does that has lost only its newest blocks. `refused`: it does not start. `fetched`: it continues, and fetches
+ * the lost blocks like any new ones. `restored`: it continues, but takes part and imports only blocks that are proved to be
+ * the lost ones.
  */
 export type LostEndAction = "refused" | "fetched" | "restored";
 
@@ -34,9 +35,9 @@ export type JudgeLostEnd = (lost: LostEnd) => LostEndAction | Promise<LostEndAct
 
 /** Records the head outside the database, so that a start detects a database that lost its end (markerFile.ts). */
 export interface HeadMarker {
-  /** Call it after each commit, once its batch is durable. Takes microseconds; not synced. */
+  /** Records a commit, once its batch is durable. Takes microseconds; not synced. */
   record(head: HeadPointer): void;
-  /** Call it before the batch of a rewind is written: a head as low as this is then not reported as lost. Synced. */
+  /** Lowers the mark before the batch of a rewind is written, so that the lower head is not reported as a loss. Synced. */
   lower(head: HeadPointer): void;
 }
 

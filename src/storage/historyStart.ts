@@ -13,7 +13,7 @@ import { metaKey } from "./keys.ts";
  */
 export interface HistoryStart {
   readonly headers: bigint;
-  /** First block that is stored whole, at least `headers`. The genesis block is stored anyway, without its state. */
+  /** First block that is stored whole, at least `headers`. The genesis block is always stored, without its state. */
   readonly blocks: bigint;
   /** States are readable from the one after this block on; at least `blocks`. */
   readonly states: bigint;
@@ -21,7 +21,7 @@ export interface HistoryStart {
 
 export const WHOLE_HISTORY: HistoryStart = { headers: 0n, blocks: 0n, states: 0n };
 
-/** Where the states begin with the blocks, the record is that of 0.2.0, which knows no other. */
+/** When the states begin with the blocks, the record is that of 0.2.0, which knows no other form. */
 export function putHistoryStart(batch: Batch, { headers, blocks, states }: HistoryStart): void {
   const writer = new RecordWriter(30);
   writer.number(Number(headers));
@@ -38,7 +38,7 @@ export function readHistoryStart(database: Pick<Database, "get">): HistoryStart 
   return { headers, blocks, states: reader.isAtEnd ? blocks : BigInt(reader.number()) };
 }
 
-/** Whether a block is stored whole, not as its header alone: it is the genesis block, or not before the start of the blocks. */
+/** Whether a block is stored whole, not only its header: it is the genesis block, or not before the start of the blocks. */
 export function isWithin({ blocks }: HistoryStart, number: bigint): boolean {
   return number === 0n || number >= blocks;
 }

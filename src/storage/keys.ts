@@ -4,20 +4,20 @@ import { writeUint32 } from "./checksum.ts";
 import type { KeyRange } from "./database.ts";
 
 /**
- * Every key of the database in one table: its first byte, what follows it, and the value. Numbers are big-endian, so
- * that keys sort by number.
+ * Every key of the database in one table: its first byte, what follows it, and the value. Numbers are big-endian, so that
+ * keys sort by number.
  *
  * Entries that each block adds (header, body, receipts, commit record, trie nodes) begin with the block's number: new
- * entries sort after all older ones of their kind, and a table of one kind moves down the levels as it is. Tables with
- * several kinds do not (architecture.md#what-compaction-writes). Keying trie nodes by hash instead made the worst write
- * of a two-minute run 11 s long (architecture.md#measurements). Only entries that must be found by hash (block numbers,
+ * entries sort after all older ones of their kind, and a table of one kind moves down the levels unchanged. Tables with
+ * several kinds do not (architecture.md#what-compaction-writes). Keying trie nodes by hash instead made the worst write of a
+ * two-minute run 11 s long (architecture.md#measurements). Only entries that must be found by hash (block numbers,
  * transactions, code) or that hold the newest state (flat accounts and slots) have scattered keys, and those values are
  * small.
  *
  * Every value ends with a checksum over key and value (checksum.ts), except code, which is identified by its hash.
  *
  * The constructors are below, those of the state in stateKeys.ts. First bytes and layouts belong to the schema version
- * (schema.ts): change one, raise the other.
+ * (schema.ts): a change here needs a higher version.
  */
 export const KEY_PREFIXES = {
   /** name in ASCII -> one value about the whole database (MetaName). */
@@ -105,8 +105,8 @@ export function blockNumberKey(blockHash: Hash): Uint8Array {
 }
 
 /**
- * All 32 bytes of the hash. A shorter key would save a tenth of a percent of what a block writes, and would need a
- * read before each write to notice two transactions with one key.
+ * The key has all 32 bytes of the hash. A shorter key would save a tenth of a percent of what a block writes, and would need
+ * a read before each write to notice two transactions with one key.
  */
 export function transactionKey(transactionHash: Hash): Uint8Array {
   return hashKey(KEY_PREFIXES.transaction, transactionHash);

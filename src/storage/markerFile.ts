@@ -21,19 +21,19 @@ export interface HighWaterMark {
 }
 
 /**
- * A small file beside a store that records the store's newest entry, so that a start detects a store that has lost
- * entries. Neither LevelDB's log nor an append-only file can tell by itself: cut off between two records, or with the
- * newest record damaged, they look as if the rest had never been written.
+ * A small file beside a store that records the store's newest entry, so that a start detects a store that has lost entries.
+ * Neither LevelDB's log nor an append-only file reveals that by itself: cut off between two records, or with the newest
+ * record damaged, they look as if the rest had never been written.
  *
- * The mark is written after the store's own write is durable, and is not synced: that takes microseconds. A killed
- * process loses no mark. After a power cut the mark may lag behind the store but never be ahead of it, so it raises no
- * false alarm; it only misses a loss within the last seconds before the cut. Before the store itself goes back (a
- * rewind), the lower mark is written and synced.
+ * The mark is written after the store's own write is durable, and is not synced: that takes microseconds. A killed process
+ * loses no mark. After a power cut the mark may lag behind the store but is never ahead of it, so it raises no false alarm;
+ * it only misses a loss within the last seconds before the cut. Before the store itself goes back (a rewind), the lower mark
+ * is written and synced.
  *
- * Two slots are written alternately, each with a generation and a checksum; the newest valid one counts.
+ * Two slots are written alternately, each with a generation and a checksum; the newest valid one wins.
  */
 export interface MarkerFile {
-  /** Undefined before the first mark. */
+  /** Reads the mark; undefined before the first one. */
   read(): HighWaterMark | undefined;
   write(mark: HighWaterMark): void;
   /** Like `write`, but the mark is durable when it returns. */
@@ -113,7 +113,7 @@ class MarkerFileOnDisk implements MarkerFile {
   }
 }
 
-/** Creates the file atomically and never empty: an empty file is one that lost its entries. */
+/** Creates the file atomically and never empty: an empty file means lost entries. */
 function createFile(path: string): void {
   const draft = `${path}.new`;
   const bytes = new Uint8Array(SLOT_DISTANCE + SLOT_BYTES);

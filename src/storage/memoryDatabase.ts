@@ -7,7 +7,7 @@ import type { Database, KeyRange } from "./database.ts";
 /** One stored entry. */
 type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** A database in memory that can be copied, for tests. It orders and answers as the one on disk does. */
+/** A database in memory that can be copied, for tests. It orders and returns entries as the one on disk does. */
 export interface MemoryDatabase extends Database {
   /** Copies all entries; later writes to one database do not appear in the other. */
   copy(): MemoryDatabase;

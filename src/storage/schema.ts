@@ -13,7 +13,7 @@ export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + MIGRATION_STEPS.len
 /** Progress of a migration. */
 export interface MigrationMark {
   readonly from: number;
-  /** Index of the pass that is under way (migrationStep.ts). */
+  /** Index of the current pass (migrationStep.ts). */
   readonly pass: number;
   /** Key of the last entry that this pass has converted. */
   readonly cursor: Uint8Array;
@@ -22,12 +22,9 @@ export interface MigrationMark {
   readonly totalBytes: number;
 }
 
-/** What the database says of its schema. */
+/** The schema record of the database. */
 export interface StoredSchema {
-  /**
-   * Version of the schema. During a migration, the one that it leads to, so that programs of the version before refuse the
-   * database.
-   */
+  /** Schema version. During a migration, the version that it leads to, so that older programs refuse the database. */
   readonly version: number;
   /**
    * True once old blocks or states were removed from this database (`--block-history`, `--state-history`): programs that do not know of
@@ -39,7 +36,7 @@ export interface StoredSchema {
 }
 
 /**
- * Says whether the database is empty or has our schema version. Throws OtherSchema for another version or an unfinished
+ * Checks whether the database is empty or has our schema version. Throws OtherSchema for another version or an unfinished
  * migration, UnfinishedImport for the remains of an import, and DamagedData when there is data but no version.
  */
 export async function checkSchema(database: Database): Promise<"empty" | "ours"> {
@@ -50,7 +47,7 @@ export async function checkSchema(database: Database): Promise<"empty" | "ours">
   return "ours";
 }
 
-/** Undefined for an empty database. Throws UnfinishedImport and DamagedData as checkSchema does. */
+/** Reads the schema record; undefined for an empty database. Throws UnfinishedImport and DamagedData as checkSchema does. */
 export async function readSchema(database: Database): Promise<StoredSchema | undefined> {
   const sealed = database.get(SCHEMA_KEY);
   if (sealed !== undefined) return decodeSchema(openEntry(SCHEMA_KEY, sealed, WHAT));
@@ -60,8 +57,8 @@ export async function readSchema(database: Database): Promise<StoredSchema | und
 }
 
 /**
- * Why this program can neither read nor migrate such a database; undefined when it can. `steps` are the migrations that it
- * has.
+ * Why this program can neither read nor migrate a database with this record; undefined when it can. `steps` are its
+ * migrations.
  */
 export function refusalOfVersion(
   { version, migration }: StoredSchema,
@@ -121,7 +118,7 @@ export function putSchema(batch: Batch, { version, isPruned = false, migration }
   batch.put(SCHEMA_KEY, sealEntry(SCHEMA_KEY, writer.finish()));
 }
 
-/** 0.2.0 reads the first number and nothing after it: the version comes first for ever. */
+/** The version always comes first: 0.2.0 reads the first number and nothing after it. */
 function decodeSchema(record: Uint8Array): StoredSchema {
   const reader = new RecordReader(record);
   const number = reader.number();
@@ -139,8 +136,8 @@ function decodeSchema(record: Uint8Array): StoredSchema {
 }
 
 /**
- * Marks an empty database as one that a snapshot is imported into. Until the import ends it has no schema version, so that
- * no release of Ibex takes it for a chain.
+ * Marks an empty database as the target of a snapshot import. Until the import ends it has no schema version, so that no
+ * release of Ibex takes it for a chain.
  */
 export function putUnfinishedImport(batch: Batch): void {
   batch.put(UNFINISHED_KEY, sealEntry(UNFINISHED_KEY, EMPTY_BYTES));
@@ -152,7 +149,7 @@ export function finishImport(batch: Batch): void {
   putSchema(batch, { version: SCHEMA_VERSION });
 }
 
-/** What a database adds to the number of its schema version whose old blocks or states are removed. */
+/** Added to the schema version of a database whose old blocks or states are removed. */
 const PRUNED = 1000;
 
 const WHAT = "the schema version of the database";

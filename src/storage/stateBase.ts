@@ -4,12 +4,12 @@ import { openEntry, sealEntry } from "./checksum.ts";
 import type { Database } from "./database.ts";
 import { metaKey } from "./keys.ts";
 
-/** The base of a database that has none yet: no version is that old. */
+/** Stands for the base of a database that has none yet: no version is that old. */
 export const NO_BASE = -1;
 
 /**
- * The newest version whose trie nodes are in the base (state/removal/stateRemoval.ts): nodes of later versions are in pages
- * alone. NO_BASE before the first removal has ended; undefined where `--state-history` was never used.
+ * The newest version whose trie nodes are in the base (state/removal/stateRemoval.ts): nodes of later versions are only in
+ * pages. NO_BASE before the first removal has ended; undefined if `--state-history` was never used.
  */
 export function readStateBase(database: Pick<Database, "get">): number | undefined {
   const sealed = database.get(BASE_KEY);

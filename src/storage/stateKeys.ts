@@ -50,7 +50,7 @@ export function parseTrieKey(key: Uint8Array): TrieKey {
   return { version: readNumber(key, 1, 4), trieId: readNumber(key, 5, 6), page };
 }
 
-/** Keys of all trie entries that versions from `from` up to `until`, which is left out, wrote. */
+/** Keys of all trie entries written by versions from `from` to below `until`. */
 export function trieKeysBetween(from: number, until: number): Keys {
   return { from: trieKeysFrom(from).from, until: trieKeysFrom(until).from };
 }
@@ -74,7 +74,7 @@ export function baseNodeKey(trieId: number, path: Uint8Array, depth: number): Ui
   return key;
 }
 
-/** A node's place in the base: the first `depth` nibbles of `path`, which has no more bytes than these take. */
+/** A node's place in the base: the first `depth` nibbles of `path`, which has no further bytes. */
 export interface BaseKey {
   readonly trieId: number;
   readonly path: Uint8Array;
@@ -97,7 +97,7 @@ export function baseKeysBelow(trieId: number, path: Uint8Array, depth: number): 
   return { from, until };
 }
 
-/** Adds to a big-endian number; its first byte, a prefix, takes what is carried. */
+/** Adds to a big-endian number; its first byte, a prefix, takes the carry. */
 function addToEnd(bytes: Uint8Array, count: number): void {
   let carried = count;
   for (let at = bytes.length - 1; carried > 0; at--) {
@@ -155,7 +155,8 @@ export function stateRecordKeysFrom(number: number): Keys {
 export const STATE_HEAD_KEY: Uint8Array = Uint8Array.of(KEY_PREFIXES.stateHead);
 
 function prefixed(prefix: number, bytes: Uint8Array): Uint8Array {
-  // A slice of Node's buffer pool: LevelDB uses it without a copy; a small typed array would first move off the heap.
+  // The key is a slice of Node's buffer pool, which LevelDB uses without a copy; a small typed array would first move off
+  // the heap.
   const key = Buffer.allocUnsafe(1 + bytes.length);
   key[0] = prefix;
   key.set(bytes, 1);

@@ -37,17 +37,17 @@ export interface BlockStoreLimits {
   readonly blockBytes: number;
 }
 
-/** The newest block, and some before it unless they are full. A block that takes more by itself is read from the disk. */
+/** Room for the newest block, and some before it unless they are full. A larger block is read from the disk. */
 export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, blockBytes: 64 * 1024 * 1024 };
 
-/** Places of transactions that were asked for: clients ask for a receipt, a transaction and its trace one after another. */
+/** Number of cached places of transactions: clients request a receipt, a transaction and its trace one after another. */
 const PLACES = 4096;
 
 interface KnownPlace extends TransactionPlace {
   readonly hash: Hash;
 }
 
-/** A small integer is looked up fastest; hashes that share it take each other's place. */
+/** A small integer is the fastest key; hashes that share it replace each other. */
 function placeKey(hash: Hash): number {
   return readUint32(hash, 0) >>> 2;
 }
@@ -66,8 +66,9 @@ const STEP_PLACES = 256;
  *   read:    number -> cache -> database; hash -> index entry -> number
  *
  * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
- * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable. The chain decides what to commit and moves the head.
- * Blocks before the start of the history are their headers alone, whether or not the rest is removed from the disk already.
+ * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable.
+ * The chain decides what to commit and moves the head. Of blocks before the start of the history only the headers are read,
+ * whether or not the rest is already removed from the disk.
  */
 export class BlockStore {
   private readonly database: Database;
@@ -76,7 +77,7 @@ export class BlockStore {
   private readonly places: BoundedCache<number, KnownPlace>;
   /** Whether the head pointer was read before. */
   private hasHead = false;
-  /** Undefined until it is asked for. */
+  /** The start of the history; undefined until it is read. */
   private start: HistoryStart | undefined;
 
   constructor(limits: BlockStoreLimits, { database }: { readonly database: Database }) {
@@ -129,7 +130,7 @@ export class BlockStore {
     batch.delete(commitKey(number));
   }
 
-  /** Makes a stored block the head, after those above it are deleted in the same batch. */
+  /** Makes a stored block the head, after the blocks above it are deleted in the same batch. */
   moveHead(batch: Batch, { header, hash }: NamedHeader): void {
     putHead(batch, { number: header.number, hash });
   }
@@ -141,13 +142,13 @@ export class BlockStore {
     this.places.forget((_, { blockNumber }) => blockNumber > number);
   }
 
-  /** Where the history begins, as these reads of the database have it. */
+  /** Where the history begins, according to these reads of the database. */
   get historyStart(): HistoryStart {
     this.start ??= readHistoryStart(this.database);
     return this.start;
   }
 
-  /** Reads the start of the history anew, once a later one is durable, and drops what lies before it from the caches. */
+  /** Reads the start of the history again, once a later one is durable, and drops what lies before it from the caches. */
   reloadHistoryStart(): void {
     const before = this.start;
     this.start = readHistoryStart(this.database);
@@ -175,7 +176,7 @@ export class BlockStore {
   encodedHeader(number: bigint): Uint8Array | undefined {
     if (number < 0n || number > HIGHEST_NUMBER) return undefined;
     const found = readEncodedHeader(this.database, number);
-    // The block was committed since then, or is not there.
+    // The block was committed since then, or does not exist.
     return found ?? (this.recordUpToHead(number) && readEncodedHeader(this.database, number));
   }
 
@@ -185,7 +186,7 @@ export class BlockStore {
   }
 
   /**
-   * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
+   * Reads transactions and receipts on first access: the header's fields cost no more than the header. Also undefined when
    * only the header is stored.
    */
   block(number: bigint): StoredBlock | undefined {
@@ -210,7 +211,7 @@ export class BlockStore {
     const place = readTransactionPlace(this.database, hash);
     if (place === undefined || !isWithin(this.historyStart, place.blockNumber)) return undefined;
     const stored = this.transactionAt(place, hash);
-    // A hash of its own, which holds no block in memory.
+    // The hash is copied, so that it keeps no block in memory.
     this.places.set(key, { ...place, hash: new Uint8Array(hash) as Hash }, 1);
     return stored;
   }
@@ -235,7 +236,7 @@ export class BlockStore {
     return record;
   }
 
-  /** A head pointer that was there once and is not found any more is damage: LevelDB does not find keys of a spoiled block. */
+  /** A head pointer that existed before and is no longer found is damage: LevelDB does not find the keys of a corrupt block. */
   private headPointer(): HeadPointer | undefined {
     const pointer = readHead(this.database);
     if (pointer !== undefined) this.hasHead = true;
@@ -262,7 +263,7 @@ export class BlockStore {
     return record;
   }
 
-  /** Undefined for a header without its block. */
+  /** The block of a record; undefined for a header without its block. */
   private blockOf(record: HeaderRecord): StoredBlock | undefined {
     const isWhole = !isHeaderAlone(record) && isWithin(this.historyStart, record.header.number);
     return isWhole ? this.resident(record).block : undefined;
@@ -273,7 +274,7 @@ export class BlockStore {
     const known = this.blocks.get(number);
     if (known !== undefined) return known;
     const block = residentFromDisk(this.database, record, () => {
-      // Weighed anew, unless it was dropped meanwhile: a rewind may have removed it.
+      // Updates the weight, unless the block was dropped meanwhile: a rewind may have removed it.
       if (this.blocks.get(number) === block) this.keep(number, block);
     });
     this.keep(number, block);

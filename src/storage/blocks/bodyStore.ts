@@ -40,8 +40,8 @@ export function deleteTransactions(batch: Batch, number: bigint, count: number):
 }
 
 /**
- * Deletes the chunk of a body with that key and value, the receipts and the index entries of its transactions. Of a damaged chunk the
- * index entries stay, which lead to nothing. Returns the number of its transactions.
+ * Deletes the chunk of a body with that key and value, the receipts and the index entries of its transactions. The index
+ * entries of a damaged chunk stay, and lead to nothing. Returns the number of its transactions.
  */
 export function deleteBodyChunk(batch: Batch, key: Uint8Array, sealed: Uint8Array): number {
   const hashes = hashesInChunk(key, sealed);
@@ -90,7 +90,7 @@ export function readBody(database: Database, record: HeaderRecord): readonly Sen
   }
 }
 
-/** The encodings of all transactions of a block that has `count` of them, undecoded; a chunk is a step. */
+/** The encodings of all transactions of a block that has `count` of them, undecoded; each chunk is a step. */
 export function* readRawTransactionsInSteps(
   database: Database,
   number: bigint,
@@ -109,7 +109,9 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
-/** The hashes of all transactions of a block that has `count` of them, undecoded: those of a chunk at a time, one behind the other. */
+/**
+ * The hashes of all transactions of a block that has `count` of them, without decoding: one chunk's at a time, concatenated.
+ */
 export function* readHashes(database: Database, number: bigint, count: number): Generator<Uint8Array, void> {
   for (let first = 0; first < count; first += CHUNK_TRANSACTIONS) {
     const reader = readChunk(database, number, first / CHUNK_TRANSACTIONS);

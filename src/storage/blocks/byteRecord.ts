@@ -51,7 +51,7 @@ export class RecordWriter {
     this.length += bytes.length;
   }
 
-  /** Returns what was written, as a view: what is written afterwards may be elsewhere. */
+  /** Returns the written bytes, as a view: later writes may go to other memory. */
   finish(): Uint8Array {
     return this.buffer.subarray(0, this.length);
   }

@@ -7,8 +7,8 @@ import { numberInKey } from "../keys.ts";
 import { RecordReader } from "./byteRecord.ts";
 
 /**
- * The transactions of a block, and its receipts, are stored in chunks of so many: one transaction of an old block of 12,000 takes
- * a read of some 15 KB, not of 1.6 MB.
+ * Number of transactions, or receipts, of a block that are stored in one chunk: one transaction of an old block of 12,000
+ * takes a read of some 15 KB, not of 1.6 MB.
  */
 export const CHUNK_TRANSACTIONS = 128;
 
@@ -22,8 +22,8 @@ export function chunkOf<T>(items: readonly T[], chunk: number): readonly T[] {
 }
 
 /**
- * The chunk that is stored under `key`, from its beginning. `what` is what is damaged or missing otherwise. Throws BlockRemoved
- * where its block lies before the start of the history.
+ * The chunk that is stored under `key`, from its beginning. `what` names it in errors about damage. Throws BlockRemoved when
+ * its block lies before the start of the history.
  */
 export function openChunk(database: Database, key: Uint8Array, what: () => string): RecordReader {
   const sealed = database.get(key);
@@ -49,13 +49,13 @@ function missingChunk(database: Database, key: Uint8Array, what: () => string): 
 }
 
 /**
- * An opened chunk, from which single transactions or receipts are looked up. Each is decoded when it is asked for, and kept: a
- * caller who asks for one of the 128 does not pay for the others, nor for the chunk again when the next one is asked for.
+ * An opened chunk, from which single transactions or receipts are looked up. Each is decoded at its first lookup, and kept:
+ * a caller that reads one of the 128 does not pay for the others, nor for the chunk again when it reads the next one.
  */
 export class OpenedChunk<T> {
   readonly #reader: RecordReader;
   readonly #items: ChunkItems<T>;
-  /** Where the items begin, of those up to the last one that was asked for, and where the next one does. */
+  /** Where the items begin, up to the last one looked up and the one after it. */
   readonly #starts: number[];
   readonly #decoded: (T | undefined)[] = [];
 
@@ -66,12 +66,12 @@ export class OpenedChunk<T> {
     this.#starts = [reader.position];
   }
 
-  /** Memory of the chunk, of which the items are views, without that of decoded ones. */
+  /** Memory of the chunk, without that of decoded items, which are views of it. */
   get bytes(): number {
     return this.#reader.bytes.length + OPENED_BYTES;
   }
 
-  /** The item at this index of the chunk if it was asked for before. */
+  /** The item at this index of the chunk, if it was read before. */
   known(index: number): T | undefined {
     return this.#decoded[index];
   }
@@ -92,12 +92,10 @@ export class OpenedChunk<T> {
   }
 }
 
-/** About what the places of 128 items take in memory. */
+/** Approximate memory of the places of 128 items. */
 const OPENED_BYTES = 4096;
 
-/**
- * The way to read the items of a chunk. `pass` goes past one without decoding it, and is called for each once, in their order.
- */
+/** How to read the items of a chunk. `pass` skips an item without decoding it, and is called once for each, in order. */
 export interface ChunkItems<T> {
   read(reader: RecordReader, index: number): T;
   pass(reader: RecordReader, index: number): void;

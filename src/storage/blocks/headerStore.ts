@@ -160,7 +160,7 @@ function decodeExtras(bytes: Uint8Array, number: bigint): Pick<HeaderRecord, "om
   return { ommers, ...(withdrawals !== undefined && { withdrawals: listOf(withdrawals) }) };
 }
 
-/** The extras, a list of ommers or withdrawals, the fields of one. */
+/** Nesting of lists: the extras, a list of ommers or withdrawals, the fields of one. */
 const EXTRAS_DEPTH = 3;
 
 function listOf(item: RlpItem | undefined): readonly RlpItem[] {

@@ -37,7 +37,7 @@ export function* putReceiptsInSteps(batch: Batch, number: bigint, receipts: read
   }
 }
 
-/** Bytes that a chunk of receipts has at most, sealed, so that the buffer of its writer never grows. */
+/** Most bytes of a chunk of receipts, sealed, so that the buffer of its writer never grows. */
 function* mostBytesInSteps(receipts: readonly Receipt[], meter: StepMeter): Steps<number> {
   let bytes = MOST_NUMBER_BYTES + SEAL_BYTES;
   for (const { logs, revertReason } of receipts) {
@@ -73,7 +73,7 @@ export function readReceipts(database: Database, number: bigint, count: number):
   return receipts;
 }
 
-/** Like readReceipts, in steps of a chunk, of so many logs or bytes. */
+/** Like readReceipts, in steps: a chunk, or a limited number of logs or bytes. */
 export function* readReceiptsInSteps(
   database: Database,
   number: bigint,
@@ -92,7 +92,7 @@ export function* readReceiptsInSteps(
         if (log > 0 && log % STEP_LOGS === 0) yield;
         logs.push(readLog(reader));
       }
-      // On first access it would be derived at once.
+      // Derived on first access, the bloom of many logs would take one long step.
       const bloom = logs.length > STEP_LOGS ? yield* bloomOfLogsInSteps(logs) : undefined;
       receipts.push(completeReceipt(reader, head, logs, bloom));
     }
@@ -120,7 +120,7 @@ export function openReceipts(database: Database, number: bigint, chunk: number):
   });
 }
 
-/** Flags in a receipt's first byte, beside its type. */
+/** Flags in a receipt's first byte, next to its type. */
 const SUCCEEDED = 0x10;
 const HAS_STATE_ROOT = 0x20;
 const HAS_REVERT_REASON = 0x40;
@@ -156,7 +156,7 @@ function readReceiptFields(reader: RecordReader): Receipt {
   return completeReceipt(reader, head, logs);
 }
 
-/** What is stored in front of a receipt's logs. */
+/** The fields stored before a receipt's logs. */
 export interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
   readonly flags: number;
   readonly logCount: number;
@@ -173,7 +173,7 @@ export function readReceiptHead(reader: RecordReader): ReceiptHead {
   return { flags, outcome, cumulativeGasUsed, gasUsed, logCount: reader.number() };
 }
 
-/** Reads what is stored behind the logs. */
+/** Reads the fields stored after the logs. */
 function completeReceipt(
   reader: RecordReader,
   { flags, outcome, cumulativeGasUsed, gasUsed }: ReceiptHead,
@@ -191,7 +191,7 @@ function readLog(reader: RecordReader): Log {
   return { address, topics, data: reader.sized() };
 }
 
-/** Passes over a receipt; returns how many logs it has. */
+/** Skips a receipt; returns the number of its logs. */
 function passReceipt(reader: RecordReader): number {
   const flags = reader.byte();
   if ((flags & HAS_STATE_ROOT) !== 0) reader.skip(32);
@@ -203,7 +203,7 @@ function passReceipt(reader: RecordReader): number {
   return logCount;
 }
 
-/** Passes over a log. Returns where it begins: with its address, the number of its topics, and these. */
+/** Skips a log. Returns where it begins: with its address, the number of its topics, and the topics. */
 export function passLog(reader: RecordReader): number {
   const from = reader.skip(20);
   reader.skip(32 * reader.byte());
@@ -211,12 +211,12 @@ export function passLog(reader: RecordReader): number {
   return from;
 }
 
-/** Passes over what is stored behind the logs. */
+/** Skips the fields stored after the logs. */
 export function passReceiptEnd(reader: RecordReader, { flags }: Pick<ReceiptHead, "flags">): void {
   if ((flags & HAS_REVERT_REASON) !== 0) reader.skip(reader.number());
 }
 
-/** The log that begins there, as views of the record. */
+/** The log that begins at `from`, as views of the record. */
 export function logAt(record: Uint8Array, from: number): Log {
   return readLog(new RecordReader(record.subarray(from)));
 }
@@ -226,7 +226,7 @@ export function openReceiptsInSteps(database: Database, number: bigint, chunk: n
   return openChunkInSteps(database, receiptsKey(number, chunk), () => nameOf(number));
 }
 
-/** A class, because object literals with getters would each have a hidden class of their own. */
+/** It is a class, because object literals with getters would each have a hidden class of their own. */
 class DerivingReceipt implements Receipt {
   readonly type: TransactionType;
   readonly outcome: Receipt["outcome"];

@@ -12,12 +12,12 @@ import type { HeaderRecord } from "./headerStore.ts";
 import { openReceipts, type PlacedReceipt, readReceipts, readReceiptsInSteps } from "./receiptStore.ts";
 
 /**
- * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions,
- * and all its receipts, on first access, and keeps them. A lookup of a single one reads its chunk and decodes it alone.
+ * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions, and all
+ * its receipts, on first access, and keeps them. A lookup of a single one reads its chunk and decodes only that item.
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
-  /** Memory of what is decoded, roughly (memoryOfBlock, memoryOfReceipts). */
+  /** Approximate memory of everything decoded (memoryOfBlock, memoryOfReceipts). */
   readonly bytes: number;
   /** Whether its receipts are in memory. */
   readonly hasReceipts: boolean;
@@ -58,7 +58,7 @@ export function residentFromDisk(
   };
 }
 
-/** A class, because object literals with getters would each have a hidden class of their own. */
+/** It is a class, because object literals with getters would each have a hidden class of their own. */
 class BlockOnDisk implements StoredBlock {
   readonly header: StoredBlock["header"];
   readonly hash: StoredBlock["hash"];
@@ -73,7 +73,7 @@ class BlockOnDisk implements StoredBlock {
   #receipts: readonly Receipt[] | undefined;
   readonly #transactionsFound: FoundItems<SentTransaction>;
   readonly #receiptsFound: FoundItems<PlacedReceipt>;
-  /** Memory of all but what lookups found. */
+  /** Memory of everything except what lookups found. */
   #wholeBytes: number;
 
   constructor(database: Database, record: HeaderRecord, onRead: () => void) {
@@ -176,7 +176,7 @@ class BlockOnDisk implements StoredBlock {
   }
 }
 
-/** What lookups have read of a block: the chunks that they opened, and single items of these. */
+/** What lookups have read of a block: the chunks that they opened, and single items of them. */
 class FoundItems<T> {
   readonly #open: (chunk: number) => OpenedChunk<T>;
   readonly #memoryOf: (item: T) => number;

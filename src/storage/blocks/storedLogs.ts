@@ -9,12 +9,12 @@ import type { HeaderRecord } from "./headerStore.ts";
 import { logAt, openReceiptsInSteps, passLog, passReceiptEnd, readReceiptHead } from "./receiptStore.ts";
 
 /**
- * Whether a log is wanted, before it is decoded: it begins there with the 20 bytes of its address, a byte with the number of its
- * topics, and these.
+ * Whether a log matches, before it is decoded: it begins at `from` with the 20 bytes of its address, a byte with the number
+ * of its topics, and the topics.
  */
 export type StoredLogTest = (record: Uint8Array, from: number) => boolean;
 
-/** A log of a block, and where it is. */
+/** A log of a block, with its position. */
 export interface FoundLog {
   readonly log: Log;
   readonly transactionHash: Hash;
@@ -23,8 +23,8 @@ export interface FoundLog {
 }
 
 /**
- * Passes the wanted logs of a block to `found`, in order. Others are not decoded: a block may have a hundred thousand of them. In
- * steps of so many logs, or bytes of those that were found.
+ * Passes the matching logs of a block to `found`, in order. Others are not decoded: a block may have a hundred thousand of
+ * them. Runs in steps, bounded by the number of logs and the bytes of the matches.
  */
 export function* findLogsInSteps(
   database: Database,
@@ -60,5 +60,5 @@ export function* findLogsInSteps(
   }
 }
 
-/** What a log that is not wanted adds to a step: it takes a fraction of a microsecond. */
+/** What a log that does not match adds to a step: it takes a fraction of a microsecond. */
 const PASSED_LOG_STEP_BYTES = LOG_STEP_BYTES / 4;

@@ -28,7 +28,7 @@ export function readTransactionPlace(database: Database, hash: Hash): Transactio
   return decodePlace(openEntry(key, sealed, () => `the index entry of transaction ${toHex(hash)}`));
 }
 
-/** Number u64, index u32: of fixed length, because a full block has 12,000 of these. */
+/** Encodes number u64 and index u32, at fixed length: a full block has 12,000 of these. */
 function encodePlace({ blockNumber, index }: TransactionPlace): Uint8Array {
   const bytes = new Uint8Array(PLACE_BYTES);
   const number = Number(blockNumber);

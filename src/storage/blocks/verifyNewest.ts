@@ -21,7 +21,7 @@ import { type HeaderRecord, isHeaderAlone, readHeader } from "./headerStore.ts";
 /** Limits of what a start verifies, from the head back. The newest block is always verified, whatever its size. */
 export interface VerifyLimits {
   readonly blocks: number;
-  /** Entries read in total; a block of 12,000 transfers has some 15,000. */
+  /** Most entries read in total; a block of 12,000 transfers has some 15,000. */
   readonly entries: number;
 }
 
@@ -48,7 +48,7 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
         `block ${number}`,
         `the chain above it names ${toHex(expected)}, but ${toHex(header.hash)} is stored`,
       );
-    // Below the block of a snapshot, and where old blocks are removed, there are headers alone.
+    // Below the block of a snapshot, and where old blocks are removed, only headers exist.
     if (isHeaderAlone(header) || !isWithin(start, number)) return;
     entries += await verifyCommit(database, header);
     expected = header.header.parentHash;
@@ -56,8 +56,8 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
 }
 
 /**
- * Verifies one block and what was committed with it; returns the number of entries that were read. `trieTally` gives the trie pages
- * of a block; they are searched for unless given.
+ * Verifies one block and what was committed with it; returns the number of entries that were read. `trieTally` is the tally
+ * of the block's trie pages; they are searched for unless it is given.
  */
 export async function verifyCommit(
   database: Database,
@@ -118,19 +118,19 @@ async function tallyBlock(database: Database, header: HeaderRecord): Promise<Tal
 }
 
 /**
- * The trie pages of many blocks, from the newest down: one pass over all pages, because a search for those of each block takes longer
- * than all else that is verified of it, above all where most blocks have none. Must be closed.
+ * Tallies of the trie pages of many blocks, from the newest down: one pass over all pages, because a search for those of
+ * each block takes longer than the rest of its verification, above all when most blocks have none. Must be closed.
  */
 export class TrieTallies {
   private readonly pages: AsyncIterator<readonly [Uint8Array, Uint8Array]>;
-  /** The newest page of which no block was asked for. */
+  /** The newest page whose block was not requested yet. */
   private page: readonly [key: Uint8Array, sealed: Uint8Array] | undefined;
 
   constructor(database: Database) {
     this.pages = database.range({ ...trieKeysFrom(0), reverse: true })[Symbol.asyncIterator]();
   }
 
-  /** The pages of a block below all that were asked for. Throws DamagedData where one is damaged. */
+  /** The pages of a block below all that were requested before. Throws DamagedData when one is damaged. */
   async of(version: number): Promise<Tally> {
     const tally = new RunningTally();
     let damage: unknown;

@@ -50,7 +50,7 @@ export class BloomFileWriter {
     this.current = segmentPaths(folder, CURRENT);
   }
 
-  /** Writes the blooms that a segment's file lacks. False when it is complete, judging by its sums and its length. */
+  /** Writes the blooms that a segment's file lacks. Returns false when it is complete, judging by its sums and its length. */
   async complete(segment: number, onProgress: OnProgress): Promise<boolean> {
     if (this.isCut(segment) || this.isFull(segment)) return false;
     const isBegun = readSums(this.current)?.segment === segment;
@@ -80,7 +80,7 @@ export class BloomFileWriter {
     return readHeader(this.database, BigInt((segment + 1) * SEGMENT_BLOCKS - 1)) !== undefined;
   }
 
-  /** Writes a draft beside the segment's file, which it replaces when complete. */
+  /** Writes a temporary file beside the segment's file, which it replaces when complete. */
   private async writeWhole(segment: number, onProgress: OnProgress): Promise<void> {
     const { blooms, sums } = segmentPaths(this.folder, String(segment));
     const draft = { blooms: `${blooms}.new`, sums: `${sums}.new` };
@@ -109,7 +109,7 @@ export class BloomFileWriter {
     syncFolder(this.folder);
   }
 
-  /** Whether headers of a segment lie before the start of the history: it gets no file, its headers are searched. */
+  /** Whether headers of a segment lie before the start of the history: it then gets no file, and its headers are searched. */
   private isCut(segment: number): boolean {
     return BigInt(segment * SEGMENT_BLOCKS) < readHistoryStart(this.database).headers;
   }
@@ -125,7 +125,7 @@ function isOnChain(
   return header !== undefined && lastHash !== undefined && equalBytes(header.hash, lastHash);
 }
 
-/** The chunks of a segment that its file has already. */
+/** The chunks of a segment that are already in its file. */
 interface BegunSegment {
   readonly segment: number;
   readonly chunks: readonly ChunkSum[];

@@ -49,7 +49,7 @@ export interface SegmentPaths {
   readonly sums: string;
 }
 
-/** A segment's number, "current" for the one that is not full yet, or a draft of either. */
+/** Paths by name: a segment's number, "current" for the one that is not full yet, or a temporary file of either. */
 export function segmentPaths(folder: string, name: string): SegmentPaths {
   const stem = join(folder, `logBloom-${name}`);
   return { blooms: `${stem}.cache`, sums: `${stem}.sums` };
@@ -63,7 +63,7 @@ export interface SegmentFile {
   readonly sums: SegmentSums;
 }
 
-/** Finds the file with most of that segment; undefined when there is no valid one. */
+/** Finds the file with the most chunks of a segment; undefined when there is no valid one. */
 export function findSegment(folder: string, segment: number): SegmentFile | undefined {
   for (const name of [String(segment), CURRENT]) {
     const paths = segmentPaths(folder, name);
@@ -138,7 +138,7 @@ function segmentsOnDisk(folder: string): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-/** Removes all files of these segments, both ends included, drafts too. */
+/** Removes all files of these segments, both ends and temporary files included. */
 export function removeSegments(folder: string, first: number, last: number): void {
   for (const segment of segmentsOnDisk(folder)) {
     if (segment < first || segment > last) continue;
@@ -154,14 +154,14 @@ export function removeNamed(folder: string, name: string): void {
     if (OWN_FILE.exec(file)?.[1] === name) rmSync(join(folder, file), { force: true });
 }
 
-/** Besu's bloom files, our sums, and drafts of both. */
+/** Besu's bloom files, our sums, and temporary files of both. */
 const OWN_FILE = /^logBloom-(\d{1,9}|current)\.(?:cache|sums)(?:\.new|\.draft|\.new\.draft)?$/;
 
 function filesIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Increased with each change to the encoding of the sums; those of another version are not used. */
+/** Version of the encoding of the sums, increased with each change; sums of another version are not used. */
 const SUMS_VERSION = 1;
 
 function decodeSums(record: Uint8Array): SegmentSums | undefined {

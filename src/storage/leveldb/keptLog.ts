@@ -5,15 +5,15 @@ import { withDiskErrors } from "../diskErrors.ts";
 import { logNumbers, logPath } from "./levelFiles.ts";
 
 /**
- * The newest log of a LevelDB folder under a second name, such as 000012.log.kept, which LevelDB knows nothing of. When it opens
- * the folder it moves the log's whole records into a table and deletes the log, and with it an incomplete record at its end,
- * which may be all that is left of a block that was durable.
+ * The newest log of a LevelDB folder under a second name, such as 000012.log.kept, which LevelDB ignores. When LevelDB opens
+ * the folder, it moves the log's whole records into a table and deletes the log, together with an incomplete record at its
+ * end, which may be all that is left of a block that was durable.
  */
 const KEPT = /^\d+\.log\.kept$/;
 
 /**
- * Keeps the newest log, unless one is kept already: that is the one from before a loss that is not mended yet. A second name for the
- * same bytes costs nothing; a copy is made where the file system has no such names. Throws DiskError.
+ * Keeps the newest log, unless one is kept already, from before a loss that is not repaired yet. A hard link costs nothing;
+ * a copy is made when the file system has none. Throws DiskError.
  */
 export function keepNewestLog(path: string): void {
   withDiskErrors(`The log of the database in ${path} cannot be kept`, () => {
@@ -31,14 +31,14 @@ export function keepNewestLog(path: string): void {
   });
 }
 
-/** The paths of the logs that are kept. */
+/** The paths of the kept logs. */
 export function keptLogs(path: string): readonly string[] {
   return readdirSync(path)
     .filter((name) => KEPT.test(name))
     .map((name) => join(path, name));
 }
 
-/** Removes what was kept, once nothing is missing. Throws DiskError. */
+/** Removes the kept logs, once nothing is missing. Throws DiskError. */
 export function dropKeptLogs(path: string): void {
   withDiskErrors(`The kept log of the database in ${path} cannot be removed`, () => {
     for (const kept of keptLogs(path)) rmSync(kept, { force: true });

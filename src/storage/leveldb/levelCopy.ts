@@ -23,12 +23,12 @@ import { versionOf } from "./levelManifest.ts";
  * DiskError, and DamagedData when the manifest is damaged.
  *
  * LevelDB never changes a table. It only appends to its log and its manifest, and deletes a file only when the manifest no
- * longer names it. So a beginning of the manifest, all tables that it names, and a beginning of the logs from the one on
- * that it names are the contents of one moment: this is what a kill at that moment would have left. If a file is gone
- * before it is linked, the manifest has grown, and all begins again; links made before are kept.
+ * longer names it. So a prefix of the manifest, all tables that it names, and a prefix of the logs from the one that it
+ * names are the contents of one moment: what a kill at that moment would have left. If a file is gone before it is linked,
+ * the manifest has grown, and the copy starts over; links made before are kept.
  *
- * The manifest is synced first. Otherwise a power cut could undo its newest edit, and LevelDB could use the number of a table
- * that only this edit names for another table, whose file would be the linked one.
+ * The manifest is synced first. Otherwise a power cut could undo its newest edit, and LevelDB could use the number of a
+ * table that only this edit names for another table, whose file would be the linked one.
  */
 export function copyLevelFolder(from: string, to: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -44,10 +44,12 @@ export function copyLevelFolder(from: string, to: string): void {
   );
 }
 
-/** Each attempt takes some milliseconds per thousand tables, and tables are replaced every few seconds under load. */
+/** Most attempts: each takes some milliseconds per thousand tables, and tables are replaced every few seconds under load. */
 const ATTEMPTS = 100;
 
-/** False when LevelDB was in the middle of a write to the manifest, or has ended the log that the manifest names. */
+/**
+ * Tries once; false when LevelDB was in the middle of a write to the manifest, or has ended the log that the manifest names.
+ */
 function copyOnce(from: string, to: string): boolean {
   const manifestPath = currentManifest(from);
   if (manifestPath === undefined)

@@ -25,17 +25,23 @@ export interface LevelSettings {
    */
   readonly readOnlyThread?: boolean;
   /**
-   * True in a worker thread that writes a database which the main thread has open for it: one that the main thread does not write
-   * itself, or keys of it that no other thread writes.
+   * True in a worker thread that writes to a database that the main thread has open for it: either the main thread does not
+   * write to it, or no other thread writes the same keys.
    */
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
-  /** Bytes of writes to gather for a table, WRITE_BUFFER_BYTES unless given: twice as many in memory, and read again at a start. */
+  /**
+   * Bytes of writes to gather for a table, WRITE_BUFFER_BYTES unless given: they take twice as much memory, and are read
+   * again at a start.
+   */
   readonly writeBufferBytes?: number;
   /** Keeps the newest log under a second name, as it is before LevelDB opens it (keptLog.ts). */
   readonly keepsLog?: boolean;
-  /** What an operator does about damage, which ends the message of DamagedData; REMEDY, for the chain's, unless given. */
+  /**
+   * What an operator can do about damage, which ends the message of DamagedData; REMEDY, for the chain's database, unless
+   * given.
+   */
   readonly remedy?: string;
 }
 
@@ -73,14 +79,14 @@ type Level = ClassicLevel<Uint8Array, Uint8Array>;
 type Chunks = Pick<ReturnType<Level["iterator"]>, "nextv">;
 type Snapshot = ReturnType<Level["snapshot"]>;
 
-/** Bytes of a database to keep in memory where memory is no concern. */
+/** Bytes of a database to keep in memory when memory is no concern. */
 export const DATABASE_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** What gathers for one table of the newest level where memory is no concern. */
+/** Bytes gathered for one table of the newest level when memory is no concern. */
 export const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 
 /**
- * Write buffer and size of files are a matter of what compaction writes (architecture.md#what-compaction-writes). The log of a
+ * Write buffer and file size determine how much compaction writes (architecture.md#what-compaction-writes). The log of a
  * full buffer is read again at each start: 32 MB take 200 ms there. Hashes and signatures do not compress.
  */
 const OPTIONS = {
@@ -95,8 +101,9 @@ const OPTIONS = {
 };
 
 /**
- * Entries that a range fetches at a time: enough to amortise the promise, few enough that the room for them, 64 bytes each outside
- * of the heap, is small: it remains with a closed iterator until V8 collects it, which nothing in the heap urges it to do.
+ * Number of entries that a range fetches at a time: enough to amortise the promise, and few enough that their room, 64 bytes
+ * each outside of the heap, is small: it remains with a closed iterator until V8 collects it, and nothing in the heap urges
+ * V8 to do so.
  */
 const RANGE_CHUNK_ENTRIES = 128;
 const RANGE_CHUNK_BYTES = 256 * 1024;
@@ -105,7 +112,7 @@ const RANGE_CHUNK_BYTES = 256 * 1024;
 const PORTION_OPERATIONS = 4096;
 const PORTION_BYTES = 2 * 1024 * 1024;
 
-/** What reads see: a snapshot, or the newest entries. */
+/** The contents that reads see: a snapshot, or the newest entries. */
 interface View {
   readonly snapshot?: Snapshot;
 }
@@ -124,7 +131,7 @@ class LevelDatabase implements DatabaseOnDisk {
   /** Why a write failed. Later writes are refused: LevelDB would append them after a torn record. */
   private failure: Error | undefined;
   private readonly writing = new Set<Promise<void>>();
-  /** What reads without a snapshot of their own see. */
+  /** The contents that reads without a snapshot of their own see. */
   private frozen: View = NEWEST;
 
   constructor(level: Level, openedAs: OpenedAs) {
@@ -280,19 +287,20 @@ class LevelDatabase implements DatabaseOnDisk {
 }
 
 /**
- * Has an iterator that has not come to its end drop the entries that it fetched last, up to RANGE_CHUNK_BYTES, for a single one:
- * classic-level keeps copies of them outside of the heap until V8 collects a closed iterator, and a thread that does little else
- * collects none for hours. To seek beyond the range would drop that one too, but ends the process where the database is empty.
+ * Makes an unfinished iterator replace the entries that it fetched last, up to RANGE_CHUNK_BYTES, by a single one:
+ * classic-level keeps copies of them outside of the heap until V8 collects a closed iterator, and a thread that does little
+ * else collects none for hours. Seeking beyond the range would drop that one as well, but ends the process when the database
+ * is empty.
  */
 async function forgetChunk(iterator: Chunks): Promise<void> {
   try {
     await iterator.nextv(1);
   } catch {
-    // A database that closes, or whose disk fails, has told those who wait for it.
+    // A database that closes, or whose disk fails, has already rejected those who wait for it.
   }
 }
 
-/** classic-level returns Buffers, whose `slice` is a view where that of a Uint8Array is a copy. */
+/** Wraps the memory of a Buffer: classic-level returns Buffers, whose `slice` is a view, where a Uint8Array's is a copy. */
 function bytesOf(buffer: Uint8Array): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
@@ -302,9 +310,8 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 }
 
 /**
- * Tries the lock and nothing else, so that the files of a running node are not mistaken for damaged ones: LevelDB takes
- * the lock before it compares the folder with these options, which no folder satisfies. Fails with FolderInUse or
- * another DiskError.
+ * Only tries the lock, so that the files of a running node are not mistaken for damaged ones: LevelDB takes the lock before
+ * it compares the folder with these options, which no folder satisfies. Fails with FolderInUse or another DiskError.
  */
 export async function refuseLockedFolder(path: string): Promise<void> {
   if (!existsSync(path)) return;

@@ -8,16 +8,16 @@ import { versionOf } from "./levelManifest.ts";
 import { findTableDamage } from "./levelTable.ts";
 
 /**
- * Verifies the files of a LevelDB folder against LevelDB's own checksums, and yields each damage. This has to happen
- * before LevelDB opens the folder: LevelDB drops damaged records of its log, reads its tables unchecked, takes a folder
- * without CURRENT for an empty one, and deletes tables that a damaged manifest does not name. Our checksum in each
- * value does not help where a key or a filter is damaged and an existing entry is simply not found.
+ * Verifies the files of a LevelDB folder against LevelDB's own checksums, and yields each damage. This has to happen before
+ * LevelDB opens the folder: LevelDB drops damaged records of its log, reads its tables unchecked, takes a folder without
+ * CURRENT for an empty one, and deletes tables that a damaged manifest does not name. Our checksum in each value does not
+ * help when a key or a filter is damaged and an existing entry is simply not found.
  *
- * An incomplete end of the newest log or of the manifest may be a write that a power cut interrupted. If more is lost,
- * then the log that the manifest names is missing, or the head is below the head marker (chainDatabase.ts).
+ * An incomplete end of the newest log or of the manifest may be a write that a power cut interrupted. If more is lost, then
+ * the log that the manifest names is missing, or the head is below the head marker (chainDatabase.ts).
  *
- * `limits` bound what is verified of the tables, the newest first: a start verifies all of a small database, `ibex database check` all
- * of a large one. No table may be missing. Calls `onRead` after each table that was read.
+ * `limits` bound what is verified of the tables, the newest first: a start verifies all of a small database, `ibex database
+ * check` all of a large one. No table may be missing. Calls `onRead` after each table that was read.
  */
 export function* findLevelDamage(
   path: string,
@@ -45,11 +45,11 @@ export function* findLevelDamage(
   yield* findTablesDamage(path, { names, tables }, limits, onRead);
 }
 
-/** What is verified of the tables. */
+/** Limits on the verification of tables. */
 export interface TableLimits {
-  /** Bytes that are read. */
+  /** Most bytes that are read. */
   readonly bytes: number;
-  /** Tables whose sizes are compared with the manifest. */
+  /** Most tables whose sizes are compared with the manifest. */
   readonly sizes: number;
 }
 
@@ -64,11 +64,11 @@ export function refuseDamagedLevelFiles(path: string, remedy = REMEDY): void {
 export interface TableFile {
   readonly number: number;
   readonly path: string;
-  /** Bytes of the file, as the manifest says. */
+  /** Length of the file in bytes, according to the manifest. */
   readonly length: number;
 }
 
-/** Lists the present tables of a database that LevelDB has open. Throws DamagedData when the manifest is damaged. */
+/** Lists the current tables of a database that LevelDB has open. Throws DamagedData when the manifest is damaged. */
 export function liveTables(path: string): readonly TableFile[] {
   const manifestPath = currentManifest(path);
   const manifest = manifestPath === undefined ? undefined : readLog(read(manifestPath));
@@ -83,7 +83,10 @@ export function liveTables(path: string): readonly TableFile[] {
   }));
 }
 
-/** Takes 40 to 100 ms, however large the database is. The sizes are those of 16 GB; the scrubber verifies all tables soon afterwards. */
+/**
+ * Limits at a start, which take 40 to 100 ms, however large the database is. The sizes are those of 16 GB; the scrubber
+ * verifies all tables soon afterwards.
+ */
 const TABLES_AT_START: TableLimits = { bytes: 64 * 1024 * 1024, sizes: 4096 };
 
 const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
@@ -117,7 +120,7 @@ function* findTablesDamage(
   const present = new Set(names);
   let bytesLeft = limits.bytes;
   let sizesLeft = limits.sizes;
-  // All tables are read into one piece of memory: to get new memory for each takes as long as to read it.
+  // All tables are read into one piece of memory: allocating new memory for each takes as long as reading it.
   let room = new Uint8Array(0);
   for (const [number, length] of [...tables].sort(([a], [b]) => b - a)) {
     const name = tableNames(number).find((known) => present.has(known));
@@ -178,7 +181,7 @@ function read(path: string): Uint8Array {
   return withDiskErrors(`The file ${path} cannot be read`, () => readFileSync(path));
 }
 
-/** Reads as much of the file as `room` holds; shorter where the file is. */
+/** Reads as much of the file as `room` holds; returns a shorter view if the file is shorter. */
 function readInto(room: Uint8Array, path: string): Uint8Array {
   return withDiskErrors(`The file ${path} cannot be read`, () => {
     const file = openSync(path, "r");

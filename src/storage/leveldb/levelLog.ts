@@ -2,7 +2,7 @@ import { crc32c } from "../crc32c.ts";
 
 /** Whether a log or manifest of LevelDB is whole. */
 export interface LogState {
-  /** Where a record is damaged that had been durable; undefined when none is. */
+  /** Where a record that had been durable is damaged; undefined when none is. */
   readonly damagedAt: number | undefined;
   /** True when the last record is incomplete: the process or the power ended while it was written. */
   readonly isTorn: boolean;
@@ -65,7 +65,7 @@ const HEADER_BYTES = 7;
 interface Fragment {
   readonly at: number;
   readonly type: number;
-  /** Undefined when length or checksum are wrong: the rest of the block cannot be read then. */
+  /** The fragment's payload; undefined when length or checksum are wrong: the rest of the block is then unreadable. */
   readonly payload: Uint8Array | undefined;
 }
 

@@ -5,7 +5,7 @@ import { RecordReader } from "../blocks/byteRecord.ts";
 export interface LevelVersion {
   /** Length in bytes of each live table, by its number. */
   readonly tables: ReadonlyMap<number, number>;
-  /** Logs from this number on have writes that are in no table yet. */
+  /** Number from which on logs have writes that are in no table yet. */
   readonly logNumber: number;
 }
 

@@ -26,7 +26,7 @@ export function findTableDamage(table: Uint8Array): string | undefined {
 
 const FOOTER_BYTES = 48;
 const MAGIC = Uint8Array.of(0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb);
-/** A type (0: not compressed) and a checksum over block and type. */
+/** Bytes after a block: a type (0: not compressed) and a checksum over block and type. */
 const TRAILER_BYTES = 5;
 
 interface BlockHandle {

@@ -12,7 +12,9 @@ export function lockHolder(path: string): number | undefined {
   }
 }
 
-/** `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`. Ignores the device: layered file systems have several. */
+/**
+ * Finds the process in lines such as `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`. Ignores the device: layered file systems have several.
+ */
 function holderIn(locks: string, inode: number): number | undefined {
   for (const line of locks.split("\n")) {
     const [, , , , pid, file] = line.split(/\s+/);

@@ -22,8 +22,8 @@ export interface ScrubberParts {
 
 /**
  * Verifies the whole database again and again while the node runs, slowly and on a thread of its own, because a start
- * verifies the newest part only and LevelDB reads its tables unchecked: where a key or a filter is damaged, an existing
- * entry is simply not found. Close it before the database.
+ * verifies only the newest part and LevelDB reads its tables unchecked: when a key or a filter is damaged, an existing entry
+ * is simply not found. Close it before the database.
  */
 export interface Scrubber {
   close(): Promise<void>;
@@ -83,9 +83,12 @@ function damageOf(message: string): DamagedData {
   );
 }
 
-/** A few percent of one core and of any disk: 64 GB of tables take an hour, a hundred million entries six hours. */
+/**
+ * Rates that take a few percent of one core and of any disk: 64 GB of tables take an hour, a hundred million entries six
+ * hours.
+ */
 const RATE_LIMITS = { bytesPerSecond: 16 * 1024 * 1024, entriesPerSecond: 5000 };
-/** Leaves the first seconds to the rest of the start. */
+/** Delay of the first round, which leaves the first seconds to the rest of the start. */
 const FIRST_ROUND_MS = 10_000;
-/** One table, of 32 MB at most, and the entries of a block. */
+/** Memory for one table, of 32 MB at most, and the entries of a block. */
 const THREAD_MEMORY_MB = 128;

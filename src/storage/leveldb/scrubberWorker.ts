@@ -41,13 +41,13 @@ async function scrub(): Promise<ScrubReport> {
   }
 }
 
-/** The oldest first: the start has verified the newest. */
+/** Verifies all tables, the oldest first: the start has verified the newest. */
 async function scrubTables(): Promise<{ readonly tables: number; readonly bytes: number } | string> {
   const tables = [...liveTables(path)].sort((a, b) => a.number - b.number);
   let bytes = 0;
   for (const table of tables) {
     const damage = await damageIn(table);
-    // Compactions replace tables all the time, and delete the replaced ones.
+    // Compactions constantly replace tables, and delete the replaced ones.
     if (damage !== undefined && liveTables(path).some(({ number }) => number === table.number))
       return `${table.path}: ${damage}`;
     bytes += table.length;
@@ -70,8 +70,8 @@ async function damageIn({ path: file, length }: TableFile): Promise<string | und
 }
 
 /**
- * A damaged table may have been compacted into one with valid checksums before it was verified: then entries are
- * missing, which only the count in their block's commit record shows.
+ * Verifies all blocks. A damaged table may have been compacted into one with valid checksums before it was verified: entries
+ * are then missing, which only the count in their block's commit record shows.
  */
 async function scrubBlocks(): Promise<number> {
   const database = await openLevelDatabase({ path, readOnlyThread: true });
@@ -88,7 +88,7 @@ async function verifyBlocks(database: Database): Promise<number> {
   const { headers } = readHistoryStart(database);
   let entries = 0;
   for (let number = head.number; number >= 0n; number--) {
-    // Before the start of the history there is the genesis block alone.
+    // Before the start of the history only the genesis block exists.
     if (number > 0n && number < headers) number = 0n;
     const header = readHeader(database, number);
     if (header === undefined) throw missing(`block ${number}`);
@@ -100,7 +100,7 @@ async function verifyBlocks(database: Database): Promise<number> {
   return Number(head.number) + 1;
 }
 
-/** Verifies a block, or only its header where the rest is not stored; returns the number of entries that were read. */
+/** Verifies a block, or only its header if the rest is not stored; returns the number of entries that were read. */
 async function verifyBlock(database: Database, header: HeaderRecord): Promise<number> {
   // The start of the history may move on during a round, which can take hours.
   const isWhole = (): boolean => isWithin(readHistoryStart(database), header.header.number);

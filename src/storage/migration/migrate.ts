@@ -17,17 +17,17 @@ export interface MigrationRun {
   readonly freeBytes: () => Promise<number | undefined>;
 }
 
-/** A batch is written when its operations, or the entries that were read for it, have so many bytes. */
+/** Bytes of operations, or of entries read for them, at which a batch is written. */
 const BATCH_BYTES = 512 * 1024;
 
 /**
- * Brings the database to the newest schema version, step by step. Each batch is written together with the mark of how far
- * the step is, in one synced write: a kill at any moment loses no batch and repeats none, and the next call goes on there.
+ * Brings the database to the newest schema version, step by step. Each batch is written together with the progress mark of
+ * the step, in one synced write: a kill at any moment loses no batch and repeats none, and the next call continues there.
  * From the first batch on the stored version is that of the step's end, which an older program refuses, and its mark says
  * that the step is unfinished, which a newer one does not overlook.
  *
- * Memory is bounded by a batch. Throws DiskError when there is not enough room for a step or the disk fails, and
- * DamagedData for a damaged entry; the database remains as after a kill.
+ * Memory is bounded by a batch. Throws DiskError when there is not enough room for a step or the disk fails, and DamagedData
+ * for a damaged entry; the database is then as after a kill.
  */
 export async function migrate(
   database: DatabaseOnDisk,
@@ -48,7 +48,7 @@ export async function migrate(
   }
 }
 
-/** Goes on at the mark, or begins; the last write makes the step whole. */
+/** Continues at the mark, or begins; the last write completes the step. */
 async function finishStep(
   database: DatabaseOnDisk,
   { from, step, totalBytes }: PlannedStep,
@@ -71,7 +71,7 @@ async function finishStep(
   const end = new Batch();
   putSchema(end, { version: from + 1, isPruned });
   await database.write(end);
-  // Gives the room of the old entries back, which LevelDB would do much later. A kill here loses nothing else.
+  // This frees the room of the old entries, which LevelDB would do much later. A kill here loses nothing else.
   for (const { range } of step.passes) await database.compact(range);
   return "done";
 }
@@ -104,7 +104,7 @@ async function convertSome(
   return last && { batch, last: Uint8Array.from(last), bytes };
 }
 
-/** A key ahead in the same range would be converted once more. */
+/** Refuses a key ahead in the same range, which would be converted once more. */
 function refuseAhead(written: Uint8Array, read: Uint8Array, { until }: MigrationPass["range"]): void {
   const isAhead = compareBytes(written, read) > 0 && compareBytes(written, until) < 0;
   assert(!isAhead, "a migration writes no key that its pass has still to read");

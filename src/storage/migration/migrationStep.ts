@@ -3,9 +3,9 @@ import type { KeyRange } from "../database.ts";
 
 /** Leads from one schema version of the database to the next (checklists/change-the-schema.md#steps). */
 export interface MigrationStep {
-  /** What it does, for the operator: "Store receipts without their blooms". */
+  /** Description for the operator: "Store receipts without their blooms". */
   readonly what: string;
-  /** Bytes written for each byte read, at most. */
+  /** Most bytes written for each byte read. */
   readonly growth: number;
   /** The passes, which run one after the other. */
   readonly passes: readonly MigrationPass[];
@@ -15,9 +15,9 @@ export interface MigrationStep {
 export interface MigrationPass {
   readonly range: Pick<KeyRange, "from" | "until">;
   /**
-   * Puts what takes the place of one entry, and deletes it when its key is another. It depends on the entry alone, and
-   * writes no key of the range that comes after the entry's: a pass that was interrupted goes on after the last entry that
-   * it finished, and would meet such a key. Throws DamagedData for an entry whose checksum does not match.
+   * Puts the replacement of one entry, and deletes the entry when the key differs. Depends only on the entry, and writes no
+   * key of the range after the entry's: an interrupted pass continues after the last entry that it finished, and would meet
+   * such a key. Throws DamagedData for an entry whose checksum does not match.
    */
   convert(entry: { readonly key: Uint8Array; readonly value: Uint8Array }, batch: EntryWriter): void;
 }

@@ -3,15 +3,15 @@ import { readSchema, refusalOfVersion, type StoredSchema } from "../schema.ts";
 import type { MigrationStep } from "./migrationStep.ts";
 import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./steps.ts";
 
-/** What is left to do until the database has the newest schema version. */
+/** The steps left until the database has the newest schema version. */
 export interface MigrationPlan {
-  /** Version of the entries that are not converted yet. */
+  /** Schema version of the entries that are not converted yet. */
   readonly from: number;
   readonly to: number;
   /** True when a migration was interrupted. */
   readonly isResumed: boolean;
   readonly steps: readonly PlannedStep[];
-  /** Bytes to read; of a later step only what is there already. */
+  /** Bytes to read; for a later step only those that exist already. */
   readonly bytes: number;
   readonly roomBytes: number;
   readonly seconds: number;
@@ -25,21 +25,24 @@ export interface PlannedStep {
   readonly leftBytes: number;
 }
 
-/** A node migrates a database at its start when that means to read less than this: some seconds. */
+/** A node migrates a database at its start when it has to read less than this: some seconds. */
 const QUICK_BYTES = 16 * 1024 * 1024;
 
 /** Measured on two busy cores: 2.5 MB a second with entries of 60 bytes, which are slow for their size, 18 with 1,000. */
 const BYTES_PER_SECOND = 2.5 * 1024 * 1024;
 
 /**
- * Room for each byte that is written: old entries remain until LevelDB compacts their tables, and the tables that a
+ * Room needed for each byte written: old entries remain until LevelDB compacts their tables, and the tables that a
  * compaction reads remain until it is complete. Measured: 1.3 and 0.8 bytes for each byte written, with entries as above.
  */
 const ROOM_FACTOR = 2;
-/** LevelDB's log, and what a start writes anyway. */
+/** Room for LevelDB's log, and for what a start always writes. */
 const ROOM_RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** Undefined when there is nothing to migrate, or nothing that these steps can migrate. Throws as readSchema does. */
+/**
+ * Plans a migration; undefined when there is nothing to migrate, or nothing that these steps can migrate. Throws as
+ * readSchema does.
+ */
 export async function planMigration(
   database: DatabaseOnDisk,
   steps: readonly MigrationStep[] = MIGRATION_STEPS,
@@ -64,7 +67,10 @@ export async function planMigration(
   };
 }
 
-/** Whether a node may do it at its start. Going back then costs no more than fetching such a small chain again. */
+/**
+ * Whether a node may migrate at its start. Going back to the old program then costs no more than fetching such a small chain
+ * again.
+ */
 export function isQuick({ steps }: MigrationPlan): boolean {
   return steps.reduce((sum, { totalBytes }) => sum + totalBytes, 0) < QUICK_BYTES;
 }
@@ -83,7 +89,7 @@ export async function planStep(
   return { from, step, totalBytes, leftBytes: totalBytes };
 }
 
-/** Free bytes of disk that a step wants before it begins. */
+/** Free bytes of disk that a step requires before it begins. */
 export function roomOf({ step, leftBytes }: PlannedStep): number {
   return ROOM_RESERVE_BYTES + Math.ceil(ROOM_FACTOR * step.growth * leftBytes);
 }

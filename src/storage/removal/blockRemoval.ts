@@ -15,7 +15,7 @@ import {
 
 /** Progress of the removal, and what it has removed since it was opened. */
 export interface RemovalProgress {
-  /** Number of the first block that may have anything left but its header. */
+  /** Number of the first block that may have more than its header left. */
   readonly next: number;
   /** Start of the blocks, up to which everything is to be removed. */
   readonly until: number;
@@ -26,9 +26,9 @@ type RemovalDatabase = Pick<DatabaseOnDisk, "range" | "write" | "approximateByte
 
 /** Bounds of one step. */
 export interface RemovalLimits {
-  /** Chunks of a body (blocks/chunks.ts), or commit records. */
+  /** Most chunks of a body (blocks/chunks.ts), or commit records. */
   readonly entries: number;
-  /** Bytes read. A chunk more may be. */
+  /** Most bytes read; the last chunk may exceed it. */
   readonly bytes: number;
 }
 
@@ -36,19 +36,19 @@ export interface RemovalLimits {
 const REMOVAL_LIMITS: RemovalLimits = { entries: 8, bytes: 256 * 1024 };
 
 /**
- * Removes the bodies, receipts, transactions by hash and commit records of the blocks before the start of the history, in steps of
- * one atomic batch each. Headers, numbers by hash and vote tallies stay, so that seals, votes and hashes of the whole chain can be
- * verified for ever.
+ * Removes the bodies, receipts, transactions by hash and commit records of the blocks before the start of the history, in
+ * steps of one atomic batch each. Headers, numbers by hash and vote tallies stay, so that seals, votes and hashes of the
+ * whole chain can be verified for ever.
  *
  *     keepBlocks (chain): the start moves, durably ──> readers leave out what lies before ──> step, step, … ──> compactSome
  *
- * Invariants: nothing from the start of the history on is touched, nor the genesis block · the parts of a chunk go together, so
- * that a kill leaves whole chunks, which the next run finds: it keeps no record of its own.
+ * Invariants: nothing from the start of the history on is touched, nor the genesis block · the parts of a chunk are removed
+ * together, so that a kill leaves whole chunks, which the next run finds: no record of progress is needed.
  */
 export class BlockRemoval {
   private readonly database: RemovalDatabase;
   private readonly limits: RemovalLimits;
-  /** Keys from which on there may be bodies, and commit records. */
+  /** Keys from which on bodies, and commit records, may exist. */
   private body = bodyKey(1n, 0);
   private commit = commitKey(1n);
   private until = 0n;
@@ -65,7 +65,7 @@ export class BlockRemoval {
     this.limits = limits;
   }
 
-  /** All readers know of this start of the blocks by now: what lies before it may go. */
+  /** Called once all readers know this start of the blocks: everything before it may be removed. */
   startMoved(until: bigint): void {
     this.until = until;
   }
@@ -80,7 +80,7 @@ export class BlockRemoval {
     return isMore;
   }
 
-  /** Gives the room of what was removed back to the file system, a part at a time; false when too little was removed since. */
+  /** Returns the room of removed entries to the file system, a part at a time; false when too little was removed since. */
   async compactSome(isAtEnd: boolean): Promise<boolean> {
     const least = isAtEnd ? LITTLE_BYTES : MANY_BYTES;
     if (this.bodies.bytes >= least) {
@@ -126,7 +126,7 @@ export class BlockRemoval {
     return false;
   }
 
-  /** Commit records go after the bodies, and those of empty blocks, too. */
+  /** Removes commit records after the bodies, including those of empty blocks. */
   private async removeCommits(batch: Batch, until: bigint): Promise<boolean> {
     const limit = this.limits.entries * COMMITS_PER_CHUNK;
     let count = 0;
@@ -153,7 +153,7 @@ export class BlockRemoval {
     return true;
   }
 
-  /** All parts of the index once so much of it was removed that it is worth to rewrite it, which costs as much as it is large. */
+  /** All parts of the index, once enough of it was removed to be worth rewriting it, at a cost in proportion to its size. */
   private async partsOfIndex(): Promise<readonly HashRange[]> {
     if (this.places < MANY_TRANSACTIONS) return [];
     const bytes = await this.database.approximateBytes(prefixRange(KEY_PREFIXES.transaction));
@@ -173,20 +173,23 @@ export async function hasRemovable(database: Pick<DatabaseOnDisk, "get" | "range
   return false;
 }
 
-/** A commit record is small. */
+/** Number of commit records that count as one chunk, because they are small. */
 const COMMITS_PER_CHUNK = 16;
-/** Bodies, or commit records, after whose removal their range is compacted, with as much of receipts: while more is removed, and at the end of it. */
+/**
+ * Bytes of removed bodies, or commit records, at which their range is compacted, with as much of receipts: while more is
+ * removed, and at the end.
+ */
 const MANY_BYTES = 32 * 1024 * 1024;
 const LITTLE_BYTES = 4 * 1024 * 1024;
-/** Entries of the index by hash from which on a compaction is worth it; LevelDB compacts by itself now and then. */
+/** Removed entries of the index by hash that make a compaction worthwhile; LevelDB compacts by itself now and then. */
 const MANY_TRANSACTIONS = 100_000;
 const PLACE_ENTRY_BYTES = 60;
-/** A part of the index by hash is compacted within seconds. */
+/** Size of a part of the index by hash, which is compacted within seconds. */
 const PART_BYTES = 64 * 1024 * 1024;
 
 type HashRange = Pick<KeyRange, "from" | "until">;
 
-/** The index by hash in so many parts of alike size, or in 256: hashes are spread evenly over their first byte. */
+/** Splits the index by hash into `count` parts of similar size, at most 256: hashes are spread evenly over their first byte. */
 function indexInParts(count: number): readonly HashRange[] {
   const parts = Math.min(Math.max(count, 1), 256);
   const startOf = (part: number): Uint8Array =>

@@ -10,15 +10,15 @@ interface BlockRemovalWorkerData {
   readonly path: string;
 }
 
-/** The blocks begin later now, or the work is to end. */
+/** `until` is the later start of the blocks; "close" ends the work. */
 export type BlockRemovalCommand = { readonly until: bigint } | "close";
 
 export interface BlockRemovalReport extends RemovalProgress {
-  /** Nothing is left to remove before the start of the blocks. */
+  /** True when nothing is left to remove before the start of the blocks. */
   readonly isDone: boolean;
 }
 
-/** Worker that removes old blocks (blockRemoval.ts), until it is told to end, or by what it throws. */
+/** Worker that removes old blocks (blockRemoval.ts), until "close" or an exception ends it. */
 const port = openWorkerPort();
 reportLoaded(port);
 const { path } = workerData as BlockRemovalWorkerData;
@@ -65,7 +65,7 @@ function untilNews(): Promise<void> {
   });
 }
 
-/** Pause after each step, as a multiple of the time that it took: a third of one core and of the disk's time at most. */
+/** Pause after each step, as a multiple of the step's time: at most a third of one core and of the disk's time. */
 const PAUSE_RATIO = 2;
 const REPORT_MS = 1000;
 

@@ -5,16 +5,16 @@ import type { BlockRemovalCommand, BlockRemovalReport } from "./blockRemovalWork
 import { RemovalThread } from "./removalThread.ts";
 import type { RemoverParts, RemoverSettings } from "./remover.ts";
 
-/** What the removal of old blocks stands on. */
+/** The dependencies of the removal of old blocks. */
 export type BlockRemoverParts = RemoverParts<{ keepBlocks(kept: bigint): Promise<HistoryStart> }>;
 
 /** Progress of the removal of old blocks. */
 export interface BlockRemovalStatus {
   /** Blocks below the head that are kept whole; undefined for all. */
   readonly kept: bigint | undefined;
-  /** The first block that is stored whole, the genesis block aside. */
+  /** The first block that is stored whole, apart from the genesis block. */
   readonly start: bigint;
-  /** Blocks before it whose bodies may still take room on the disk; undefined until the thread has said so. */
+  /** Number of blocks before it whose bodies may still take room on the disk; undefined until the thread has reported it. */
   readonly left: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface BlockRemovalStatus {
  *     head moves ─> the blocks begin later (chain/keepHistory.ts), some at a time, never after the states
  *                ─> the worker (blockRemovalWorker.ts) removes what lies before
  *
- * What an earlier run left is removed, too, also once the option is no longer given. Close it before the database.
+ * Leftovers of an earlier run are removed, too, even when the option is no longer given. Close it before the database.
  */
 export class BlockRemover {
   private readonly settings: RemoverSettings;
@@ -37,7 +37,7 @@ export class BlockRemover {
   private movedAtMs = Number.NEGATIVE_INFINITY;
   private report: BlockRemovalReport | undefined;
   private toldAtMs = Number.NEGATIVE_INFINITY;
-  /** The time since which there are many blocks to remove, and the first of them. */
+  /** Since when there have been many blocks to remove, and the first of them. */
   private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
 
   constructor(settings: RemoverSettings, parts: BlockRemoverParts) {
@@ -85,13 +85,16 @@ export class BlockRemover {
     await this.thread.close();
   }
 
-  /** Moves the start of the history after the head, not at each block: that is a write of its own, and ends a bulk import. */
+  /**
+   * Moves the start of the history along with the head, but not at each block: a move is a write of its own, and ends a bulk
+   * import.
+   */
   private follow(): void {
     const { kept } = this.settings;
     const { chain, clock } = this.parts;
     if (kept === undefined || this.moving !== undefined || this.isClosed) return;
     const { blocks, states } = chain.historyStart;
-    // No block of a state that is kept is removed.
+    // No block whose state is kept is removed.
     const due = smaller(chain.head.header.number - kept, states) - blocks;
     if (due < MOVED_BLOCKS || clock.nowMs() - this.movedAtMs < MOVE_PAUSE_MS) return;
     this.moving = this.move(kept);
@@ -110,7 +113,7 @@ export class BlockRemover {
     }
   }
 
-  /** Tells the worker of the start that all readers know of by now. */
+  /** Sends the worker the start that all readers know by now. */
   private wake(): void {
     if (!this.isClosed) this.thread.run({ until: this.parts.chain.historyStart.blocks });
   }
@@ -136,11 +139,11 @@ export class BlockRemover {
   }
 }
 
-/** The start of the history moves by so many blocks at least, and after so many milliseconds. */
+/** The start of the history moves by at least this many blocks, and after at least this many milliseconds. */
 const MOVED_BLOCKS = 32n;
 const MOVE_PAUSE_MS = 5_000;
-/** A step of 256 KB, and LevelDB's portions of a range. */
+/** Memory for a step of 256 KB, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 128;
-/** Number of blocks to remove from which on there is a line. */
+/** Number of removed blocks above which a removal is logged. */
 const MANY_BLOCKS = 100;
 const TELL_MS = 30_000;

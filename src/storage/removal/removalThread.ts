@@ -10,7 +10,7 @@ export interface RemovalThreadSettings {
   /** Folder of the chain's database, which this thread has open. */
   readonly path: string;
   readonly heapMb: number;
-  /** What it removes, for the log. */
+  /** What the thread removes, for the log. */
   readonly removed: "old blocks" | "old states";
 }
 
@@ -19,14 +19,14 @@ export interface RemovalThreadParts<Report> {
   readonly clock: Clock;
   readonly logger: Logger;
   receive(report: Report): void;
-  /** The disk failed. A part of a write may be in LevelDB's log, after which no other write may come. */
+  /** Called when the disk failed. A part of a write may be in LevelDB's log, after which no other write may follow. */
   fail(error: Error): void;
 }
 
 /**
- * The worker thread of a removal, from its first command on. One that fails starts again after a while, with the last command, unless
- * the disk failed. It writes beside the main thread: its batches are small, and have no key in common with those of the chain. Close it before the
- * database.
+ * The worker thread of a removal, from its first command on. A thread that fails is restarted after a while, with the last
+ * command, unless the disk failed. It writes at the same time as the main thread: its batches are small, and share no key
+ * with those of the chain. Close it before the database.
  */
 export class RemovalThread<Command, Report extends { readonly isDone: boolean }> {
   private readonly settings: RemovalThreadSettings;
@@ -43,7 +43,7 @@ export class RemovalThread<Command, Report extends { readonly isDone: boolean }>
     this.parts = parts;
   }
 
-  /** Gives the thread a command, which takes the place of earlier ones; starts it where none runs. */
+  /** Gives the thread a command, which replaces earlier ones; starts the thread if none runs. */
   run(command: Command): void {
     if (this.isClosed) return;
     this.command = command;
@@ -81,7 +81,7 @@ export class RemovalThread<Command, Report extends { readonly isDone: boolean }>
       { entry: workerEntry(worker), workerData: { path }, heapMb },
       {
         receive: (report) => {
-          // One that only begins may fail in the same way again.
+          // A thread that has only begun may fail in the same way again.
           if (report.isDone) this.retryMs = FIRST_RETRY_MS;
           this.parts.receive(report);
         },
@@ -114,8 +114,8 @@ export class RemovalThread<Command, Report extends { readonly isDone: boolean }>
 }
 
 /**
- * LevelDB has one thread for background work in a process. It starts with the first such work, with the priority of the thread that
- * asks for it: this must not be the worker.
+ * An empty range to compact. LevelDB has one thread for background work in a process. It starts with the first such work,
+ * with the priority of the thread that requests it, which must not be the worker.
  */
 const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 const FIRST_RETRY_MS = 1_000;

@@ -3,15 +3,15 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { DatabaseOnDisk } from "../database.ts";
 import type { HistoryStart } from "../historyStart.ts";
 
-/** What is removed, and where from. */
+/** What to keep, and in which database. */
 export interface RemoverSettings {
   /** Folder of the chain's database, which this thread has open. */
   readonly path: string;
-  /** Blocks below the head that are kept whole, or whose states are; undefined for all. */
+  /** Number of blocks below the head that are kept whole, or whose states are kept; undefined for all. */
   readonly kept: bigint | undefined;
 }
 
-/** What a removal of old blocks or states stands on; `Keep` is how it has the chain begin later. */
+/** The dependencies of a removal of old blocks or states; `Keep` moves the start of the chain. */
 export interface RemoverParts<Keep> {
   readonly database: DatabaseOnDisk;
   readonly chain: Keep & {

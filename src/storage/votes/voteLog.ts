@@ -8,8 +8,8 @@ import { translateDiskError, withDiskErrors } from "../diskErrors.ts";
 import { type MarkerFile, openMarkerFile } from "../markerFile.ts";
 
 /**
- * The votes that this validator has signed, in a file apart from the chain so that a vote waits for one small synced
- * write only (architecture.md#vote-log). A record is opaque here; only the newest one counts.
+ * The votes that this validator has signed, in a file apart from the chain, so that a vote waits for only one small synced
+ * write (architecture.md#vote-log). A record is opaque here; only the newest one counts.
  */
 export interface VoteLog {
   /** The newest record; undefined when there is none. */
@@ -19,9 +19,9 @@ export interface VoteLog {
   close(): Promise<void>;
 }
 
-/** Before the file grows beyond this, a new one with only the newest record replaces it. */
+/** Size at which a new file with only the newest record replaces the file. */
 const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** The limit and one record, with room for those of other versions. */
+/** Most bytes to read: the limit and one record, with room for those of other versions. */
 const MOST_BYTES_READ = 512 * 1024 * 1024;
 
 /**

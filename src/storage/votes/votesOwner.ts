@@ -7,16 +7,16 @@ import { withDiskErrors } from "../diskErrors.ts";
 import { replaceFile } from "../durableFile.ts";
 import { setVoteLogAside } from "./voteLog.ts";
 
-/** Votes of another validator that were found in a folder, and where they are kept. */
+/** Votes of another validator that were found in a folder, and where they are kept now. */
 export interface ForeignVotes {
   readonly validator: Address;
   readonly copy: string;
 }
 
 /**
- * Makes the vote log at `path`, of a node that does not run, that of `validator`: votes say nothing of another key's. A log
- * that was begun by another validator is put aside, so that this one has none; one that nobody has claimed is taken to
- * be this one's. The file `path`.of has the address. Throws DamagedData and DiskError.
+ * Assigns the vote log at `path`, of a node that is not running, to `validator`: votes of one key say nothing about
+ * another's. A log begun by another validator is set aside, so that this one starts without; a log that nobody has claimed
+ * is taken to be this one's. The file `path`.of has the address. Throws DamagedData and DiskError.
  */
 export function claimVotes(path: string, validator: Address): ForeignVotes | undefined {
   const former = votesOwner(path);
@@ -28,7 +28,7 @@ export function claimVotes(path: string, validator: Address): ForeignVotes | und
   return foreign;
 }
 
-/** The validator whose votes the log at `path` has; undefined where that was never written down. Throws DamagedData. */
+/** The validator whose votes the log at `path` has; undefined if that was never recorded. Throws DamagedData. */
 export function votesOwner(path: string): Address | undefined {
   const file = ownerFile(path);
   if (!existsSync(file)) return undefined;
@@ -41,12 +41,12 @@ export function votesOwner(path: string): Address | undefined {
   );
 }
 
-/** Writes down, durably, whose votes the log at `path` has. Throws DiskError. */
+/** Records, durably, whose votes the log at `path` has. Throws DiskError. */
 export function writeVotesOwner(path: string, validator: Address): void {
   replaceFile(ownerFile(path), `${toHex(validator)}\n`, 0o644);
 }
 
-/** Undefined when something else is there. */
+/** Reads the address; undefined when the file has other content. */
 function readOwner(file: string): string | undefined {
   try {
     return readRegularFile(file, OWNER_BYTES).trim();
@@ -56,7 +56,7 @@ function readOwner(file: string): string | undefined {
   }
 }
 
-/** An address has 42, and an editor may add some. */
+/** Most bytes read: an address has 42, and an editor may add some. */
 const OWNER_BYTES = 256;
 
 const ownerFile = (path: string): string => `${path}.of`;
