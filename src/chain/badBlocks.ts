@@ -2,9 +2,9 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { NamedBlock } from "../types/block.ts";
 import { memoryOfBlock } from "../types/memory.ts";
 
-/** Number of blocks kept, which is Besu's. */
+/** Number of blocks kept, as in Besu. */
 const KEPT_BLOCKS = 100;
-/** Bounds memory: any peer may send bad blocks, and large ones. */
+/** Most bytes of kept blocks: any peer may send bad blocks, and large ones. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Blocks that failed validation, kept for debug_getBadBlocks. */

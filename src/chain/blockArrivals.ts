@@ -1,7 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { ChainReader } from "./chain.ts";
 
-/** When this node had a block: it was executed, written, and made the head. */
+/** When a block became the head of this node: executed, and written. */
 export interface BlockArrival {
   readonly number: bigint;
   readonly hash: Hash;
@@ -9,12 +9,12 @@ export interface BlockArrival {
   readonly atMs: number;
 }
 
-/** Blocks that are remembered: as many as one answer of explorer_getArrivals has. */
+/** Number of blocks remembered: as many as one answer of explorer_getArrivals has. */
 export const KEPT_ARRIVALS = 1_000;
 
 /**
- * The times at which blocks became the head of this node, which are finer than their whole-second stamps. Blocks that it fetches to
- * catch up have none: they come as fast as the disk allows. Times are forgotten with the process.
+ * The times at which blocks became the head of this node, finer than their timestamps in whole seconds. Blocks fetched to
+ * catch up have none: they come as fast as the disk allows. Times are lost when the process ends.
  */
 export class BlockArrivals {
   /** Slots by number, so that a block takes the place of one that was removed. */
@@ -33,7 +33,7 @@ export class BlockArrivals {
     });
   }
 
-  /** Undefined for a block that it did not see come, and for one that was removed from the chain. */
+  /** The arrival of a block; undefined for a block that was not observed, or was removed from the chain. */
   at(number: bigint): BlockArrival | undefined {
     const arrival = this.slots[slotOf(number)];
     return arrival?.number === number ? arrival : undefined;

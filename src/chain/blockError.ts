@@ -27,7 +27,7 @@ export function notAfterHead(header: Header, head: NamedHeader): Result<never, "
   );
 }
 
-/** The execution threw: this node's fault, whatever the block holds (architecture.md#faults-of-an-execution). */
+/** The execution threw: this node's fault, whatever the block contains (architecture.md#faults-of-an-execution). */
 export function executionFailed({ number }: Header, error: unknown): Result<never, "executionFailed"> {
   const message = `block ${number} could not be executed, by a fault of this node: ${messageOf(error)}`;
   return err({ code: "executionFailed", fault: "local", message, facts: { error } });

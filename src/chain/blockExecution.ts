@@ -50,17 +50,17 @@ export interface BlockFilling extends BlockResult {
 
 /** A block that we are building, with its transactions executed. */
 export interface FilledBlock extends BlockFilling {
-  /** A transaction failed on the way, so that the block has to be executed once more before it is signed. */
+  /** True when a transaction failed meanwhile, so that the block must be executed once more before it is signed. */
   readonly isAfterFault: boolean;
   /** Transactions that can never be included, provided that the head has not moved since. */
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
 
-/** What filling a block needs to know besides its fields. */
+/** What filling a block needs to know apart from its fields. */
 export interface FillOrder {
   /** Size of the block's validator set. */
   readonly validatorCount: number;
-  /** Whether the head has moved, so that what an execution throws says nothing of its transaction. */
+  /** Whether the head has moved: an exception of an execution then says nothing about its transaction. */
   readonly hasHeadMoved: () => boolean;
 }
 
@@ -69,15 +69,15 @@ export interface BlockExecutionParts {
   readonly stores: ChainStores;
   readonly clock: Clock;
   readonly production: BlockProduction;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
-  /** Times of this thread; gives undefined where the system does not tell. Absent where blocks are only imported. */
+  /** Times of this thread; undefined if the system does not report them. Absent if blocks are only imported. */
   readonly threadTimes?: (() => ThreadTimes | undefined) | undefined;
   readonly faults: ExecutionFaults;
   readonly logger: Logger;
 }
 
-/** Transactions that may fail in one candidate, before it is built without any. */
+/** Most transactions that may fail in one candidate, before it is built without any. */
 const MOST_FAULTS = 3;
 
 /**
@@ -199,7 +199,7 @@ export class BlockExecution {
     return inSteps(this.parts.stores.world.stageInSteps(overlay.changes(), number), yieldPolicy);
   }
 
-  /** Learnt time to finish a block, undefined until learnt. Persisted between runs. */
+  /** Learnt time to finish a block; undefined until learnt. Persisted between runs. */
   get timing(): BlockTiming | undefined {
     return this.timeBudget.timing;
   }

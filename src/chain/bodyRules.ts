@@ -17,8 +17,8 @@ export type BodyErrorCode =
   | "wrongStateRoot";
 
 /**
- * Checks a body before anything is executed. Besu does not check withdrawals (ibft2.md#body) and credits them from
- * Shanghai on. No IBFT header commits to withdrawals, so a peer must have added a list that is not empty.
+ * Checks a body before anything is executed. Besu does not check withdrawals (ibft2.md#body) and credits them from Shanghai
+ * on. No IBFT header commits to withdrawals, so a non-empty list must have been added by a peer.
  */
 export async function checkBody(block: Block, pacer: Pacer): Promise<Result<void, BodyErrorCode>> {
   if (block.ommers.length > 0)

@@ -32,7 +32,7 @@ export class BodyValidator {
   }
 
   /**
-   * Executes the block on top of `parent`, which is the head, unless that was done before, and keeps the execution. Stops
+   * Executes the block on top of `parent`, which is the head, unless it was executed before, and keeps the execution. Stops
    * once the signal is aborted or the head moves.
    */
   async validate(
@@ -57,14 +57,14 @@ export class BodyValidator {
     return executed ?? validationStopped(block.header);
   }
 
-  /** Undefined when the signal is aborted. */
+  /** Executes the block; undefined when the signal is aborted. */
   private async executeUnlessStopped(
     block: NamedSentBlock,
     parent: NamedHeader,
     signal: StopSignal,
   ): Promise<Result<ExecutedBlock, BlockErrorCode> | undefined> {
     const { writer } = this.parts;
-    // Stops when the head moves: the result would be invalid.
+    // This signal also stops when the head moves: the result would be invalid.
     const orHeadMoved = {
       get aborted() {
         return signal.aborted || writer.head !== parent;

@@ -22,7 +22,7 @@ import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
-/** What a candidate is built from. */
+/** The inputs of a candidate. */
 export interface CandidateRequest {
   readonly parent: NamedHeader;
   readonly round: number;
@@ -53,11 +53,11 @@ export interface CandidateParts {
 export interface Candidates {
   /** Fills and executes a block on the head. Fails when `parent` is not, or no longer, the head. */
   build(request: CandidateRequest, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
-  /** Applies all rules of an import but the seals. Fails with "validationStopped" once the signal is aborted. */
+  /** Applies all rules of an import except the seals. Fails with "validationStopped" once the signal is aborted. */
   check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockErrorCode>>;
   /**
-   * Seals and imports the block. It is validated like any other block, but not executed again. Succeeds also when the
-   * block, and perhaps successors, arrived from peers first.
+   * Seals and imports the block. It is validated like any other block, but not executed again. Also succeeds when the block,
+   * and perhaps successors, arrived from peers first.
    */
   commit(candidate: Candidate, seals: readonly Signature[]): Promise<Result<NamedHeader, BlockErrorCode>>;
 }
@@ -102,7 +102,8 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const { header, hash } = candidate;
       const block = { header, hash, transactions: filling.transactions, ommers: [] };
       if (filling.isAfterFault) {
-        // What failed may have harmed more than the one execution, so the block is executed anew, as one of others is.
+        // The failure may have affected more than the one execution, so the block is executed again, like another
+        // validator's.
         const checked = await importer.validate(block, NEVER_STOPPED);
         if (writer.head !== base) return notTheHead(parent);
         if (!checked.ok)

@@ -26,7 +26,10 @@ export interface ChainReader {
   validatorsFor(number: bigint): readonly Address[] | undefined;
   /** State after block `number`: the head's from the flat column, older ones from the trie. */
   stateAt(number: bigint): StateReader | undefined;
-  /** Calls `listener` after each durable move of the head, in its place of onNewHead.ts. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` after each durable move of the head, in its row's turn (onNewHead.ts). Returns a function that
+   * unsubscribes.
+   */
   onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void;
 }
 

@@ -11,7 +11,7 @@ export type ChainReads = Omit<ChainReader, "head" | "historyStart" | "onHeadChan
 export interface ChainReadsParts {
   readonly genesis: NamedHeader;
   readonly validators: Pick<ValidatorSets, "after">;
-  /** The head that the stores are of. */
+  /** The head of the stores. */
   head(): NamedHeader;
 }
 
@@ -37,7 +37,7 @@ export function createChainReads(
     stateAt(number) {
       const newest = head().header.number;
       const state = number === newest ? world.head : world.at(number);
-      // The states from the start of the states up to the head are all stored, so an absent one is damage.
+      // All states from the start of the states up to the head are stored, so an absent one is damage.
       if (state === undefined && number >= blocks.historyStart.states && number < newest)
         throw missing(`the state of block ${number}`);
       return state;

@@ -24,7 +24,7 @@ export interface ChainWriter {
 }
 
 export interface ChainWriterParts {
-  /** Adds to a block's batch what else is stored with the block (the vote tally). */
+  /** Adds further entries to a block's batch (the vote tally). */
   alsoWrite(batch: Batch, block: StoredBlock): void;
   readonly logger: Logger;
 }

@@ -51,15 +51,18 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
   /**
-   * True while the head's state is written by anything but a block's batch (rewind, replay, rebuild). Several reads may
-   * then see two heads.
+   * True while the head's state is written other than by a block's batch (rewind, replay, rebuild). Several reads may then
+   * see two heads.
    */
   readonly isRewriting: boolean;
-  /** Learnt time to finish a block, undefined until learnt. The node persists it for the next run. */
+  /** Learnt time to finish a block; undefined until learnt. The node persists it for the next run. */
   readonly blockTiming: BlockTiming | undefined;
   /** Restores what an earlier run learnt. Call before blocks are built. */
   restoreBlockTiming(timing: BlockTiming): void;
-  /** Measures it unless it is known, in slices, some tenths of a second in all; leaves the chain unchanged. */
+  /**
+   * Measures the time to finish a block unless it is known, in slices, some tenths of a second in all; leaves the chain
+   * unchanged.
+   */
   calibrate(signal: StopSignal): Promise<void>;
   /** The RLP of a header as it is stored; undefined for what is not. */
   encodedHeader(number: bigint): Uint8Array | undefined;
@@ -71,9 +74,9 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   headerRun(from: NamedHeader): HeaderRun;
   /** Begins to recover the senders of a block that will be imported soon. */
   prepareBlock(block: CheckedBlock): PreparedBlock;
-  /** Begins to import many blocks, once no other move of the head is under way; none is possible until it is closed. */
+  /** Begins a bulk import, once no other move of the head is in progress; none is possible until it is closed. */
   bulkImport(limits?: GroupLimits): Promise<BulkImport>;
-  /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
+  /** Invalid blocks and proposals since the start, oldest first; their number is bounded, so early ones may be missing. */
   badBlocks(): readonly NamedBlock[];
   /** Calls `listener` for every execution that failed by a fault of this node. */
   onExecutionFault(listener: (during: FaultyWork) => void): void;
@@ -84,13 +87,14 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
   /**
-   * Lets whole blocks begin `kept` blocks before the head, durably, unless they begin later already: what lies before are headers
-   * alone from then on, and may be removed. They never begin after the states. No other move of the head is under way meanwhile.
+   * Moves the start of the whole blocks to `kept` blocks before the head, durably, unless it is later already: of earlier
+   * blocks only the headers remain, and the rest may be removed. The start never passes that of the states. No other move of
+   * the head is in progress meanwhile.
    */
   keepBlocks(kept: bigint): Promise<HistoryStart>;
   /**
-   * Lets the states begin `kept` blocks before the head, durably, unless they begin later already: those before may be removed
-   * then. No other move of the head is under way meanwhile.
+   * Moves the start of the states to `kept` blocks before the head, durably, unless it is later already: earlier states may
+   * then be removed. No other move of the head is in progress meanwhile.
    */
   keepStates(kept: bigint): Promise<HistoryStart>;
   /** The validator set after a block, and the outstanding votes. */
@@ -107,14 +111,14 @@ export interface ChainParts {
   /** Recovers the signers of many blocks. Runs on this thread unless given. */
   readonly recoverSigners?: RecoverSigners;
   readonly production: BlockProduction;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: () => number;
-  /** Times of this thread; gives undefined where the system does not tell. Absent where blocks are only imported. */
+  /** Times of this thread; undefined if the system does not report them. Absent if blocks are only imported. */
   readonly threadTimes?: () => ThreadTimes | undefined;
   readonly logger: Logger;
 }
 
-/** Opens the chain in its stores; writes the genesis block where they are empty. */
+/** Opens the chain in its stores; writes the genesis block if they are empty. */
 export async function createChain(
   settings: CandidateSettings,
   parts: ChainParts,
@@ -185,7 +189,7 @@ export async function createChain(
 
 type Bulk = Pick<Chain, "headerRun" | "prepareBlock" | "bulkImport">;
 
-/** Imports of many blocks, which hold the mutex from their begin to their end. */
+/** Bulk imports, each of which holds the mutex from its beginning to its end. */
 function bulkOf(
   { spec, stores, clock, production, recoverSigners = recoverSignersHere, logger }: ChainParts,
   {
@@ -253,14 +257,14 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
   }
 
   async function rewindTo(number: bigint): Promise<void> {
-    // They may begin later than when the caller looked.
+    // The states may begin later than when the caller checked.
     assert(number >= stores.blocks.historyStart.states, "a rewind leads to a state that is kept");
     await writer.rewind(number);
   }
 
   async function replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>> {
     const block = expectDefined(stores.blocks.block(number), `block ${number}`);
-    // Read before the rewind removes it.
+    // The block is read before the rewind removes it.
     const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
     await rewindTo(number - 1n);
     return importer.importNow(again);

@@ -16,7 +16,7 @@ export interface ExecutedBlock {
   readonly staged: StagedState;
 }
 
-/** Executed blocks that are kept: one for each of the last rounds of a height. */
+/** Number of executed blocks kept: one for each of the last rounds of a height. */
 const MAX_EXECUTED_BLOCKS = 8;
 
 /**
@@ -65,7 +65,7 @@ export class SharedRuns<T> {
       if (run === undefined || run.base !== work.base) return this.start(key, work, begin);
       run.callers = run.callers.filter(({ aborted }) => !aborted).concat(work.signal);
       const result = await run.result;
-      // The other callers aborted the run just before this caller joined: try again.
+      // The other callers aborted the run just before this caller joined, so it tries again.
       if (result !== undefined || work.signal.aborted) return result;
     }
   }
@@ -83,7 +83,7 @@ export class SharedRuns<T> {
     const run: Run<T | undefined> = {
       base,
       callers: [signal],
-      // Deferred, so that `run` is assigned before `begin` reads the signal.
+      // The start is deferred, so that `run` is assigned before `begin` reads the signal.
       result: Promise.resolve()
         .then(() => begin(combined))
         .finally(() => {

@@ -8,9 +8,9 @@ import { DamagedData, DiskError } from "../storage/database.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 
 /**
- * Exceptions of executions that are neither the result of a rule nor a reason to stop: a defect of the interpreter, or memory
- * that this machine lacks (architecture.md#faults-of-an-execution). They must not stop the chain, and no other node is to
- * blame.
+ * Handles exceptions of executions that are neither the result of a rule nor a reason to stop: a defect of the interpreter,
+ * or memory that this machine lacks (architecture.md#faults-of-an-execution). They must not stop the chain, and no other
+ * node is to blame.
  *
  *     while a block is built    discarded, built anew without the transaction, and executed once more before it is signed
  *     while one is checked      no vote, no bad block, no penalty for the peer
@@ -32,7 +32,7 @@ export class ExecutionFaults {
     this.listeners.push(listener);
   }
 
-  /** Adds to the limits of one block that transactions which failed are left out, for a while or for good. */
+  /** Adds to the limits of one block that failed transactions are left out, for a while or for good. */
   limiting(limits: TimeLimits, number: bigint): TimeLimits {
     if (this.failed.size === 0) return limits;
     return {
@@ -90,20 +90,20 @@ export class ExecutionFaults {
   }
 }
 
-/** What was done when an execution failed. */
+/** The work during which an execution failed. */
 export type FaultyWork = "building" | "checking";
 
 interface FailedTransaction {
   readonly tries: number;
-  /** Number of the first block that may have it. */
+  /** Number of the first block that may include it. */
   readonly notBefore: bigint;
 }
 
-/** Executions of a transaction that may fail before it is dropped. */
+/** Number of failed executions after which a transaction is dropped. */
 const MOST_TRIES = 2;
-/** Blocks for which a transaction is set aside. */
+/** Number of blocks for which a transaction is set aside. */
 const PAUSE_BLOCKS = 10n;
-/** Transactions that are remembered. */
+/** Most transactions that are remembered. */
 const FAILED_LIMIT = 1_024;
 
 const DROPPED = "this node failed to execute it";

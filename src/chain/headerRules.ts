@@ -45,7 +45,7 @@ export interface UnvalidatedHeader {
 }
 
 /**
- * Checks rules 1 to 11 of ibft2.md#header-rules, in that order: all but the commit seals, so that it applies to proposals
+ * Checks rules 1 to 11 of ibft2.md#header-rules, in that order: all except the commit seals, so that it applies to proposals
  * too. `validators` is the sorted set after the parent. No rule at this level checks the value of the base fee.
  */
 export function checkHeader(

@@ -41,7 +41,7 @@ export class HeaderValidator {
     this.parts = parts;
   }
 
-  /** Applies all header rules but the seals. */
+  /** Applies all header rules except the seals. */
   validate(decoded: DecodedHeader, parent: NamedHeader): Result<void, BlockErrorCode> {
     const { spec, validators, clock } = this.parts;
     return checkHeader(spec, parent, decoded, validators.after(parent).validators, clock.nowMs());

@@ -36,19 +36,19 @@ export class Importer {
   }
 
   /**
-   * Validates a block on top of the head by all rules but the seals, executes it and keeps the execution. Stops once the
+   * Validates a block on top of the head by all rules except the seals, executes it and keeps the execution. Stops once the
    * signal is aborted.
    */
   validate(block: Block, signal: StopSignal): Promise<Result<ExecutedBlock, BlockErrorCode>> {
     return this.recordingBadBlock(block, this.validateOnHead(block, signal));
   }
 
-  /** Validates, seals included, and commits. Succeeds for a block that is the head already. */
+  /** Validates a block, seals included, and commits it. Succeeds for a block that is already the head. */
   import(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
     return this.parts.mutex.runExclusive(() => this.recordingBadBlock(block, this.commit(block)));
   }
 
-  /** Imports for a caller that holds the mutex already. */
+  /** Imports for a caller that already holds the mutex. */
   importNow(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
     return this.recordingBadBlock(block, this.commit(block));
   }

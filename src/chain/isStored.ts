@@ -3,7 +3,7 @@ import { isWithin } from "../storage/historyStart.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ChainReader } from "./chain.ts";
 
-/** Whether the chain still has a block whole, which a rewind, or its age, may have removed while its parts were read. */
+/** Whether the chain still has the whole block: a rewind, or its age, may have removed it while its parts were read. */
 export function isStored(
   chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
   { header, hash }: Pick<NamedBlock, "header" | "hash">,

@@ -9,8 +9,8 @@ import type { ChainStores } from "./chainStores.ts";
 type KeptStores = Pick<ChainStores, "database" | "blocks">;
 
 /**
- * Lets whole blocks begin `kept` blocks before the head, unless they begin later already; never after the states, which no block
- * could give back. Callers must serialise it with the moves of the head.
+ * Moves the start of the whole blocks to `kept` blocks before the head, unless it is later already; never past the start of
+ * the states, which a block without its state could not restore. Callers must serialise it with the moves of the head.
  */
 export function keepBlocks(
   stores: KeptStores,
@@ -22,8 +22,8 @@ export function keepBlocks(
 }
 
 /**
- * Lets the states begin `kept` blocks before the head, unless they begin later already. Callers must serialise it with the moves
- * of the head, and not call it while states are being removed.
+ * Moves the start of the states to `kept` blocks before the head, unless it is later already. Callers must serialise it with
+ * the moves of the head, and not call it while states are being removed.
  */
 export function keepStates(
   stores: KeptStores,
@@ -37,9 +37,9 @@ export function keepStates(
 }
 
 /**
- * Moves the start of the history on to `start`; one that is not later stays. Durable before it is visible, and visible before
- * anything is removed (storage/removal/blockRemover.ts, state/removal/stateRemover.ts). From the first time on, programs that do not
- * know of removed blocks and states refuse the database by its schema version.
+ * Moves the start of the history forward to `start`, never back. The move is durable before it is visible, and visible
+ * before anything is removed (storage/removal/blockRemover.ts, state/removal/stateRemover.ts). From the first time on,
+ * programs that do not know of removed blocks and states refuse the database by its schema version.
  */
 async function moveStart(
   { database, blocks }: KeptStores,

@@ -31,7 +31,7 @@ interface NextBlockRules {
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
   readonly hasBaseFee: boolean;
   readonly isZeroBaseFee: boolean;
-  /** The first base fee is zero, or all are. */
+  /** True when the first base fee is zero, or all are. */
   readonly isFreeFromStart: boolean;
   /** Maximum bytes of init code; undefined before Shanghai (EIP-3860). */
   readonly initCodeLimit: number | undefined;

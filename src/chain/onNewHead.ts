@@ -9,40 +9,40 @@ export interface HeadChange {
 }
 
 /**
- * Who hears of a new head, in this order, once it is durable. The order does not depend on when a part was opened.
+ * Who is notified of a new head, in this order, once it is durable. The order does not depend on when a part was opened.
  *
- * The first group makes the node's own knowledge that of the new head, so that nobody who is told later asks an old answer. Then
- * consensus begins the next height; the pool that it builds from is up to date by then. The threads for callers hear before peers
- * do; calls that wait and subscribers on this thread are told after peers, and before everything that works in the background.
+ * The first group brings the node's own knowledge up to the new head, so that no later listener reads a stale answer. Then
+ * consensus begins the next height; the pool that it builds from is up to date by then. The threads for callers are notified
+ * before peers; waiting calls and subscribers on this thread come after peers, and before all background work.
  *
- * On a thread for callers, whose view of the chain has listeners of its own, only the rows of `rpc` have any.
+ * On a thread for callers, whose view of the chain has its own listeners, only the rows of `rpc` are used.
  */
 export const HEAD_LISTENERS = [
   /** chain: forgets blocks that were executed ahead, and learns how long the committed ones took. */
   "executedBlocks",
-  /** node: the head in shared memory. A caller that is told of a head finds it on every thread. */
+  /** node: the head in shared memory. A caller that is notified of a head finds it on every thread. */
   "shownHead",
   /** txpool: drops what was mined, and counts nonces from the new state. */
   "pool",
-  /** txpool: transactions of peers that were mined are no breach when they come again. */
+  /** txpool: mined transactions, which peers may send again without a penalty. */
   "minedTransactions",
-  /** txpool: what of this node's own callers blocks have room for and leave out. */
+  /** txpool: local transactions that blocks have room for and leave out. */
   "unminedWatch",
-  /** logs: blooms of the new block. */
+  /** logs: the blooms of the new block. */
   "logIndex",
   /** consensus: the protocol's next height. */
   "consensus",
   /** node: the line about the block. */
   "blockLog",
-  /** network: peers that validators no longer need give up their places. */
+  /** network: frees the places of peers that are no longer validators. */
   "connections",
-  /** chain: when the block arrived; a caller that is told of it may ask. */
+  /** chain: when the block arrived; a caller that is notified of it may ask. */
   "arrivals",
   /** rpc: changes since a filter's last poll. */
   "filters",
   /** rpc: prices that fees are suggested from. */
   "feeSamples",
-  /** node: the threads for callers, which refresh their views. */
+  /** node: the threads for callers, which then refresh their views. */
   "callerThreads",
   /** metrics: counters of blocks, gas and transactions. */
   "metrics",

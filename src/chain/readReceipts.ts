@@ -4,8 +4,8 @@ import type { ChainReader } from "./chain.ts";
 import { isStored } from "./isStored.ts";
 
 /**
- * Reads the receipts of a block, so that `block.receipts` has them at hand, and lets other work of the thread run in between: they can
- * be megabytes. False when the block was removed meanwhile, from the chain or for its age.
+ * Reads the receipts of a block, so that `block.receipts` is then in memory, and lets other work of the thread run in
+ * between: they can be megabytes. Returns false when the block was removed meanwhile, from the chain or for its age.
  */
 export async function readReceipts(
   chain: Pick<ChainReader, "headerByNumber" | "historyStart">,
@@ -21,5 +21,5 @@ export async function readReceipts(
   return true;
 }
 
-/** Steps between two turns of the event loop: a few milliseconds. */
+/** Number of steps between two turns of the event loop: a few milliseconds. */
 const STEPS_PER_SLICE = 8;

@@ -23,7 +23,7 @@ export interface ChainRewinderParts {
   >;
   /** The node's own address, which may be a validator's. */
   readonly self: Address;
-  /** True while the operator has stopped this node as a validator (miner_stop), and it is in no round. */
+  /** True while the operator has stopped this node as a validator (miner_stop), and it takes part in no round. */
   isStopped(): boolean;
   readonly logger: Logger;
 }
@@ -33,9 +33,8 @@ export interface ChainRewinderParts {
  *
  * A validator must not contradict its votes, which include the blocks above the new head. It must be stopped first
  * (miner_stop), or the request is refused. Afterwards the vote log binds it as after a restart: it does not vote at any
- * height up to its last vote, and participates again once peers have brought it back there. Consensus is not notified
- * of the lower head. A network's only validator is always refused: it may not make those blocks again, and no other
- * node could.
+ * height up to its last vote, and takes part again once peers have brought it back there. Consensus is not notified of the
+ * lower head. A network's only validator is always refused: it may not make those blocks again, and no other node could.
  *
  * A crash during a rewind leaves one of the intermediate heads, which are durable and consistent.
  */

@@ -24,7 +24,7 @@ export interface RewindStep {
 }
 
 /**
- * Removes blocks from the head downwards, durably: those above `number`, or as many as one step may hold in memory. Then
+ * Removes blocks from the head downwards, durably: those above `number`, or as many as one step may hold in memory. Then it
  * moves the head.
  */
 export async function rewindStep(
@@ -80,7 +80,7 @@ function readWholeBlock(block: StoredBlock, logger: Logger): StoredBlock {
   return withdrawals === undefined ? whole : { ...whole, withdrawals };
 }
 
-/** The block's receipts; none where they are damaged: removing the block, and perhaps importing it again, repairs that. */
+/** The block's receipts; none if they are damaged: removing the block, and perhaps importing it again, repairs that. */
 function readableReceipts(block: StoredBlock, logger: Logger): readonly Receipt[] {
   try {
     return block.receipts;

@@ -8,7 +8,7 @@ import { damaged, openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
 import { voteTallyKey } from "../storage/keys.ts";
 
-/** Blocks between two stored tallies, and so the maximum number of headers that a start walks back. */
+/** Number of blocks between two stored tallies, and so the most headers that a start walks back. */
 const SNAPSHOT_PERIOD = 1024n;
 
 /** True when the tally after this block is stored. */
@@ -16,7 +16,7 @@ export function isSnapshotBlock(number: bigint): boolean {
   return number > 0n && number % SNAPSHOT_PERIOD === 0n;
 }
 
-/** Adds the tally after a block to the block's batch. It holds the block's hash, so one left by a rewind is ignored. */
+/** Adds the tally after a block to the block's batch. It includes the block's hash, so one left by a rewind is ignored. */
 export function putTallySnapshot(
   batch: Batch,
   block: { readonly number: bigint; readonly hash: Hash },
@@ -42,7 +42,7 @@ export function readTallySnapshot(
   return { validators: listOf(validators).map(addressOf), outstanding: listOf(votes).map(votesOf) };
 }
 
-/** The snapshot, its votes, those on one address, their voters. */
+/** Nesting of lists: the snapshot, its votes, those on one address, their voters. */
 const SNAPSHOT_DEPTH = 4;
 
 function votesOf(item: RlpItem): OutstandingVotes {

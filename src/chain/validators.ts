@@ -16,7 +16,7 @@ export interface ValidatorSetParts {
   header(number: bigint): NamedHeader | undefined;
 }
 
-/** Tallies kept in memory, newest last. */
+/** Number of tallies kept in memory, newest last. */
 const CACHED_TALLIES = 256;
 
 /** Derives the validator set after any block, with the outstanding votes (ibft2.md#validator-set). */
@@ -47,7 +47,7 @@ export class ValidatorSets {
     return tally;
   }
 
-  /** Keeps the tally after a stored block that the caller derived already. */
+  /** Keeps the tally after a stored block, already derived by the caller. */
   remember(block: NamedHeader, tally: VoteTally): VoteTally {
     this.cache.set(toKey(block.hash), tally);
     dropOldest(this.cache, CACHED_TALLIES);

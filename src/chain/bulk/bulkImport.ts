@@ -45,9 +45,9 @@ export interface BulkImportParts {
   readonly faults: ExecutionFaults;
   readonly logger: Logger;
   readonly limits: GroupLimits;
-  /** Sizes of the caches of its state, which is one of its own. */
+  /** Cache sizes of the import's own state. */
   readonly stateLimits: WorldStateLimits;
-  /** Blocks became durable: the last one is to be the head. Called in the turn in which readers see them first. */
+  /** Called when blocks have become durable, the last of which is the new head, in the turn in which readers first see them. */
   readonly onDurable: (blocks: readonly ImportedBlock[]) => void;
   readonly isOthersTurn: () => boolean;
   /** Called once when the import is closed. */
@@ -90,7 +90,7 @@ export class BulkImport {
   private gathered: ImportedBlock[] = [];
   private gatheredTransactions = 0;
   private groupSinceMs: number;
-  /** Set when a commit broke off: what was gathered since the last group may lack parts, and is dropped. */
+  /** Set when a commit failed midway: operations gathered since the last group may be incomplete, and are dropped. */
   private isBroken = false;
 
   /** Begins an import on the head. The caller must hold the mutex until `onClosed`. */
@@ -105,7 +105,7 @@ export class BulkImport {
       database,
       blocks: new BlockStore(TIP_STORE_LIMITS, { database }),
       world: new WorldState({ database }, parts.stateLimits),
-      // The head is marked when it is durable.
+      // The import does not mark the head: that happens when it is durable.
       headMarker: { record: () => undefined, lower: () => undefined },
     };
     this.writer = createChainWriter(stores, parts.genesis, {
@@ -186,7 +186,7 @@ export class BulkImport {
     );
   }
 
-  /** Begins to write what was gathered, once the group before is durable. */
+  /** Begins to write the gathered operations, once the previous group is durable. */
   private async beginGroup(): Promise<void> {
     const blocks = this.gathered;
     if (blocks.length === 0) return;

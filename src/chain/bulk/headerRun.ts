@@ -13,7 +13,7 @@ import { checkHeader } from "../headerRules.ts";
 import { decodeAndHash } from "../headerValidator.ts";
 import type { RecoverSigners } from "../signerRecovery.ts";
 
-/** A header that passed every rule on top of the checked header before it, seals included. Only a header run makes one. */
+/** A header that passed every rule on top of the checked header before it, seals included. Only a header run creates one. */
 export interface CheckedHeader extends NamedHeader {
   readonly __brand: "checked header";
   /** The validator set after this block, and the outstanding votes. */
@@ -22,7 +22,7 @@ export interface CheckedHeader extends NamedHeader {
 
 export interface CheckedHeaders {
   readonly checked: readonly CheckedHeader[];
-  /** Why the header after these is invalid, if one is. */
+  /** Why the header after these is invalid, if it is. */
   readonly error?: CodedError<BlockErrorCode>;
 }
 
@@ -77,7 +77,7 @@ export class HeaderRun {
   }
 }
 
-/** A header that passed all rules but that of the seals. */
+/** A header that passed all rules except the one on seals. */
 interface SealedHeader {
   readonly header: CheckedHeader;
   /** The validators that may have sealed it. */

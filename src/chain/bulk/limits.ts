@@ -9,11 +9,11 @@ export interface GroupLimits {
 }
 
 export const GROUP_LIMITS: GroupLimits = {
-  /** Fits LevelDB's write buffer. */
+  /** A group fits LevelDB's write buffer. */
   bytes: 8 * 1024 * 1024,
-  /** What a kill may cost, and how far the head lags behind. */
+  /** This is how much a kill may cost, and how far the head lags behind. */
   ms: 500,
-  /** Bounds one turn of those who hear of a new head: they go through all of its blocks and transactions at once. */
+  /** This bounds one turn of the head's listeners, which go through all of its blocks and transactions at once. */
   blocks: 256,
   transactions: 4096,
 };

@@ -18,12 +18,12 @@ import { encodeReceipt } from "../../types/receipt.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
 import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 
-/** Gives the calibration private overlays of the head. */
+/** What the calibration needs, private overlays of the head among it. */
 export interface CalibrationParts {
   readonly clock: Clock;
   /**
    * CPU time used by this process, milliseconds with fractions. Unlike the clock, it does not count the time of other
-   * processes that start at the same time. The clock is used where it is absent.
+   * processes that start at the same time. When absent, the clock is used.
    */
   readonly cpuMs?: (() => number) | undefined;
   /** Signal that is aborted when the node stops. */
@@ -99,7 +99,7 @@ export async function measureFinishing({
   return eachMs;
 }
 
-/** Transfers of one sender to distinct accounts; fewer than `count` where the gas limit is too low. */
+/** Transfers of one sender to distinct accounts; fewer than `count` if the gas limit is too low. */
 function transfersOn(overlay: Overlay, { config, block }: BlockRules, count: number): SentTransaction[] {
   const sender = asAddress(keccak256(Uint8Array.of(count)).subarray(12));
   const price = block.baseFeePerGas ?? 0n;

@@ -9,13 +9,13 @@ interface TimedCandidate {
   readonly isOurs: boolean;
   /** Estimated execution time on other validators; for their candidates, the time it took here. */
   executionMs: number;
-  /** Undefined until it is executed. */
+  /** Time to finish the block, in usual transactions; undefined until it is executed. */
   load: number | undefined;
 }
 
 /**
- * Measures how long the candidate that is being decided takes from the end of its filling, or from its arrival, to its
- * commit; the time budget learns from it what this would have taken on free cores.
+ * Measures how long the candidate being decided takes from the end of its filling, or from its arrival, to its commit; from
+ * that the time budget learns how long it would have taken on free cores.
  */
 export class CandidateTiming {
   private readonly nowMs: () => number;

@@ -4,19 +4,19 @@ export interface ThreadTimes {
   readonly waitedMs: number;
 }
 
-/** Shortest time over which the slowdown is known, milliseconds: the kernel counts in ticks of up to 10 ms. */
+/** Shortest time over which the slowdown can be measured, milliseconds: the kernel counts in ticks of up to 10 ms. */
 const MIN_MS = 30;
 /** Upper bound, so that one bad moment does not shrink the next block to a small part. */
 const MAX_SLOWDOWN = 4;
 
 /**
- * Tells how much longer this thread's work takes than it would on free cores, because other threads and processes use
+ * Measures how much longer this thread's work takes than it would on free cores, because other threads and processes use
  * them: 1 when it never waits for a core, 2 when it waits as long as it runs.
  */
 export class CoreContention {
   private readonly read: () => ThreadTimes | undefined;
 
-  /** `read` gives the times of this thread; it is absent, or gives nothing, where the system does not tell. */
+  /** `read` returns the times of this thread; it is absent, or returns undefined, if the system does not report them. */
   constructor(read: () => ThreadTimes | undefined = () => undefined) {
     this.read = read;
   }
@@ -26,7 +26,7 @@ export class CoreContention {
     return this.read();
   }
 
-  /** The slowdown since then, from 1 to MAX_SLOWDOWN; undefined where it is unknown. */
+  /** The slowdown since the mark, from 1 to MAX_SLOWDOWN; undefined when unknown. */
   slowdownSince(mark: ThreadTimes | undefined): number | undefined {
     const now = mark === undefined ? undefined : this.read();
     if (mark === undefined || now === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { type BlockTiming, TimingFilter } from "./timingFilter.ts";
 
-/** Number of transactions from which one block suffices to learn `eachMs`. */
+/** Number of transactions with which one block suffices to learn `eachMs`. */
 export const LARGE_BLOCK_TRANSACTIONS = 300;
 
 /** Weight of the newest block in the moving average of the lateness. */
@@ -54,7 +54,7 @@ export class FinishingTime implements BlockTiming {
     this.isLearnt = true;
   }
 
-  /** Sets the estimate of a calibration, unless there is a learnt or restored one. */
+  /** Sets the estimate of a calibration, unless a learnt or restored one exists. */
   setMeasured(measuredMs: number): void {
     if (this.isLearnt) return;
     this.filter.setEach(measuredMs);

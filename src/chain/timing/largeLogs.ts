@@ -9,24 +9,25 @@ import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 import { TimedOutSenders } from "./timedOutSenders.ts";
 
 /**
- * Limits what the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their root and
- * the database, here and on every other node. Gas alone would let a block with a gas limit of 400 million have 44 MB of logs, and
- * one of 2^53 any amount. A transaction is stopped before the log with which it would exceed its limit, so that nothing is made of it.
+ * Limits how much the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their
+ * root and the database, here and on every other node. Gas alone would let a block with a gas limit of 400 million have 44
+ * MB of logs, and one of 2^53 any amount. A transaction is stopped before the log that would exceed its limit, so that
+ * nothing is computed for that log.
  *
  *     more than TRANSACTION_LOG_BYTES     dropped: no block of this node can have it
  *     more than the block has room for    left out, and tried again when there is as much room as it is known to need
  *
- * A block has room for BLOCK_LOG_BYTES, and for what there is time to finish. The time does not count for a transaction that
- * has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such transaction, since
- * filling ends when the time is used up. The logs of reverted calls do not count: nothing is made of them, the memory that they hold is
- * counted while they do, and how long they may take is bounded as for any execution (slowTransactions.ts).
+ * A block has room for BLOCK_LOG_BYTES, and for as much as there is time to finish. The time does not count for a
+ * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
+ * transaction, since filling ends when the time is used up. Logs of reverted calls do not count: nothing is computed for
+ * them, their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
- * A sender pays nothing for a transaction that is dropped, so it becomes a suspect, as one of slow transactions does. All this is
+ * A sender pays nothing for a dropped transaction, so it becomes a suspect, like a sender of slow transactions. All this is
  * local to one node and no rule of consensus.
  */
 export class LargeLogs {
   private readonly parts: LargeLogsParts;
-  /** Transactions that were left out, keyed by hash, the oldest first. */
+  /** Left out transactions, keyed by hash, the oldest first. */
   private readonly leftOut = new Map<string, LeftOut>();
   /** Senders of transactions that were dropped. */
   private readonly suspects: TimedOutSenders;
@@ -127,12 +128,12 @@ export interface LargeLogsParts {
 }
 
 interface LeftOut {
-  /** Number of the block that it was left out of first. */
+  /** Number of the first block that it was left out of. */
   readonly since: bigint;
   readonly tries: number;
   /** Number of the first block that may try it again. */
   readonly notBefore: bigint;
-  /** What its logs cost at least. */
+  /** Least cost of its logs. */
   readonly neededBytes: number;
   /** Why it was dropped; undefined while it waits. */
   readonly reason: string | undefined;
@@ -141,22 +142,22 @@ interface LeftOut {
 }
 
 /**
- * What the logs of one transaction, and of one block of this node, may cost. The first also bounds how late a block may be, since a
- * transaction that has waited for some blocks is taken whatever the time.
+ * Most that the logs of one transaction, and of one block of this node, may cost. The first also bounds how late a block may
+ * be, since a transaction that has waited for some blocks is included whatever the time.
  */
 export const TRANSACTION_LOG_BYTES = 8 * 1024 * 1024;
 export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;
-/** What every transaction may log that is executed at all: it takes less than a millisecond. */
+/** Least that every executed transaction may log: it takes less than a millisecond. */
 const HARMLESS_BYTES = 64 * 1024;
 /** Highest gas limit with which logs cannot cost more than HARMLESS_BYTES. */
 const HARMLESS_GAS = leastGasOfLogs(HARMLESS_BYTES);
-/** Share of the time for filling that transactions may take which are stopped before a log; then others wait. */
+/** Share of the filling time that transactions stopped before a log may take; after that, others wait. */
 const WASTE_SHARE = 1 / 4;
-/** Blocks from which on a transaction no longer waits for a block with enough time. */
+/** Number of blocks after which a transaction no longer waits for a block with enough time. */
 const WAIT_BLOCKS = 4n;
-/** A transaction that is left out again waits for twice as many blocks, 16 at most. */
+/** Each time a transaction is left out again, it waits for twice as many blocks, 16 at most. */
 const MOST_DOUBLINGS = 4;
-/** Transactions that are remembered, some 300 bytes each, and for how long, milliseconds. */
+/** Most transactions that are remembered, some 300 bytes each, and for how long, milliseconds. */
 const LEFT_OUT_LIMIT = 1_024;
 const REMEMBERED_MS = 600_000;
 

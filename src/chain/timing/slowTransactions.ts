@@ -8,29 +8,29 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
 export interface FillingWindow {
   readonly number: bigint;
   readonly windowMs: number;
-  /** No other validator has to execute the block in the same period, so the rest of the window may be used. */
+  /** True when no other validator has to execute the block in the same period, so the rest of the window may be used. */
   readonly isLoneValidator: boolean;
 }
 
 export interface SlowTransactionParts {
   nowMs(): number;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
   readonly logger: Logger;
 }
 
-/** Time limits as shares of the filling window: of a new transaction, and of a retry. */
+/** Time limits of a new transaction, and of a retry, as shares of the filling window. */
 const FIRST_SHARE = 1 / 8;
 const RETRY_SHARE = 1 / 4;
-/** Time that stopped new transactions may take together, before those above HARMLESS_GAS wait. */
+/** Share of the window that stopped new transactions may take together, before those above HARMLESS_GAS wait. */
 const WASTE_SHARE = 1 / 4;
 /** Minimum time limit of a new transaction after others of the block were stopped. */
 const MIN_SHARE = 1 / 64;
-/** A lone validator retries in spare time if at least this share of the window is left and no other transaction is. */
+/** A lone validator retries in spare time if at least this share of the window, and no other transaction, is left. */
 const SPARE_SHARE = 1 / 2;
 /** Share of the spare time given to the retry; the block has to be finished, too. */
 const SPARE_USED = 0.9;
-/** Blocks for which a lone validator waits for spare time before it retries as others do. */
+/** Number of blocks for which a lone validator waits for spare time before it retries as others do. */
 const SPARE_WAIT_BLOCKS = 8n;
 /** A transaction with this gas limit runs for some milliseconds at most, whatever it executes. */
 const HARMLESS_GAS = 100_000n;
@@ -95,7 +95,7 @@ class BlockTimeLimits implements TimeLimits {
   /** Time lost on new transactions. */
   private lostMs = 0;
   private hasRetried = false;
-  /** A suspect's new transaction was stopped in this block. */
+  /** True once a suspect's new transaction was stopped in this block. */
   private hasStoppedSuspect = false;
   /** A stopped transaction to retry in spare time. */
   private spare: SentTransaction | undefined;
@@ -110,7 +110,7 @@ class BlockTimeLimits implements TimeLimits {
   limitMs(transaction: SentTransaction, leftMs: number): ReturnType<TimeLimits["limitMs"]> {
     const { number, windowMs, isLoneValidator } = this.block;
     const { nowMs, cpuMs, stopped } = this.parts;
-    // Reading the processor's time is too costly for each of ten thousand transfers.
+    // Reading the CPU time is too costly for each of ten thousand transfers.
     if (transaction.gasLimit > HARMLESS_GAS) this.startCpuMs = cpuMs?.() ?? 0;
     const known = stopped.find(transaction);
     if (known === undefined) return this.limitOfNew(transaction);

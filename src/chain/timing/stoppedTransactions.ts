@@ -25,15 +25,15 @@ interface StopRecord extends StoppedTransaction {
 }
 
 const MOST_TRIES = 4;
-/** After this many drops with none mined since, a sender's next slow transaction is dropped at its first try. */
+/** Number of drops, with none mined since, after which a sender's next slow transaction is dropped at its first try. */
 const MAX_DROPS = 3;
-/** Maximum number of transactions set aside at a time; one more is dropped at its first try. */
+/** Maximum number of transactions set aside at a time; a further one is dropped at its first try. */
 export const MAX_SET_ASIDE = 256;
 /** Maximum number of records, some 300 bytes each; the oldest is dropped first. */
 const MAX_RECORDS = 1_024;
-/** A transaction not seen in the pool for this long is taken as gone. */
+/** Time after which a transaction not seen in the pool counts as gone. */
 const GONE_AFTER_MS = 60_000;
-/** Time for which a dropped transaction that is sent again is refused without a try. */
+/** Time for which a dropped transaction is refused without a try when it is sent again. */
 const DROPPED_MS = 600_000;
 
 export interface StoppedTransactionsParts {

@@ -5,20 +5,20 @@ import { createTimedSource, type SourceClocks, type TimedSource } from "./timedS
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
 
 /**
- * Share of the period that a block may take in all; the rest is for other work of the thread. With other validators that is
- * also to read from each other what the next proposer is to include: one that took all would leave it nothing, and blocks
- * would come full and empty in turns, unevenly.
+ * Share of the period that a block may take in all; the rest is for other work of the thread. With other validators the rest
+ * also serves to exchange the transactions that the next proposer includes: a block that took all of it would leave the next
+ * one nothing, and full and empty blocks would alternate, unevenly.
  */
 const SHARE_ALONE = 0.75;
 const SHARE_WITH_OTHERS = 0.7;
 /**
- * Maximum periods from one commit to the next where there are other validators. It limits a full block after an empty one,
- * and a block after any delay.
+ * Most periods from one commit to the next with other validators. It limits a full block after an empty one, and a block
+ * after any delay.
  */
 const MAX_PERIODS_APART = 1.15;
 /**
- * Time after a large block of this node during which the estimate follows its own blocks alone. Blocks of the node that callers
- * send transactions to take longer than those of others, who have yet to recover many of the senders.
+ * Time after a large block of this node during which the estimate follows only its own blocks. Blocks of the node that
+ * callers send transactions to take longer than those of others, which have yet to recover many of the senders.
  */
 const OWN_BLOCKS_COUNT_MS = 60_000;
 /** Minimum share of the period for filling, however long the fixed part takes. */
@@ -27,24 +27,24 @@ const MIN_FILLING_SHARE = 0.2;
 const LATENESS_ALLOWED = 2;
 /** Share of the period with other validators, until the time per transaction is measured or learnt. */
 const UNKNOWN_COST_SHARE = 0.4;
-/** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
+/** Factor on the time observed for another validator's block, which was also staged, sent and read before it arrived here. */
 const UNSEEN_FACTOR = 1.25;
 /** Weight of the newest block in the moving average of how much of the slowdown lasts. */
 const LASTING_WEIGHT = 0.25;
-/** A smaller slowdown before filling tells nothing about how much of it lasts. */
+/** Least slowdown before filling that shows how much of it lasts. */
 const TELLING_SLOWDOWN = 1.1;
 /** Minimum time between two marks at commits, milliseconds: a sync commits thousands of blocks a second. */
 const MIN_BETWEEN_MARKS_MS = 100;
-/** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
+/** Longest time that counts, milliseconds: beyond it, the machine slept, or validators were missing. */
 const MAX_FINISH_MS = 10_000;
 
 /**
  * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
  * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
- * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
- * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
- * the cores are (coreContention.ts), of which a lone validator expects as much as lasted through earlier blocks. A
- * transaction with many logs counts as several (execution/logCost.ts).
+ * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks of
+ * all proposers (finishingTime.ts), as the time on free cores; the time since the last commit shows how busy the cores are
+ * (coreContention.ts), and a lone validator expects as much of that slowdown as lasted through earlier blocks. A transaction
+ * with many logs counts as several (execution/logCost.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
@@ -53,14 +53,14 @@ export class BlockTimeBudget {
   private readonly finishing = new FinishingTime();
   /** Thread times at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
   private commitMark: ThreadTimes | undefined;
-  /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to tell. */
+  /** Slowdown between the last two commits; the filling of the next block may begin too soon after a commit to measure one. */
   private lastSlowdown = 1;
-  /** Slowdown that was measured before the block that is being made was filled. */
+  /** Slowdown measured before the current block was filled. */
   private slowdownBefore = 1;
   /**
-   * Share of the slowdown before filling that lasts while a block is finished. In between, this thread runs for moments and waits for a
-   * core at the beginning of each; a block is one long piece of work. Other validators' threads may wait as well, unseen: with them
-   * all of the slowdown counts.
+   * Share of the slowdown before filling that lasts while a block is finished. In between, this thread runs for moments and
+   * waits for a core at the beginning of each; a block is one long piece of work. Other validators' threads may wait as
+   * well, unobserved: with other validators, all of the slowdown counts.
    */
   private lasting = 1;
   private markedMs = Number.NEGATIVE_INFINITY;
@@ -73,7 +73,7 @@ export class BlockTimeBudget {
     this.commitMark = contention.mark();
   }
 
-  /** Wraps a source: it ends as soon as one more transaction would make the block late. It yields at least one. */
+  /** Wraps a source so that it ends as soon as one more transaction would make the block late. It yields at least one. */
   limit(
     source: TransactionSource,
     {
@@ -110,9 +110,9 @@ export class BlockTimeBudget {
   }
 
   /**
-   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from the end
-   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile,
-   * which is absent where it is unknown.
+   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from
+   * the end of filling to the commit, less the estimated execution time of the other validators. It is divided by the
+   * slowdown meanwhile, if that is known.
    */
   learn(load: number, finishMs: number, slowdown?: number): void {
     this.learnFinishing(load, finishMs);
@@ -124,8 +124,8 @@ export class BlockTimeBudget {
   }
 
   /**
-   * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
-   * by the slowdown meanwhile. Ignored while blocks of ours tell more.
+   * Learns from another validator's block: the time from its arrival to the commit, less its execution here, divided by the
+   * slowdown meanwhile. Ignored while blocks of ours are more informative.
    */
   learnFromOthers(load: number, sinceArrivalMs: number): void {
     if (this.parts.nowMs() - this.ownLargeBlockMs > OWN_BLOCKS_COUNT_MS)
@@ -142,7 +142,7 @@ export class BlockTimeBudget {
     if (isPlausible({ fixedMs: 0, eachMs })) this.finishing.setMeasured(eachMs);
   }
 
-  /** The learnt estimate; undefined while there is only an initial or calibrated one. */
+  /** The learnt estimate; undefined while only an initial or calibrated one exists. */
   get timing(): BlockTiming | undefined {
     return this.finishing.timing;
   }

@@ -7,7 +7,7 @@ const SUSPECT_MS = 600_000;
 /** Maximum number of suspects, some 100 bytes each; the oldest is dropped first. */
 const MAX_SUSPECTS = 16_384;
 
-/** Senders of whom a transaction was stopped lately, after a whole try. */
+/** Senders that recently had a transaction stopped, after a whole try. */
 export class TimedOutSenders {
   private readonly nowMs: () => number;
   /** When a transaction was last stopped, by sender. */

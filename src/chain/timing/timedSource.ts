@@ -13,14 +13,14 @@ export interface TimedSource extends TransactionSource {
 
 export interface SourceClocks {
   nowMs(): number;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
 }
 
 export interface SourceLimits {
   /** When filling began. */
   readonly startMs: number;
-  /** When filling must end at the latest, before what each transaction adds. */
+  /** Latest end of filling, before the time that each transaction adds. */
   readonly filledByMs: number;
   /** Time that each transaction in the block adds to finishing it. */
   readonly allowedEachMs: number;
@@ -38,7 +38,7 @@ export function createTimedSource(
 ): TimedSource {
   const startCpuMs = cpuMs?.() ?? 0;
   let taken = 0;
-  /** What transactions with many logs take beyond usual ones, in transactions. */
+  /** Extra time of transactions with many logs, in usual transactions. */
   let logLoad = 0;
   let lastNextMs = startMs;
   let skippedMs = 0;
@@ -55,7 +55,7 @@ export function createTimedSource(
     return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
   }
 
-  /** What there is still time to finish, in transactions. */
+  /** How much there is still time to finish, in usual transactions. */
   function leftLoad(): number {
     const othersMs = hasOtherValidators ? executionMs() : 0;
     return (filledByMs - lastNextMs - othersMs) / allowedEachMs - taken - logLoad;

@@ -4,7 +4,7 @@ export interface BlockTiming {
   readonly eachMs: number;
 }
 
-/** Lower bound of `eachMs`; below the time of a transaction on any machine. */
+/** Lower bound of `eachMs`, below the time of a transaction on any machine. */
 export const MIN_EACH_MS = 0.001;
 /** Initial state, before anything is learnt: high, because code that is not compiled yet is slow. */
 const INITIAL_EACH_MS = 0.25;
@@ -12,7 +12,7 @@ const INITIAL_FIXED_MS = 20;
 
 /** Process noise of the fixed part: standard deviation of its change from block to block, milliseconds. */
 const FIXED_DRIFT_MS = 50;
-/** Process noise of the part per transaction: the same, as a share of `eachMs`. */
+/** Process noise of the part per transaction: standard deviation of its change from block to block, as a share of `eachMs`. */
 const EACH_DRIFT = 0.05;
 /**
  * Standard deviation of a measured or restored `eachMs`, as a share of it. Process noise is added only below it, so that a
@@ -48,7 +48,7 @@ export class TimingFilter implements BlockTiming {
     this.covariance = 0;
   }
 
-  /** Updates the state with one block; returns what was expected, and by how much more it took. */
+  /** Updates the state with one block; returns the expected time, and the excess over it. */
   update(
     transactions: number,
     finishMs: number,

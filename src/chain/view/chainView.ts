@@ -32,38 +32,37 @@ export interface ChainViewParts {
 }
 
 /**
- * The chain as a thread sees it that does not write it: a snapshot of the database, whose own head pointer says which head
- * it is of.
+ * The chain as seen by a thread that does not write it: a snapshot of the database, whose own head pointer identifies its
+ * head.
  *
  *   main thread   batch durable ──> shown head ──> listeners, answers
  *   this thread   request ──> the shown head has moved? ──> new snapshot, its head is the shown one ──> answer
  *
- * Invariants: no thread shows a head that the main thread has not shown, and none an older one than any thread has shown
- * before the request came · what is read between two refreshes is of one head · the caches of states and heads hold what
- * the snapshot has.
+ * Invariants: no thread shows a head that the main thread has not shown, nor an older one than any thread has shown before
+ * the request came · all reads between two refreshes belong to one head · the caches of states and heads match the snapshot.
  */
 export class ChainView implements ChainReader {
   private readonly parts: ChainViewParts;
   private readonly listeners: HeadListeners;
   private snapshot: DatabaseSnapshot | undefined;
   private stores: ViewStores | undefined;
-  /** Sequence number of the shown head that the snapshot is of; 0 before the first. */
+  /** Sequence number of the shown head that the snapshot belongs to; 0 before the first. */
   private sequence = 0;
 
-  /** Opens a view, not of any head before the first refresh. */
+  /** Opens a view, which has no head before the first refresh. */
   constructor(parts: ChainViewParts) {
     this.parts = parts;
     this.listeners = new HeadListeners(parts.logger);
   }
 
-  /** Whether the view is of the head that the process shows now. */
+  /** Whether the view has the head that the process shows now. */
   get isCurrent(): boolean {
     return this.sequence !== 0 && this.parts.shownHead.sequence === this.sequence;
   }
 
   /**
-   * Moves to the shown head. False while the database is not at it, because it was written and the main thread is about to
-   * show it: call again when it has.
+   * Moves to the shown head. Returns false while the database is ahead of it: the main thread has written a head and is
+   * about to show it, so call again when it has.
    */
   refresh(): boolean {
     const shown = this.parts.shownHead.read();
@@ -151,8 +150,8 @@ export class ChainView implements ChainReader {
   }
 
   /**
-   * Tells of the blocks above `base`, the newest one that the view had before and still has. They are read when a listener asks for
-   * them: while the node catches up, they are thousands a second, and mostly nobody does.
+   * Announces the blocks above `base`, the newest one that the view had before and still has. They are read when a listener
+   * accesses them: while the node catches up, there are thousands a second, and usually nobody does.
    */
   private announce(base: bigint, removed: readonly StoredBlock[]): void {
     const { head, reads } = this.open;
@@ -197,7 +196,7 @@ class ViewStores {
     this.reads = createChainReads(this, { genesis, validators, head: () => this.head });
   }
 
-  /** Blocks of this view, read whole and newest first, that those reads have not. */
+  /** Blocks of this view that `reads` do not have, read whole, newest first. */
   blocksMissingIn(reads: MovingReads): readonly StoredBlock[] {
     const missing: StoredBlock[] = [];
     for (let { number } = this.head.header; number > 0n; number--) {
@@ -209,7 +208,7 @@ class ViewStores {
     return missing;
   }
 
-  /** Makes the stores read the snapshot, which has their blocks up to `common`. */
+  /** Makes the stores read the snapshot, with which they share the blocks up to `common`. */
   moveTo(snapshot: DatabaseSnapshot, { number, hash }: HeadPointer, common: bigint): void {
     this.database.current = snapshot;
     this.blocks.forgetAbove(common);

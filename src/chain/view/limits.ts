@@ -10,7 +10,7 @@ export interface ViewLimits {
   readonly blocks: BlockStoreLimits;
 }
 
-/** The sizes where memory is no concern. */
+/** The sizes when memory is no concern. */
 export const VIEW_LIMITS: ViewLimits = {
   state: {
     pageCacheBytes: 8 * MEGABYTE,
@@ -19,6 +19,6 @@ export const VIEW_LIMITS: ViewLimits = {
     accountCacheBytes: 8 * MEGABYTE,
     slotCacheBytes: 8 * MEGABYTE,
   },
-  /** A block of 12,000 transfers of tokens fits. */
+  /** A block of 12,000 token transfers fits. */
   blocks: { headers: 1024, blockBytes: 48 * MEGABYTE },
 };

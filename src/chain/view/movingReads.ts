@@ -1,7 +1,7 @@
 import { assert } from "../../primitives/assert.ts";
 import type { Database, DatabaseReads, FrozenReads, KeyRange } from "../../storage/database.ts";
 
-/** A database for the readers of one thread, with the contents of a snapshot that is replaced from time to time. */
+/** A database for the readers of one thread, with the contents of a snapshot that is periodically replaced. */
 export class MovingReads implements Database {
   current: DatabaseReads;
 

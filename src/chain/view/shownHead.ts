@@ -2,16 +2,16 @@ import { asHash, type Hash } from "../../primitives/hash.ts";
 
 /**
  * The newest head that this process has shown to anybody, in memory that its threads share. The main thread writes it when
- * the head moves, before it tells anyone.
+ * the head moves, before it notifies anyone.
  *
  *   sequence i32, odd while the hash is being written | hash of the block, 32 bytes
  */
 export interface ShownHead {
   /** Memory that is handed to other threads. */
   readonly memory: SharedArrayBuffer;
-  /** Changes with each move of the head, also with one that leads back to a former block. */
+  /** Changes with each move of the head, even one back to an earlier block. */
   readonly sequence: number;
-  /** Undefined while the main thread is writing it, and before the first head. */
+  /** Reads the shown head; undefined while the main thread is writing it, and before the first head. */
   read(): { readonly sequence: number; readonly hash: Hash } | undefined;
   /** Only the main thread calls it. */
   show(hash: Hash): void;
