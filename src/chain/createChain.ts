@@ -50,11 +50,6 @@ import { ValidatorSets } from "./validators.ts";
 export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" | "commit"> {
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
-  /**
-   * True while the head's state is written other than by a block's batch (rewind, replay, rebuild). Several reads may then
-   * see two heads.
-   */
-  readonly isRewriting: boolean;
   /** Learnt time to finish a block; undefined until learnt. The node persists it for the next run. */
   readonly blockTiming: BlockTiming | undefined;
   /** Restores what an earlier run learnt. Call before blocks are built. */
@@ -243,18 +238,7 @@ interface OpenedParts {
 }
 
 function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
-  let isRewriting = false;
-
-  function rewrite<T>(work: () => Promise<T>): Promise<T> {
-    return parts.mutex.runExclusive(async () => {
-      isRewriting = true;
-      try {
-        return await work();
-      } finally {
-        isRewriting = false;
-      }
-    });
-  }
+  const alone = <T>(work: () => Promise<T>): Promise<T> => parts.mutex.runExclusive(work);
 
   async function rewindTo(number: bigint): Promise<void> {
     // The states may begin later than when the caller checked.
@@ -283,9 +267,6 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     get isExecuting() {
       return execution.isExecuting;
     },
-    get isRewriting() {
-      return isRewriting;
-    },
     get blockTiming() {
       return execution.timing;
     },
@@ -299,9 +280,9 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     importBlock: (block) => importer.import(block),
     badBlocks: () => parts.badBlocks.all(),
     onExecutionFault: (listener) => parts.faults.onFault(listener),
-    rewind: (number) => rewrite(() => rewindTo(number)),
-    replayBlock: (number) => rewrite(() => replayBlock(number)),
-    rebuildState: () => rewrite(() => stores.world.rebuildHead()),
+    rewind: (number) => alone(() => rewindTo(number)),
+    replayBlock: (number) => alone(() => replayBlock(number)),
+    rebuildState: () => alone(() => stores.world.rebuildHead()),
     keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
     keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
     tallyAfter: (block) => validators.after(block),

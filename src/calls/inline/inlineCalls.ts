@@ -9,46 +9,37 @@ import { expectDefined } from "../../primitives/assert.ts";
 import { FairQueue } from "../../primitives/fairQueue.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { NamedHeader } from "../../types/block.ts";
-import { type CallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
 import { CallSlice } from "./callSlice.ts";
 import { callName, isInlineCandidate } from "./inlineCandidate.ts";
 import { inlineReader } from "./inlineReader.ts";
+import { CALL_SLICE_MS, SliceCosts } from "./sliceCosts.ts";
 
 /**
- * Runs short calls on the thread that was asked, against the state of the head, since most calls take less time than sending
- * them to a worker. A call that exceeds its time limit is aborted and started again on a worker, which can be terminated.
+ * Runs short calls on the thread that was asked, since most calls take less time than sending them to a worker. A call that
+ * exceeds its slice is aborted and started again on a worker, which can be terminated.
  *
- *     run ──> small, on the head, ──> queue, by client ──> run inline ──> result
- *             expected to be short          │                  └── over the limit, recorded ──> worker pool
- *             └── otherwise ──> worker pool └── a block is executed ──> worker pool
+ *     run ──> small, and ──> queue, by client ──> run inline ──> result
+ *             expected to be short                    └── over its slice, recorded ──> worker pool
+ *             └── otherwise ──> worker pool
  *
- * Invariants: results are the same as on a worker · a call holds the event loop for its limit (callCostEstimate.ts on the
- * main thread, sliceCosts.ts on the threads for callers), plus one step between two deadline checks (yieldPolicy.ts) · calls
- * take SLICE_MS (callSlice.ts) of one event-loop cycle, and then wait for the next one · none runs while transactions of a
- * block are executed or the head's state is rewritten.
+ * Invariants: results are the same as on a worker · a call holds the event loop for CALL_SLICE_MS (sliceCosts.ts), plus one step
+ * between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS (callSlice.ts) of one event-loop cycle, and then wait for the
+ * next one.
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
-  readonly chain: HeadChain;
+  readonly chain: CalledChain;
   /** Runs the calls that are not run inline. */
   readonly pool: Simulator;
-  /** Decides which calls to run inline, and for how long. */
-  readonly costs: CallCostEstimate;
   /** Monotonic clock, milliseconds with fractions. */
   nowMs(): number;
 }
 
 /** What calls need of the chain. */
-export interface HeadChain {
+export interface CalledChain {
   readonly head: NamedHeader;
-  /** True where calls on other blocks than the head, whose states may have to be read from disk, are run inline as well. */
-  readonly isReadWhole?: boolean;
-  /** True while transactions of a block are executed. */
-  readonly isExecuting: boolean;
-  /** True while the head's state is rewound or repaired. */
-  readonly isRewriting: boolean;
   headerByNumber(number: bigint): NamedHeader | undefined;
   stateAt(number: bigint): CallContext["state"] | undefined;
 }
@@ -57,23 +48,23 @@ export interface HeadChain {
 const QUEUE_MS = 50;
 const MIN_QUEUE_LIMIT = 256;
 const MAX_QUEUE_LIMIT = 4096;
-/** Weight of the newest call in the moving average. */
+/** Time of a call before any has run, and the weight of the newest call in the moving average. */
+const FIRST_AVERAGE_MS = 1;
 const NEWEST_WEIGHT = 1 / 64;
 
 interface WaitingCall {
   readonly job: SimulationJob;
   readonly name: string;
   readonly requester: Requester;
-  /** Whether it was aborted once although its name has credit. */
-  readonly isRetry: boolean;
   resolve(result: SimulationResult | Promise<SimulationResult>): void;
   reject(error: unknown): void;
 }
 
 export class InlineCalls implements Simulator {
   private readonly parts: InlineCallParts;
+  private readonly costs: SliceCosts;
   private readonly slice = new CallSlice();
-  private averageMs = INLINE_MS;
+  private averageMs = FIRST_AVERAGE_MS;
   private readonly waiting = new FairQueue<WaitingCall>(() =>
     Math.max(MIN_QUEUE_LIMIT, Math.min(QUEUE_MS / this.averageMs, MAX_QUEUE_LIMIT)),
   );
@@ -81,24 +72,18 @@ export class InlineCalls implements Simulator {
 
   constructor(parts: InlineCallParts) {
     this.parts = parts;
+    this.costs = new SliceCosts(() => parts.nowMs());
   }
 
   run(job: SimulationJob, requester: Requester): Promise<SimulationResult> {
     const { pool } = this.parts;
-    if (!this.canRunInline(job) || !isInlineCandidate(job)) return pool.run(job, requester);
+    if (!isInterpreterLoaded() || !isInlineCandidate(job)) return pool.run(job, requester);
     const name = callName(job);
-    if (!this.parts.costs.mayRunInline(name)) return pool.run(job, requester);
+    if (!this.costs.mayRunInline(name)) return pool.run(job, requester);
     return new Promise((resolve, reject) => {
-      this.wait({ job, name, requester, isRetry: false, resolve, reject });
+      this.wait({ job, name, requester, resolve, reject });
       if (!this.isWorking) void this.work();
     });
-  }
-
-  private canRunInline(job: SimulationJob): boolean {
-    const { chain } = this.parts;
-    const isStateStable = !chain.isExecuting && !chain.isRewriting;
-    const isOnHead = job.blockNumber === chain.head.header.number;
-    return (isOnHead || chain.isReadWhole === true) && isStateStable && isInterpreterLoaded();
   }
 
   private wait(call: WaitingCall): void {
@@ -117,26 +102,19 @@ export class InlineCalls implements Simulator {
   }
 
   private async workOn(call: WaitingCall): Promise<void> {
+    const { job, requester } = call;
     try {
-      this.settle(call, await this.runInline(call));
+      call.resolve((await this.runInline(call)) ?? this.parts.pool.run(job, requester));
     } catch (error) {
       call.reject(error);
     }
   }
 
-  /** Retries an aborted call inline once if its name has credit: other work delayed it, and a worker would take longer. */
-  private settle(call: WaitingCall, result: SimulationResult | undefined): void {
-    const { job, name, requester, isRetry } = call;
-    if (result !== undefined) call.resolve(result);
-    else if (!isRetry && this.canRunInline(job) && this.parts.costs.isProven(name))
-      this.wait({ ...call, isRetry: true });
-    else call.resolve(this.parts.pool.run(job, requester));
-  }
-
-  /** Undefined when the call cannot run inline, is over its limit, or failed; the worker pool then runs it. */
+  /** Undefined when the call cannot run inline, is over its slice, or failed; the worker pool then runs it. */
   private async runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
-    const { chain, costs, nowMs } = this.parts;
-    if (!this.canRunInline(job) || !costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
+    const { costs } = this;
+    const { chain, nowMs } = this.parts;
+    if (!costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
     const { head } = chain;
     const block = chain.headerByNumber(job.blockNumber);
     if (block === undefined) return undefined;
@@ -144,15 +122,15 @@ export class InlineCalls implements Simulator {
     this.slice.open();
     let result: SimulationResult | undefined;
     try {
-      result = await runSimulation(job, contextOn(this.parts, block, startMs + costs.limitMs(name)));
+      result = await runSimulation(job, contextOn(this.parts, block, startMs + CALL_SLICE_MS));
     } catch {
       // Aborted or failed: the worker pool finds out which.
     }
     const tookMs = nowMs() - startMs;
     this.slice.spend(tookMs);
     this.averageMs += (tookMs - this.averageMs) * NEWEST_WEIGHT;
-    if (result === undefined) costs.aborted(name, tookMs);
-    else costs.completed(name, tookMs);
+    if (result === undefined) costs.aborted(name);
+    else costs.completed(name);
     return chain.head === head ? result : undefined;
   }
 }

@@ -1,32 +1,47 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
-import type { CallCostEstimate } from "./callCostEstimate.ts";
-import { NAMES_LIMIT, type Pauses, pause } from "./pause.ts";
 
-/**
- * Time for one call on a thread that makes no blocks. Calls that need more are begun anew on a thread that can be terminated, which
- * costs them that time.
- */
-const CALL_SLICE_MS = 4;
+/** Time for one call. One that needs more is begun anew on a thread that can be terminated, which costs it that time. */
+export const CALL_SLICE_MS = 4;
+
+/** What is remembered of the calls of a name that did not end within a slice. */
+interface Pauses {
+  /** Number of pauses, less completed calls since. */
+  pauses: number;
+  /** Before then, calls of the name do not run inline. */
+  retryAtMs: number;
+}
+
+/** Maximum number of names kept, the last used ones. */
+const NAMES_LIMIT = 4096;
+const FIRST_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 10_000;
 
 /** Gives every call a slice, except those whose name did not end within one lately: their pauses double. */
-export function createSliceCosts(nowMs: () => number): CallCostEstimate {
-  const long = new Map<string, Pauses>();
-  return {
-    mayRunInline: (name) => nowMs() >= (long.get(name)?.retryAtMs ?? 0),
-    // An aborted call is never repeated here.
-    isProven: () => false,
-    limitMs: () => CALL_SLICE_MS,
-    completed(name) {
-      const record = long.get(name);
-      if (record !== undefined && --record.pauses === 0) long.delete(name);
-    },
-    aborted(name) {
-      const record = long.get(name) ?? { pauses: 0, retryAtMs: 0 };
-      pause(record, nowMs());
-      // Reinserted, so that the map is ordered by the last abort.
-      long.delete(name);
-      long.set(name, record);
-      dropOldest(long, NAMES_LIMIT);
-    },
-  };
+export class SliceCosts {
+  private readonly nowMs: () => number;
+  private readonly long = new Map<string, Pauses>();
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  mayRunInline(name: string): boolean {
+    return this.nowMs() >= (this.long.get(name)?.retryAtMs ?? 0);
+  }
+
+  completed(name: string): void {
+    const record = this.long.get(name);
+    if (record !== undefined && --record.pauses === 0) this.long.delete(name);
+  }
+
+  /** Begins a pause, twice as long as the one before. */
+  aborted(name: string): void {
+    const record = this.long.get(name) ?? { pauses: 0, retryAtMs: 0 };
+    record.retryAtMs = this.nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, MAX_PAUSE_MS);
+    record.pauses++;
+    // Reinserted, so that the map is ordered by the last abort.
+    this.long.delete(name);
+    this.long.set(name, record);
+    dropOldest(this.long, NAMES_LIMIT);
+  }
 }

@@ -2,7 +2,6 @@ import type { MessagePort } from "node:worker_threads";
 import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
 import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
-import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
 import { ChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
@@ -246,13 +245,5 @@ function simulatorOf(
   view: ChainView,
   { simulator }: Pick<LastingWork, "simulator">,
 ): Simulator {
-  const nowMs = (): number => performance.now();
-  return new InlineCalls({
-    spec,
-    gasCap,
-    chain: Object.assign(view, { isExecuting: false, isRewriting: false, isReadWhole: true }),
-    pool: simulator,
-    costs: createSliceCosts(nowMs),
-    nowMs,
-  });
+  return new InlineCalls({ spec, gasCap, chain: view, pool: simulator, nowMs: () => performance.now() });
 }

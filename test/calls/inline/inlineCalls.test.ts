@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../../../src/calls/callPool.ts";
-import { createCallCostEstimate, TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
 import { SLICE_MS } from "../../../src/calls/inline/callSlice.ts";
-import { type HeadChain, InlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
+import { type CalledChain, InlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
+import { CALL_SLICE_MS } from "../../../src/calls/inline/sliceCosts.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
@@ -62,7 +62,7 @@ const folder = mkdtempSync(join(tmpdir(), "ibex-inline-"));
 const path = join(folder, "chain");
 let database: Database;
 let spec: ChainSpec;
-let chain: HeadChain;
+let chain: CalledChain;
 let pool: CallPool;
 
 beforeAll(async () => {
@@ -96,13 +96,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Clock readings within the time limit of an unknown call; and more than the readings around it. */
+/** Clock readings within a slice; and more than the readings around it. */
 const READINGS = 40;
 const OTHER_READINGS = 20;
 
 /** Inline calls with a clock that only advances when it is read: `readings` of them are one millisecond. */
-function someInlineCalls(changes: { readonly readings?: number; readonly isExecuting?: boolean } = {}) {
-  const { readings = 2000, isExecuting = false } = changes;
+function someInlineCalls({ readings = 1500 }: { readonly readings?: number } = {}) {
   let nowMs = 0;
   let pooledCalls = 0;
   const countingPool: Simulator = {
@@ -118,15 +117,8 @@ function someInlineCalls(changes: { readonly readings?: number; readonly isExecu
   const calls = new InlineCalls({
     spec,
     gasCap: 0n,
-    chain: {
-      head: chain.head,
-      isExecuting,
-      isRewriting: false,
-      headerByNumber: (number) => chain.headerByNumber(number),
-      stateAt: (number) => chain.stateAt(number),
-    },
+    chain,
     pool: countingPool,
-    costs: createCallCostEstimate(tick),
     nowMs: tick,
   });
   return {
@@ -250,12 +242,10 @@ describe("inline calls", () => {
     expect(calls.pooledCalls).toBe(1);
   });
 
-  it("pass calls to the worker pool while a block is executed, and calls on other states always", async () => {
-    const busy = someInlineCalls({ isExecuting: true });
-    expect(await busy.run(aCall(ADDER))).toMatchObject({ kind: "returned" });
-    const idle = someInlineCalls();
-    expect(await idle.run({ ...aCall(ADDER), blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
-    expect([busy.pooledCalls, idle.pooledCalls]).toEqual([1, 1]);
+  it("pass calls on blocks that are not there to the worker pool", async () => {
+    const calls = someInlineCalls();
+    expect(await calls.run({ ...aCall(ADDER), blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
+    expect(calls.pooledCalls).toBe(1);
   });
 
   it("yield the event loop when calls have used up their slice", async () => {
@@ -278,14 +268,14 @@ describe("inline calls", () => {
   });
 
   it.each(Object.keys(ENDLESS))(
-    "abort at the time limit of an unknown call, or before a step that may exceed it: %s",
+    "abort at the end of their slice, or before a step that may exceed it: %s",
     async (name) => {
       let readings = 0;
       let nowMs = 0;
       let readingsBefore = 0;
       // Only readings advance the clock: code that never reads it would not end with this much gas.
       const tick = (): number => {
-        nowMs += TRIAL_MS / READINGS;
+        nowMs += CALL_SLICE_MS / READINGS;
         readings++;
         return nowMs;
       };
@@ -299,7 +289,6 @@ describe("inline calls", () => {
             return { kind: "timedOut", limitMs: 0 };
           },
         },
-        costs: createCallCostEstimate(tick),
         nowMs: tick,
       });
       const job = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });

@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { createSliceCosts } from "../../../src/calls/inline/sliceCosts.ts";
+import { SliceCosts } from "../../../src/calls/inline/sliceCosts.ts";
 
 function someCosts() {
   let nowMs = 0;
-  const costs = createSliceCosts(() => nowMs);
-  return {
-    ...costs,
+  const costs = new SliceCosts(() => nowMs);
+  return Object.assign(costs, {
     /** Milliseconds until the name is tried again. */
     pauseOf(name: string): number {
       const startMs = nowMs;
       while (!costs.mayRunInline(name)) nowMs++;
       return nowMs - startMs;
     },
-  };
+  });
 }
 
 describe("the slices of calls on a thread for callers", () => {
@@ -20,26 +19,21 @@ describe("the slices of calls on a thread for callers", () => {
     const costs = someCosts();
     for (let n = 0; n < 10_000; n++) {
       expect(costs.mayRunInline(`call ${n}`)).toBe(true);
-      expect(costs.limitMs(`call ${n}`)).toBe(4);
-      costs.aborted(`call ${n}`, 4);
+      costs.aborted(`call ${n}`);
     }
   });
 
   it("are not given for a while to a name that did not end within one: for longer each time", () => {
     const costs = someCosts();
     const pauses = Array.from({ length: 13 }, () => {
-      costs.aborted("long", 4);
+      costs.aborted("long");
       return costs.pauseOf("long");
     });
     expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_000, 10_000]);
-    costs.aborted("other", 4);
+    costs.aborted("other");
     expect(costs.pauseOf("other")).toBe(5);
-    for (let n = 0; n < 14; n++) costs.completed("long", 0.1);
-    costs.aborted("long", 4);
+    for (let n = 0; n < 14; n++) costs.completed("long");
+    costs.aborted("long");
     expect(costs.pauseOf("long")).toBe(5);
-  });
-
-  it("leave no call to be tried twice here", () => {
-    expect(someCosts().isProven("any")).toBe(false);
   });
 });
