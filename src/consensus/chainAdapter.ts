@@ -31,7 +31,7 @@ export interface ConsensusParts {
   readonly spec: ChainSpec;
   readonly chain: Chain;
   readonly pool: TransactionSupply;
-  /** Our address, and who signs for it: the remote signer or, without one, the key. */
+  /** Our address, and what signs for it: the remote signer or, without one, the key. */
   readonly validator: {
     readonly address: Address;
     readonly privateKey: Uint8Array;
@@ -46,7 +46,7 @@ export interface ConsensusParts {
   /** Undefined when metrics are off. */
   readonly metrics?: Metrics | undefined;
   readonly onFailure: (error: unknown) => void;
-  /** Called when a block of this number begins to be built or validated. */
+  /** Called when building or validating a block of this number begins. */
   readonly onBlockStarted: (number: bigint) => void;
 }
 
@@ -206,7 +206,7 @@ async function failOnDiskError<T>(work: Promise<T>, fail: (error: unknown) => vo
   }
 }
 
-/** Starts consensus at the chain's head. An error when the vote log does not belong to this chain. */
+/** Starts consensus at the chain's head. Fails when the vote log does not belong to this chain. */
 export function startConsensus(engine: Engine, chain: Chain): Result<void, "unusableVotes"> {
   const head: NamedHeader = chain.head;
   const tally = chain.tallyAfter(head);

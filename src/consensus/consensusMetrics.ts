@@ -15,7 +15,7 @@ export interface ConsensusMetrics {
   effectEmitted(effect: Effect, by: Input): void;
   /** Counts a round without a proposal. */
   turnMissed(proposer: Address): void;
-  /** Counts a time at which two nodes were seen to run with one validator's key. */
+  /** Counts an observation of two nodes with one validator's key. */
   sharedKeySeen(): void;
   /** Counts a message that was dropped because the queue was full. */
   messageDropped(): void;

@@ -23,7 +23,7 @@ export interface EffectHandlerParts {
   readonly committer: Committer;
   readonly voteLog: VoteLog;
   readonly outbox: Outbox;
-  /** Absent where the rules have the key. */
+  /** Absent when the rules have the key. */
   readonly signer?: RemoteSigner | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -132,13 +132,13 @@ export class EffectHandler {
     }
   }
 
-  /** Replaces the timer of its kind, which is of an earlier round, or of the same round and due earlier. */
+  /** Replaces the timer of the same kind, which belongs to an earlier round, or to the same round and is due earlier. */
   private setTimer(kind: TimerKind, { id, atMs }: TimerEffect): void {
     this.timers[kind]?.cancel();
     this.timers[kind] = this.parts.clock.at(atMs, () => this.post({ kind, id }));
   }
 
-  /** Warns because our proposal is delayed until that time, which looks like a hanging node. */
+  /** Warns that our proposal is delayed until that time, which looks like a hanging node. */
   private warnIfClockIsBehind({ head }: State): void {
     const { clock, logger } = this.parts;
     const aheadMs = head === undefined ? 0 : Number(head.header.timestamp) * 1000 - clock.nowMs();
@@ -157,7 +157,7 @@ export class EffectHandler {
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
     const building = builder.build(order);
     const candidate = await (metrics?.building(building) ?? building);
-    // The builder logs why there is none.
+    // The builder logs why there is no candidate.
     if (candidate !== undefined) this.post({ kind: "candidateBuilt", id, candidate });
   }
 
@@ -170,7 +170,7 @@ export class EffectHandler {
     this.post({ kind: "candidateChecked", id, digest: candidate.digest, sound: isValid });
   }
 
-  /** Requests a signature, unless it is requested already: the effect is emitted again until the signature is there. */
+  /** Requests a signature, unless it is requested already: the effect is emitted again until the signature arrives. */
   private async requestSignature({ id, digest, preimage }: EffectOf<"requestSignature">): Promise<void> {
     const signer = expectDefined(this.parts.signer, "a remote signer, since the rules have no key");
     this.signing ??= { id, controller: new AbortController(), digests: new Set() };
@@ -193,7 +193,7 @@ export class EffectHandler {
     this.validation = undefined;
   }
 
-  /** Starts a commit, unless it runs already: the effect is emitted again while it takes long. */
+  /** Starts a commit, unless one is running: the effect is emitted again while it takes long. */
   private beginCommit(effect: EffectOf<"commitBlock">): void {
     const key = toKey(effect.candidate.hash);
     if (this.commits.has(key)) return;
@@ -239,11 +239,12 @@ const DOUBLE_VOTE =
   "validators of 3f + 1 can fork the chain. Stop one of the two nodes, or vote the validator out";
 
 /**
- * Equivocations remembered: each author, height, round and kind is logged once, however often a faulty validator repeats itself.
+ * Number of equivocations remembered: each author, height, round and kind is logged once, however often a faulty validator
+ * repeats itself.
  */
 const EQUIVOCATIONS_REMEMBERED = 1_000;
 
-/** Tolerates rounded timestamps and small clock differences. */
+/** Tolerance for rounded timestamps and small clock differences. */
 const TIMESTAMP_SLACK_MS = 2000;
 
 interface RoundOfSignatures {

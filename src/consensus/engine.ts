@@ -31,9 +31,9 @@ export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
 );
 
 export interface EngineParts extends EffectHandlerParts {
-  /** Shows votes that the vote log lacks; absent where blocks have no seals. */
+  /** Finds votes that the vote log lacks; absent if blocks have no seals. */
   readonly ownSeals?: OwnSeals;
-  /** Takes what others sign about the time; nobody does by default. */
+  /** Receives the times that others sign; unused when absent. */
   readonly signedTimes?: SignedTimes;
   /** Called once, when the engine has stopped because of an error. */
   readonly onFailure: (error: unknown) => void;
@@ -55,15 +55,15 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
  *          +------------------------------------------------------------------+
  *
  * Invariants: one input at a time; effects in order; no effect after a vote log entry is performed before the record is
- * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote.
- * The chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
+ * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote. The
+ * chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
  *
- * Operations that are handed on without the engine are fields.
+ * Operations that are passed on without the engine are fields.
  */
 export class Engine {
   /** The operator's proposals for the validator set. */
   readonly proposals = new VoteProposals();
-  /** What this node tells and hears of one key on two nodes. */
+  /** Sends and receives notices of one key on two nodes. */
   readonly keyWatch: KeyWatch;
   private readonly rules: Rules;
   private readonly parts: EngineParts;
@@ -80,7 +80,7 @@ export class Engine {
   private isStopped = false;
   private isFailed = false;
 
-  /** The simulator gives rules with other signatures, and an observed step function. */
+  /** The simulator passes rules with other signatures, and an observed step function. */
   constructor(rules: Rules, parts: EngineParts, stateMachine: Step = step) {
     const { clock, signedTimes, logger, metrics } = parts;
     this.rules = rules;
@@ -115,7 +115,7 @@ export class Engine {
     this.post({ kind: "started", head, ...(record !== undefined && { record }), isSealedAbove });
   };
 
-  /** Must be called for every new head, by whatever way it came; old heads, and those before the start, are ignored. */
+  /** Must be called for every new head, however it arrived; old heads, and those before the start, are ignored. */
   readonly headAdvanced = (head: Head): void => {
     // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
     if (!this.isStarted) return;
@@ -124,7 +124,7 @@ export class Engine {
   };
 
   /**
-   * Takes a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
+   * Receives a decoded message of another validator that was buffered for `waitedMs` until its height began. Drops it when
    * too many are queued.
    */
   readonly receive = (message: SignedMessage, waitedMs = 0): void => {
@@ -165,7 +165,7 @@ export class Engine {
   /** The height of our last vote, or below the height in progress; undefined when there is none. */
   readonly votedAt = (): bigint | undefined => this.state.lastSigned?.height;
 
-  /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
+  /** The kept votes and requests of a validator in the round in progress and later ones. */
   readonly saidBy = (author: Address): readonly SignedMessage[] =>
     (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
@@ -204,7 +204,7 @@ export class Engine {
     return false;
   }
 
-  /** Looks for a seal of ours in the new blocks, of which a node that catches up gets many at a time: the newest first. */
+  /** Searches the new blocks for a seal of ours, the newest first: a node that catches up gets many at a time. */
   private findOwnSeal(newest: bigint): OwnSeal | undefined {
     const { ownSeals } = this.parts;
     const known = this.state.head?.header.number ?? newest;
@@ -242,10 +242,10 @@ export class Engine {
   }
 }
 
-/** Blocks searched for our seal on start, at each end of those above the record: this takes a few milliseconds. */
+/** Number of blocks searched for our seal on start, at each end of those above the record: this takes a few milliseconds. */
 const SEALED_BLOCKS_SOUGHT = 8n;
 
-/** Blocks searched for our seal at each new head. */
+/** Most blocks searched for our seal at each new head. */
 const SEAL_LOOKS = 64;
 
 /** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */

@@ -10,20 +10,20 @@ import { type KeyNotice, type KeyNoticeKind, keyNoticePayload } from "./router/k
 import { SharedKeys } from "./sharedKeys.ts";
 
 /**
- * Performs what sharedKeys.ts decides: sends notices of one key on two nodes, tells the operator of others', and has the state
- * machine fall silent.
+ * Performs what sharedKeys.ts decides: sends notices of one key on two nodes, reports others' to the operator, and makes the
+ * state machine fall silent.
  */
 export interface KeyWatch {
   /**
-   * This node sees that two nodes use the key of this address. Counted if it is a validator's; reported to all when it is proven
-   * and this node is a validator.
+   * Called when this node observes that two nodes use the key of this address. Counted if it is a validator's; reported to
+   * all when it is proven and this node is a validator.
    */
   seen(key: Address, sign: { readonly isProven: boolean }): void;
   /** Asks whether another node takes part with our key: one that does claims it. */
   ask(): void;
-  /** Takes a notice; whether others should have it. */
+  /** Receives a notice; returns whether to relay it. */
   judge(notice: KeyNotice): boolean;
-  /** A validator has signed two blocks in one round. */
+  /** Called when a validator has signed two blocks in one round. */
   equivocated(key: Address): void;
   /** Must be called after each step of the state machine: while another node signs with our key, we ask whether it still does. */
   stepped(before: State, after: State): void;
@@ -34,7 +34,7 @@ export interface KeyWatchParts {
   readonly rules: Pick<Rules, "self" | "sign">;
   readonly clock: Clock;
   readonly outbox: Outbox;
-  /** Absent where the rules have the key. */
+  /** Absent when the rules have the key. */
   readonly signer?: RemoteSigner | undefined;
   readonly metrics?: ConsensusMetrics | undefined;
   readonly state: () => State;

@@ -5,25 +5,25 @@ import type { Clock } from "../primitives/clock.ts";
 import type { Engine } from "./engine.ts";
 import type { KeyWatch } from "./keyWatch.ts";
 
-/** What holds a validator back while it listens. */
+/** The pause that holds a validator back while it listens. */
 export interface Hold {
   pause(reason: "listening"): void;
   resume(reason: "listening"): void;
 }
 
 /**
- * Holds a validator back for a moment after its start, so that what the network shows of its key comes before its first vote:
- * messages that validators return on connecting, blocks that it has signed, and answers to its ask (ibft2.md#lost-votes). Without
- * a connection to another validator nothing can be heard, nor would a vote be; the time counts from the first connection on.
- * The blocks that peers have beyond this node's come first: where the record of votes is an old copy, its lost votes may be in
- * the newest one alone. The listening ends
+ * Holds a validator back for a moment after its start, so that the network's evidence about its key arrives before its first
+ * vote: messages that validators return on connecting, blocks that it has signed, and answers to its ask
+ * (ibft2.md#lost-votes). Without a connection to another validator no message can arrive, nor would a vote reach anyone; the
+ * time counts from the first connection on. The blocks that peers have beyond this node's come first: if the record of votes
+ * is an old copy, its lost votes may be only in the newest one. The listening ends
  *
- * - at once when all other validators are connected: each has one connection per key, so no second node is with them,
- *   unless our node has another key than our validator;
- * - when the ask had time for an answer, if this validator voted at this height before its restart: its record binds it, and the
- *   chain may stand;
- * - when as many blocks were made as there are validators, of which one would be that of a second node;
- * - when this node is silent by what it heard, which holds it back from then on;
+ * - at once when all other validators are connected: each keeps one connection per key, so no second node is connected to
+ *   them, unless our node's key differs from our validator's;
+ * - when the ask has had time for an answer, if this validator voted at this height before its restart: its record binds it,
+ *   and the chain may be stalled;
+ * - when as many blocks were made as there are validators, because one of them would be a second node's;
+ * - when a message has made this node silent, which holds it back from then on;
  * - when no block came for a while, because the chain may need this validator;
  * - in any case after LONGEST_MS.
  */
@@ -43,7 +43,7 @@ export function listenFirst(
     readonly schedule: Rules["schedule"];
     /** Nodes of other keys may share our validator key. */
     readonly hasOtherNodeKey?: boolean;
-    /** Whether the node has the blocks that a peer had when it connected, or could not get them; true unless given. */
+    /** Whether the node has, or could not get, the blocks that a peer had when it connected; true unless given. */
     readonly isLevel?: () => boolean;
     readonly logger?: Logger;
   },
@@ -51,10 +51,10 @@ export function listenFirst(
 ): void {
   if (!engine.shouldListen()) return;
   const startedMs = clock.nowMs();
-  /** Undefined until the engine has taken its start from its queue. */
+  /** The first height; undefined until the engine has read the start from its queue. */
   let first: bigint | undefined;
   let last: { readonly height: bigint; readonly sinceMs: number } | undefined;
-  /** Undefined while no other validator is connected. */
+  /** When the first other validator connected; undefined while none is. */
   let connectedMs: number | undefined;
   hold.pause("listening");
 
@@ -73,7 +73,7 @@ export function listenFirst(
     const others = members.length - 1;
     if (connected >= others && !hasOtherNodeKey) return true;
     if (engine.votedAt() === height && nowMs - connectedMs >= ANSWER_MS) return true;
-    // Blocks that a node fetches at its start were made before.
+    // Blocks that a node fetches at its start were made earlier, so they do not count.
     const turnsMs = members.length * blockPeriodMs(schedule, height);
     if (height >= first + BigInt(members.length) && nowMs - connectedMs >= turnsMs) return true;
     return nowMs - Math.max(last.sinceMs, connectedMs) >= 2 * blockPeriodMs(schedule, height) + STANDING_MS;
@@ -99,10 +99,10 @@ export function listenFirst(
 const LONGEST_MS = 10_000;
 /** Time within which another node with our key answers, even through a few others. */
 const ANSWER_MS = 500;
-/** Time beyond two block periods after which a chain without a new head counts as standing. */
+/** Time beyond two block periods after which a chain without a new head counts as stalled. */
 const STANDING_MS = 1_000;
 const LOOK_MS = 100;
-/** Time after which the log tells of the listening; most starts have all their connections by then. */
+/** Time after which the log mentions the listening; most starts have all their connections by then. */
 const TOLD_AFTER_MS = 500;
 
 const TOLD =

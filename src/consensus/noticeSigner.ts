@@ -5,7 +5,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import type { RemoteSigner } from "./ports.ts";
 
-/** Signs notices of a shared key, and sends them: at once with a key of our own, else when the remote signer has signed. */
+/** Signs notices of a shared key, and sends them: at once with a local key, else when the remote signer has signed. */
 export interface NoticeSigner {
   send(payload: Prepare["signed"]["payload"]): void;
   /** Gives up the notices that wait for the remote signer. */
@@ -24,7 +24,10 @@ export function createNoticeSigner(
 ): NoticeSigner {
   const waiting = new Set<AbortController>();
 
-  /** A notice that cannot be signed soon is dropped: it would be old, and those that matter are repeated. */
+  /**
+   * Requests a signature. A notice that cannot be signed soon is dropped: it would be stale, and those that matter are
+   * repeated.
+   */
   async function signRemotely(payload: Prepare["signed"]["payload"]): Promise<void> {
     if (signer === undefined || waiting.size >= WAITING_LIMIT) return;
     const controller = new AbortController();
@@ -49,6 +52,6 @@ export function createNoticeSigner(
   };
 }
 
-/** The votes of a round come first: the signer takes six requests at once. */
+/** Most notices that wait for the signer, which takes six requests at once: the votes of a round come first. */
 const WAITING_LIMIT = 2;
 const SIGNED_WITHIN_MS = 2_000;

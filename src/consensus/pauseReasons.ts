@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<PauseReason, string>> = {
   operator: "it was paused by miner_stop, until miner_start or a restart",
 };
 
-/** The reasons are also a gauge, where there are metrics. */
+/** Creates the set of reasons, which is also a gauge if metrics are on. */
 export function createPauseReasons(
   engine: { pause(why: () => string): void; resume(): void },
   metrics?: Metrics,

@@ -11,7 +11,7 @@ import type { ValidatorVote } from "../types/extraData.ts";
 export interface BuildOrder {
   readonly parent: NamedHeader;
   readonly round: number;
-  /** Seconds; already checked against the parent, to be used as it is. */
+  /** Unix seconds, already checked against the parent and used as is. */
   readonly timestamp: bigint;
   readonly vote?: ValidatorVote;
 }
@@ -41,7 +41,7 @@ export interface Committer {
   commit(candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
 }
 
-/** What is to be signed: `digest` is keccak256 of `preimage`. */
+/** A request for a signature: `digest` is keccak256 of `preimage`. */
 export interface SignatureRequest {
   readonly digest: Hash;
   readonly preimage: Uint8Array;
@@ -49,11 +49,11 @@ export interface SignatureRequest {
 
 /** Signs with our key in another process. */
 export interface RemoteSigner {
-  /** The verified signature, however many requests it takes; undefined once `signal` aborts. Never rejects. */
+  /** Resolves to the verified signature, however many requests it takes; undefined once `signal` aborts. Never rejects. */
   sign(request: SignatureRequest, signal: AbortSignal): Promise<Signature | undefined>;
 }
 
-/** The log of our votes, of which only the newest record is read. */
+/** The log of our votes; only the newest record is read. */
 export interface VoteLog {
   /** Undefined when no record was ever written; throws when the log is damaged. */
   read(): Uint8Array | undefined;
@@ -61,18 +61,18 @@ export interface VoteLog {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Looks in our chain for blocks that our key has signed. */
+/** Searches our chain for blocks that our key has signed. */
 export interface OwnSeals {
-  /** The block of that number if it has our seal, or was decided in a round of which we are the proposer. */
+  /** The block of that number if it has our seal, or was decided in a round whose proposer we are. */
   find(number: bigint): OwnSeal | undefined;
 }
 
 /** Sends our messages to the reachable validators; delivery is not guaranteed. */
 export interface Outbox {
   multicast(message: SignedMessage, validators: readonly Address[]): void;
-  /** Addresses of the nodes that keep their connections with this one, once for each connection. Absent where there is no network. */
+  /** Addresses of the nodes that keep their connections with this one, once for each connection. Absent without a network. */
   connected?(): readonly Address[];
-  /** Sends a notice of a shared key to every connected node. Absent where there is no network. */
+  /** Sends a notice of a shared key to every connected node. Absent without a network. */
   sendNotice?(message: SignedMessage): void;
 }
 

@@ -11,13 +11,13 @@ export interface Situation {
   readonly isTakingPart: boolean;
 }
 
-/** What follows from a notice. */
+/** The consequences of a notice. */
 export interface Judgement {
-  /** Old, our own, or that of our earlier run: nothing follows. */
+  /** False when the notice is old, our own, or that of our earlier run: nothing follows from it. */
   readonly isNews: boolean;
   /** Whether it shows that two nodes run with one key. */
   readonly isSign: boolean;
-  /** Another node takes part with our key, and we must not. */
+  /** True when another node takes part with our key, and we must not. */
   readonly silences: boolean;
   readonly answer: "claim" | undefined;
 }
@@ -25,7 +25,7 @@ export interface Judgement {
 const NOTHING: Judgement = { isNews: false, isSign: false, silences: false, answer: undefined };
 
 /**
- * Decides when this node tells others about one key on two nodes, and what follows from what they tell
+ * Decides when this node notifies others about one key on two nodes, and what follows from their notices
  * (ibft2.md#notices-of-a-shared-key):
  *
  *     a start, or a silence because of our own key  -> ask, until we take part
@@ -33,15 +33,15 @@ const NOTHING: Judgement = { isNews: false, isSign: false, silences: false, answ
  *     another one with our key claims               -> silent, unless we take part and have run for longer
  *     a report or contradiction about our key       -> claim, if we take part: the other one hears it
  *
- * Only our own key's signature can silence us. One that was there before cannot: it is of a time before our start, or not
- * newer than the last claim.
+ * Only our own key's signature can silence us. An earlier one cannot: it is from before our start, or not newer than the
+ * last claim.
  */
 export class SharedKeys {
   private readonly saidMs = new Map<string, number>();
   private readonly ownMs = new Set<number>();
   private lastClaimMs = 0;
 
-  /** Whether to say this of this key now; counts as said if so. */
+  /** Whether to send a notice of this kind about this key now; counts it as sent if so. */
   isDue(kind: KeyNoticeKind, key: Address, nowMs: number): boolean {
     const name = `${kind} ${toKey(key)}`;
     if (nowMs - (this.saidMs.get(name) ?? Number.NEGATIVE_INFINITY) < PAUSES_MS[kind]) return false;
@@ -51,7 +51,7 @@ export class SharedKeys {
     return true;
   }
 
-  /** Records a notice of our own by its time: it comes back from others. */
+  /** Records the time of our own notice, because others return it. */
   signed(atMs: number): void {
     this.ownMs.add(atMs);
     dropOldest(this.ownMs, OWN_REMEMBERED);
@@ -67,7 +67,7 @@ export class SharedKeys {
     return { isNews: true, isSign, silences: false, answer: isOurs && isTakingPart ? "claim" : undefined };
   }
 
-  /** Whether it is another node's with our key, of after our start. */
+  /** Judges a notice signed by our own key: whether it comes from another node, after our start. */
   private judgeOwn({ kind, atMs, ageSeconds }: KeyNotice, situation: Situation): Judgement {
     const { startedAtMs, nowMs, isTakingPart } = situation;
     if (atMs <= startedAtMs || this.ownMs.has(atMs)) return NOTHING;
@@ -88,11 +88,11 @@ const PAUSES_MS: Readonly<Record<KeyNoticeKind, number>> = {
   report: 10_000,
   contradiction: 10_000,
 };
-/** The clocks of two validators differ by seconds, and a notice is passed on for as long as this. */
+/** How long a notice is relayed: the clocks of two validators differ by seconds. */
 const FRESH_MS = 60_000;
-/** A claim is of the moment. */
+/** How long a claim is valid. */
 const CLAIM_FRESH_MS = 10_000;
-/** Two nodes that have run for equally long are both silent. */
+/** Rounding of ages: two nodes that have run equally long are both silent. */
 const ROUNDED_SECONDS = 1;
 const KEYS_REMEMBERED = 256;
 const OWN_REMEMBERED = 64;

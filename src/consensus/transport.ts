@@ -25,18 +25,18 @@ export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
 export interface ConsensusMessagesParts {
   readonly spec: ChainSpec;
   readonly self: Address;
-  /** This node's key is not its validator's. */
+  /** True when this node's key is not its validator's. */
   readonly hasOtherNodeKey: boolean;
   readonly pool: Pick<TxPool, "get">;
   /** Opens IBF/1, which carries bytes between peers. */
   readonly openIbf: typeof createIbfTransport;
-  /** Called lazily, because the engine is created later. */
+  /** Returns the engine, which is created later. */
   readonly engine: () => Engine;
   readonly clock: Clock;
   readonly signedTimes: SignedTimes;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** A validator has sent a message about a later height than the next one. */
+  /** Called when a validator has sent a message about a later height than the next one. */
   readonly onAhead: (validator: Address, number: bigint) => void;
 }
 
@@ -78,5 +78,8 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
   };
 }
 
-/** Long enough to exchange Status, the head's header request and its response at a latency of 200 ms each way. */
+/**
+ * Delay that is long enough to exchange Status, the request for the head's header and its response at a latency of 200 ms
+ * each way.
+ */
 const INTRODUCTION_MS = 1_000;

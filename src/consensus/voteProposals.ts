@@ -7,7 +7,7 @@ import { isOnLastValidator, type ValidatorVote } from "../types/extraData.ts";
 const PROPOSALS_LIMIT = 1000;
 
 /**
- * The operator's proposals for the validator set: lost at a restart, and never removed automatically
+ * The operator's proposals for the validator set: a restart forgets them, and nothing else removes them automatically
  * (ibft2.md#which-vote-a-block-carries).
  */
 export class VoteProposals {
@@ -18,8 +18,9 @@ export class VoteProposals {
   private blocksBuilt = 0;
 
   /**
-   * Replaces an earlier proposal for the same address. False when there are PROPOSALS_LIMIT others already. Only a forced one
-   * is cast where it removes the last validator, as which this node may be left long after it was told to vote.
+   * Adds a proposal, replacing an earlier one for the same address. Returns false when there are PROPOSALS_LIMIT others
+   * already. Only a forced one is cast when it removes the last validator, which this node may become long after the
+   * operator proposed the vote.
    */
   propose(vote: ValidatorVote, force?: "forced"): boolean {
     const key = toKey(vote.recipient);

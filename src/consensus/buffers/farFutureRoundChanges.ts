@@ -4,14 +4,14 @@ import type { RawMessage } from "./futureMessages.ts";
 
 /**
  * Keeps the last RoundChanges from each sender, its own or relayed, of heights too far above ours for the buffer of future
- * messages. A validator that rejoins a stalled network receives the round of the others only on connecting. If these messages
+ * messages. A validator that rejoins a stalled network learns the round of the others only on connecting. If these messages
  * were dropped while it catches up, it would join the others only at the end of their round, which may be an hour long.
  */
 export interface FarFutureRoundChanges<M extends RawMessage> {
   add(message: M, height: bigint): void;
   /** Removes and returns the messages of `height`; drops those of lower heights. */
   takeUpTo(height: bigint): readonly M[];
-  /** Drops messages of all other senders: those of former validators may be of a height that is never reached. */
+  /** Drops messages of all other senders: those of former validators may belong to a height that is never reached. */
   keepOnlyFrom(senders: readonly Address[]): void;
   readonly count: number;
 }

@@ -14,7 +14,7 @@ export class OtherHeights<Message extends RawMessage> {
   private readonly beforeStart: FutureMessages<Message>;
   private readonly farFuture = createFarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
 
-  /** `onDropped` is called with the number of messages of future heights that were not kept, or evicted. */
+  /** `onDropped` is called with the number of messages of future heights that were refused or evicted. */
   constructor(
     schedule: Pick<Rules["schedule"], "futureMessagesLimit" | "futureMessagesMaxDistance">,
     onDropped: (count: number) => void = () => undefined,
@@ -42,7 +42,7 @@ export class OtherHeights<Message extends RawMessage> {
     return this.beforeStart.takeUpTo(0n);
   }
 
-  /** Keeps a message of a height after the one in progress; tells what became of it. */
+  /** Keeps a message of a height after the one in progress; returns the result. */
   add(message: Message, height: bigint, head: Head): "buffered" | "tooFarAhead" | "bufferFull" {
     this.newest = head;
     const before = this.future.count;
@@ -55,7 +55,7 @@ export class OtherHeights<Message extends RawMessage> {
     return result;
   }
 
-  /** Removes and returns the messages of the height after `next`; far-future ones are kept of its validators only. */
+  /** Removes and returns the messages of the height after `next`; far-future ones are kept only from its validators. */
   takeAfter({ header, tally }: Head): readonly Message[] {
     const height = header.number + 1n;
     const taken = [...this.farFuture.takeUpTo(height), ...this.future.takeUpTo(height)];

@@ -8,7 +8,7 @@ import { equalBytes } from "../../primitives/hex.ts";
 /**
  * Keeps the messages of the height in progress that arrive while this node is paused, or arrived before. They are sent only
  * once; without them the node would join the others only at the end of their round, which may be an hour long. Only valid
- * messages are kept, so that a forged one cannot replace another, and per author and kind only that of the highest round.
+ * messages are kept, so that a forged one cannot replace another, and per author and kind only the one of the highest round.
  */
 export class PausedMessages {
   private readonly rules: Pick<Rules, "self" | "withRound">;

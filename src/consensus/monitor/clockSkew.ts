@@ -27,14 +27,14 @@ interface Difference {
 }
 
 /**
- * Detects clocks of validators that differ, as far as one validator can. The timestamp of a proposal of round 0 is its
- * proposer's clock, rounded to the nearest second (ibft2.md#block-timestamps); ours gives the time of arrival:
+ * Detects validators whose clocks differ, as far as one validator can. The timestamp of a proposal of round 0 is its
+ * proposer's clock, rounded to the nearest second (ibft2.md#block-timestamps); our clock gives the time of arrival:
  *
  *     before its timestamp      its clock is ahead: a slow link cannot cause that
  *     long after its timestamp  its clock is behind, or the link is slow
  *
- * A single difference proves little: of several consecutive ones the smallest counts. When most validators differ in the
- * same direction, our own clock is the wrong one.
+ * A single difference proves little: the smallest of several consecutive ones counts. When most validators differ in the
+ * same direction, our own clock is wrong.
  */
 export class ClockSkew {
   private readonly self: Address;
@@ -46,7 +46,7 @@ export class ClockSkew {
     this.self = self;
   }
 
-  /** Takes a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
+  /** Receives a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
   heard(message: SignedMessage, atMs: number): SkewReport | undefined {
     if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
     if (!includesBytes(this.others, message.signed.author)) return undefined;
@@ -66,7 +66,7 @@ export class ClockSkew {
     for (const key of this.reported.keys()) if (key !== OURS && !keys.has(key)) this.reported.delete(key);
   }
 
-  /** Milliseconds by which its clock seemed to be ahead of ours, by each of its last proposals, the oldest first. */
+  /** Milliseconds by which its clock seemed to be ahead of ours at each of its last proposals, the oldest first. */
   measuredOf(validator: Address): readonly number[] {
     return this.measured.get(toKey(validator))?.aheadMs ?? [];
   }
@@ -162,12 +162,13 @@ function describe({ address, aheadMs, comparedWith }: Difference, others: number
 
 const OURS = "ours";
 
-/** Consecutive proposals that must show a difference: with four validators some twelve seconds. */
+/** Number of consecutive proposals that must show a difference: with four validators some twelve seconds. */
 const PROPOSALS = 3;
 
 /**
- * Rounding to the nearest second can hide or fake half a second. A block up to one second ahead is accepted
- * (ibft2.md#header-rules, rule 4). Late arrivals may also be due to a busy machine, so their threshold is higher.
+ * Thresholds of a difference. Rounding to the nearest second can hide or fake half a second. A block up to one second ahead
+ * is accepted (ibft2.md#header-rules, rule 4). Late arrivals may also be due to a busy machine, so their threshold is
+ * higher.
  */
 const AHEAD_MS = 1_000;
 const BEHIND_MS = 1_500;

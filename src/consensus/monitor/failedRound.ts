@@ -21,8 +21,8 @@ export interface FailedRound {
 }
 
 /**
- * Undefined when the step did not move from one round of a height to a later one. Without a proposal no validator can vote:
- * then the description only tells which validators were heard.
+ * Describes a failed round; undefined when the step did not move from one round of a height to a later one. Without a
+ * proposal no validator can vote: the description then only lists which validators were heard.
  */
 export function describeFailedRound(
   { self, isHeard }: { readonly self: Address; isHeard(address: Address): boolean },
@@ -62,7 +62,7 @@ export function describeFailedRound(
 }
 
 interface Votes {
-  /** The proposer, whose proposal is a vote, and the validators that prepared or sealed; ourselves when we accepted. */
+  /** The proposer, whose proposal is a vote, and the validators that prepared or sealed; this one when it accepted. */
   readonly voted: readonly Address[];
   readonly sealed: readonly Address[];
   readonly silent: readonly Address[];
@@ -131,7 +131,7 @@ function namesOf(self: Address, addresses: readonly Address[]): string {
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** The fields beside the sentence name all. */
+/** Most names in the sentence; the fields of the line have all. */
 const NAMES_LIMIT = 20;
 
 function proposerFor({ validatorSet }: Height, round: number): Address {

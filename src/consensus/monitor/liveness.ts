@@ -16,7 +16,7 @@ export interface Member {
 
 export interface Heartbeat {
   readonly atMs: number;
-  /** "block": it proposed a block that was committed. */
+  /** The kind of message; "block" when it proposed a block that was committed. */
   readonly kind: SignedMessage["kind"] | "block";
   readonly height: bigint;
   readonly round: number | undefined;
@@ -24,7 +24,7 @@ export interface Heartbeat {
 
 /**
  * Tracks which validators are present: when each was last heard, and how many proposals it missed. A validator sends little
- * in a good round, so it counts as present when it was heard since the start of the previous round or height. Above round 0
+ * in a good round, so it counts as present if it was heard since the start of the previous round or height. Above round 0
  * every validator sends at least a RoundChange, so one that does not is missing.
  */
 export class Liveness {
@@ -33,7 +33,7 @@ export class Liveness {
   private height = 0n;
   private round = 0;
   private beganAtMs = Number.POSITIVE_INFINITY;
-  /** When the round or height before this one began. */
+  /** When the previous round or height began. */
   private countsFromMs = Number.POSITIVE_INFINITY;
   private readonly heartbeats = new Map<string, Heartbeat>();
   private readonly missedTurns = new Map<string, number>();

@@ -22,7 +22,7 @@ import { logValidatorVotes } from "./validatorSetLog.ts";
  * which validators it waits for, whose clock differs, and why this node is silent. It makes no decisions.
  */
 export interface Monitor {
-  /** Must be called for each message; it arrived `waitedMs` ago. */
+  /** Must be called for each message, which arrived `waitedMs` ago. */
   heard(message: SignedMessage, waitedMs: number): void;
   /** Must be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
@@ -159,7 +159,7 @@ function createWarningLimit(): (height: bigint, nowMs: number) => boolean {
   };
 }
 
-/** Shortest gap between blocks that is warned of: shorter ones can be due to a restart or a busy disk. */
+/** Shortest gap between blocks that causes a warning: shorter ones can be due to a restart or a busy disk. */
 const MIN_STALL_MS = 5_000;
 
 /** Time after a round's end within which the live validators have requested the next one. */
@@ -169,8 +169,9 @@ const FIRST_REPEAT_MS = 10_000;
 const MAX_REPEAT_MS = 60_000;
 
 /**
- * Rounds of one height fail ever more slowly, and each is warned of. Where rounds fail faster (height after height, or
- * because of a faulty validator) so many are warned of, and then one per pause; the others are logged at debug level.
+ * Number of warnings in a row. Rounds of one height fail ever more slowly, and each causes a warning. When rounds fail
+ * faster (height after height, or because of a faulty validator), only this many do, and then one per pause; the others are
+ * logged at debug level.
  */
 const WARNINGS_AT_ONCE = 5;
 const WARNING_PAUSE_MS = 3_000;

@@ -6,8 +6,9 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import type { KeyNotice } from "../router/keyNotice.ts";
 
 /**
- * Tells the operator of notices that two nodes run with one validator's key: on the nodes with that key, and on all others
- * (ibft2.md#notices-of-a-shared-key). Each key is told of once a minute, and again when its owner says it after others did.
+ * Reports notices that two nodes run with one validator's key to the operator: on the nodes with that key, and on all others
+ * (ibft2.md#notices-of-a-shared-key). Each key is reported once a minute, and again when its owner reports it after others
+ * did.
  */
 export class SharedKeyLog {
   private readonly logger: Logger;
@@ -34,7 +35,7 @@ export class SharedKeyLog {
   }
 }
 
-/** Names the source of a notice about our key, and what it saw. */
+/** Names the source of a notice about our key, and what it observed. */
 function sourceOf({ kind, author, key }: KeyNotice): string {
   if (equalBytes(author, key)) return "another node that has it says so";
   const name = `the validator ${toHex(author)}`;
@@ -56,7 +57,7 @@ function describeOther({ kind, author, key }: KeyNotice): string {
   );
 }
 
-/** What two nodes with one validator's key can do. */
+/** The risk of two nodes with one validator's key. */
 export const RISK =
   "Two nodes with one key can vote for two different blocks of one height, as a lying validator does, and can fork the chain.";
 

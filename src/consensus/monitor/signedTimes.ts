@@ -4,17 +4,17 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 
 /**
- * What time it is by what other validators have signed: the timestamp of a proposal is at most a second above its proposer's
- * clock, and close to it where the block was built anew. Where more than f of them agree with a time, at least one honest
- * clock does (f = floor((n - 1) / 3), ibft2.md#block-timestamps).
+ * Derives the time from what other validators have signed: the timestamp of a proposal is at most a second above its
+ * proposer's clock, and close to it when the block was newly built. If more than f of them agree with a time, at least one
+ * honest clock does (f = floor((n - 1) / 3), ibft2.md#block-timestamps).
  *
- * Times are kept by a clock that nobody can set, so that those from before this machine's clock was set count, too.
+ * Times are kept on a clock that nobody can set, so that those from before this machine's clock was set count, too.
  */
 export class SignedTimes {
   private readonly sinceBootMs: () => number;
   private self: Address | undefined;
   private validators: readonly Address[] = [];
-  /** Milliseconds by which each validator's last timestamps were ahead of the clock since boot, keyed by its address. */
+  /** Milliseconds by which each validator's last timestamps were ahead of the time since boot, keyed by its address. */
   private readonly aheadMs = new Map<string, readonly Kept[]>();
   private askedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -31,7 +31,7 @@ export class SignedTimes {
     for (const key of this.aheadMs.keys()) if (!keys.has(key)) this.aheadMs.delete(key);
   }
 
-  /** Takes a message that arrived `waitedMs` ago. */
+  /** Receives a message that arrived `waitedMs` ago. */
   heard(message: SignedMessage, waitedMs: number): void {
     if (message.kind !== "proposal") return;
     const { author } = message.signed;
@@ -44,7 +44,7 @@ export class SignedTimes {
 
   /**
    * Whether more than f other validators have signed times that agree with the clock, which shows `wallMs` and was set by
-   * `stepMs`, better than with the clock as it was.
+   * `stepMs`, better than with the clock before that.
    */
   confirm(wallMs: number, stepMs: number): boolean {
     const nowMs = this.sinceBootMs();
@@ -59,7 +59,7 @@ export class SignedTimes {
     return agreeing > Math.floor((this.validators.length - 1) / 3);
   }
 
-  /** Whether the clock was set and waits for times to agree: then messages of later heights are read for theirs, too. */
+  /** Whether the clock was set and awaits confirmation: messages of later heights are then read for their times, too. */
   get areWanted(): boolean {
     return this.sinceBootMs() - this.askedAtMs < WANTED_MS;
   }
@@ -75,11 +75,14 @@ interface Kept {
   readonly atMs: number;
 }
 
-/** A slow link, or a block that is proposed again, delays one. */
+/** Number of times kept per validator: a slow link, or a block that is proposed again, delays one. */
 const TIMES_OF_VALIDATOR = 3;
-/** Timestamps are whole seconds, and a large block takes time to build and to arrive. */
+/**
+ * Largest difference that counts as agreement: timestamps are whole seconds, and a large block takes time to build and to
+ * arrive.
+ */
 const AGREES_WITHIN_MS = 3_000;
-/** Clocks drift by a few milliseconds meanwhile. */
+/** How long times are kept: clocks drift by a few milliseconds meanwhile. */
 const KEPT_MS = 10 * 60_000;
-/** The clock asks each time that it is read. */
+/** How long a request for confirmation stands: the clock repeats it at each reading. */
 const WANTED_MS = 5_000;

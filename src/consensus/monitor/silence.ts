@@ -7,7 +7,7 @@ import { toHex } from "../../primitives/hex.ts";
 import { REMEDY, RISK } from "./sharedKeys.ts";
 
 /**
- * Tells the operator that this validator is silent because it may have signed what its record lacks, why, for how long and
+ * Informs the operator that this validator is silent because it may have signed what its record lacks: why, for how long and
  * what to do; and when it takes part again (ibft2.md#lost-votes).
  */
 export class SilenceLog {
@@ -50,13 +50,13 @@ export class SilenceLog {
   }
 }
 
-/** Describes until when a validator is silent, in a sentence. */
+/** Describes in a sentence until when a validator is silent. */
 export function describeEnd({ upTo, untilTimestamp }: Doubt): string {
   const time = new Date(Number(untilTimestamp) * 1000).toISOString().slice(0, 19);
   return `This node neither proposes nor votes until the network is past height ${upTo} and has made a block after ${time}Z.`;
 }
 
-/** Where it is told in short why a validator is silent. */
+/** Short reasons why a validator is silent. */
 export const SHORT_CAUSES: Readonly<Record<DoubtReason, string>> = {
   missing: "this node has no record of its votes",
   old: "this node's record of its votes is older than its votes",

@@ -78,7 +78,10 @@ function describeVoting(
   return round === undefined ? heard : `${heard}; in round ${round.number} of ${toHex(round.proposer)}`;
 }
 
-/** The others may be silent too: where they are no quorum without us, nothing goes on by itself. */
+/**
+ * Describes our own silence. The others may be silent too: if they are no quorum without us, the chain does not continue by
+ * itself.
+ */
 function describeSilence(
   { members, quorum, silence }: ConsensusStatus,
   missing: readonly MemberStatus[],
@@ -102,10 +105,10 @@ function describeAll(missing: readonly MemberStatus[], nowMs: number): string {
 
 const TOO_FEW = "Too few are left to decide a block, and the chain stands.";
 
-/** Votes that others repeat are heard from validators that have become silent since. */
+/** Validators that have become silent since still count as heard when others repeat their votes. */
 const STILL_NO_BLOCK = "There is no block although they are heard: some of them may be silent too.";
 
-/** When a chain stands although enough validators are heard, something else is wrong. */
+/** Duration of a stall after which something else must be wrong, although enough validators are heard. */
 const LONG_STALL_MS = 30_000;
 
 const SAFE_STEP =

@@ -21,7 +21,7 @@ export interface ConsensusStatus {
   readonly round: RoundStatus | undefined;
   /** Set while we are silent because our key may have signed what our record lacks. */
   readonly silence: Doubt | undefined;
-  /** Why we are paused, for the operator; undefined while we are not, or where it is not known. */
+  /** Why we are paused, for the operator; undefined while we are not, or when it is not known. */
   readonly pauseCause: string | undefined;
   /** Our address, whether or not it is a validator's. */
   readonly self: Address;
@@ -36,12 +36,12 @@ export interface ConsensusStatus {
 }
 
 export interface ObservedMember extends Member {
-  /** Milliseconds by which its clock seemed to be ahead by each of its last proposals (clockSkew.ts). */
+  /** Milliseconds by which its clock seemed to be ahead at each of its last proposals (clockSkew.ts). */
   readonly clockAheadMs: readonly number[];
 }
 
 export interface MemberStatus extends ObservedMember {
-  /** Number of connections to the node with that key; undefined where it is not known. */
+  /** Number of connections to the node with that key; undefined when unknown. */
   readonly connections: number | undefined;
 }
 
@@ -65,9 +65,9 @@ export interface VotesStatus {
 }
 
 /**
- * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: for the reason in `pauseCause`; `bound`: we
- * voted at a later height than the chain has, so we wait until it is there; `silent`: our key may have signed what our
- * record lacks; `failed`: stopped by an error.
+ * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: for the reason in `pauseCause`;
+ * `bound`: we voted at a later height than the chain has, so we wait until it gets there; `silent`: our key may have signed
+ * what our record lacks; `failed`: stopped by an error.
  */
 export type ConsensusMode =
   | "notStarted"
@@ -104,7 +104,7 @@ export interface StatusParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly isFailed: boolean;
   readonly members: readonly ObservedMember[];
-  /** Addresses of the connected nodes; undefined where they are not known. */
+  /** Addresses of the connected nodes; undefined when unknown. */
   readonly connected: readonly Address[] | undefined;
   readonly pauseCause?: (() => string) | undefined;
 }

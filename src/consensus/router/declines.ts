@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
-/** Which validators declined an author's messages from us, and from which relayers we declined them. */
+/** Tracks which validators declined an author's messages from us, and from which relayers we declined them. */
 export class Declines {
   /** The height up to which a receiver declined an author's messages from us, by receiver and then by author. */
   private readonly declinedUpTo = new Map<string, Map<string, bigint>>();
@@ -42,15 +42,15 @@ export class Declines {
 }
 
 /**
- * Heights for which a decline is valid: at least so many, at most twice as many. Renewing one takes about four messages,
- * which is a seventh of all messages among forty validators.
+ * Number of heights for which a decline is valid: at least this many, at most twice as many. Renewing one takes about four
+ * messages, which is a seventh of all messages among forty validators.
  */
 const DECLINE_HEIGHTS = 256n;
 
-/** Heights before a decline is sent again: it takes effect after a moment, and Besu ignores it. */
+/** Number of heights before a decline is sent again: it takes effect after a moment, and Besu ignores it. */
 const DECLINE_PAUSE_HEIGHTS = 8n;
 
 const VALIDATORS_LIMIT = 200;
 
-/** Pairs remembered: all those of a hundred validators. */
+/** Most pairs remembered: all those of a hundred validators. */
 const PAIRS_LIMIT = 10_000;

@@ -6,31 +6,31 @@ import { bigintToFixedBytes, bytesToBigint } from "../../primitives/quantity.ts"
 import type { Digest } from "../../types/blockHash.ts";
 
 /**
- * What validators tell each other about one key on two nodes (ibft2.md#notices-of-a-shared-key). On the wire it is a Prepare of
- * height 0, for which nobody ever votes: genesis is given. So it binds its author to nothing, and a node that does not know it
- * (Besu, and earlier releases) drops it as a message of the past.
+ * A notice that validators exchange about one key on two nodes (ibft2.md#notices-of-a-shared-key). On the wire it is a
+ * Prepare of height 0, for which nobody ever votes: genesis is given. So it binds its author to nothing, and a node that
+ * does not know it (Besu, and earlier releases) drops it as a stale message.
  */
 export interface KeyNotice {
   readonly kind: KeyNoticeKind;
   readonly author: Address;
-  /** The key in question: the author's own, save in reports and contradictions. */
+  /** The key in question: the author's own, except in reports and contradictions. */
   readonly key: Address;
   /** When it was signed, milliseconds since 1970 by the author's clock. */
   readonly atMs: number;
-  /** Time that the author has run. */
+  /** Time for which the author has been running. */
   readonly ageSeconds: number;
 }
 
 /**
- * An ask: a node with this key does not take part yet, and wants to know whether another one does. A claim: a node with this key
- * takes part. A report: the author knows that two nodes run with the key. A contradiction: the key has signed two blocks in one
- * round, so that two nodes run with it, or it lies.
+ * `ask`: a node with this key does not take part yet, and asks whether another one does. `claim`: a node with this key takes
+ * part. `report`: the author knows that two nodes run with the key. `contradiction`: the key has signed two blocks in one
+ * round, so two nodes run with it, or its owner is Byzantine.
  */
 const KEY_NOTICE_KINDS = ["ask", "claim", "report", "contradiction"] as const;
 
 export type KeyNoticeKind = (typeof KEY_NOTICE_KINDS)[number];
 
-/** The height of notices: no votes are cast at it. */
+/** The height of notices, at which no votes are cast. */
 export const NOTICE_HEIGHT = 0n;
 
 /** Lengths of the parts of a digest: mark, kind, time, age, key. */
@@ -41,7 +41,7 @@ const AGE_AT = TIME_AT + 6;
 const KEY_AT = AGE_AT + 3;
 const LONGEST_AGE = 0xff_ff_ff;
 
-/** What the author of a notice signs. */
+/** The payload that the author of a notice signs. */
 export function keyNoticePayload({
   kind,
   key,
@@ -59,7 +59,7 @@ export function keyNoticePayload({
   return { kind: "prepare", height: NOTICE_HEIGHT, round: 0, digest: asHash(digest) as Digest };
 }
 
-/** Undefined for any other message, and for an ask or a claim in another's name. */
+/** The notice in a message; undefined for any other message, and for an ask or a claim in another's name. */
 export function keyNoticeIn(message: SignedMessage): KeyNotice | undefined {
   const { author, payload } = message.signed;
   if (message.kind !== "prepare" || payload.kind !== "prepare" || payload.height !== NOTICE_HEIGHT)

@@ -15,7 +15,7 @@ export interface KeyNoticesParts {
   readonly codec: MessageCodec;
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;
-  /** Whether this validator's notice is news that others should have; only then it is passed on. */
+  /** Whether a validator's notice is news; only then is it relayed. */
   readonly judge: (notice: KeyNotice) => boolean;
   readonly isValidator: (address: Address) => boolean;
 }
@@ -27,11 +27,11 @@ interface Kept {
 }
 
 /**
- * Passes notices of a shared key on to every connected node, validator or not, since the two nodes with that key may have no peer
- * in common. Only words: nothing here decides whether anybody votes.
+ * Relays notices of a shared key to every connected node, validator or not, since the two nodes with that key may have no
+ * peer in common. Nothing here decides whether anybody votes.
  *
- * Invariants: a notice is passed on once, and only when `judge` says so; what a sender can have read, and what an author
- * can have passed on, is bounded per second.
+ * Invariants: a notice is relayed once, and only when `judge` says so; how many notices are read per sender, and relayed per
+ * author, is bounded per second.
  */
 export class KeyNotices {
   private readonly parts: KeyNoticesParts;
@@ -44,7 +44,7 @@ export class KeyNotices {
     this.parts = parts;
   }
 
-  /** Takes a message of NOTICE_HEIGHT from the network. */
+  /** Receives a message of NOTICE_HEIGHT from the network. */
   receive({ sender, code, payload }: RawMessage): void {
     const { codec, clock, isValidator, judge } = this.parts;
     const key = codec.keyOf(code, payload);
@@ -58,7 +58,7 @@ export class KeyNotices {
       !judge(notice)
     )
       return;
-    // The author's other node may be where the sender is not.
+    // The author's other node may be connected to us but not to the sender.
     this.spread(code, payload, [sender]);
   }
 
@@ -70,7 +70,7 @@ export class KeyNotices {
     this.spread(code, payload, []);
   }
 
-  /** Must be called for each new connection, which is sent the notices of the last minute. */
+  /** Must be called for each new connection: sends it the notices of the last minute. */
   greet(send: (code: number, payload: Uint8Array) => void): void {
     const nowMs = this.parts.clock.nowMs();
     for (const { code, payload, atMs } of this.kept) if (nowMs - atMs < KEPT_MS) send(code, payload);
@@ -95,7 +95,7 @@ class Allowances {
     this.limits = limits;
   }
 
-  /** Whether there may be one more of this name now; counts it if so. */
+  /** Whether one more of this name is allowed now; counts it if so. */
   take(name: string, nowMs: number): boolean {
     const bucket = this.buckets.get(name) ?? new TokenBucket({ ...this.limits, maxDebt: 0 }, nowMs);
     this.buckets.set(name, bucket);
@@ -106,12 +106,12 @@ class Allowances {
   }
 }
 
-/** Allowance of each sender: each validator may say it at one time, and a signature takes some 45 µs. */
+/** Allowance of each sender: all validators may send one at the same time, and a signature takes some 45 µs. */
 const READINGS = { capacity: 64, perMs: 4 / 1000 };
 /** Allowance of each author and kind; the two nodes with one key are one author. */
 const RELAYS = { capacity: 8, perMs: 1 / 1000 };
 const NAMES_REMEMBERED = 1_024;
 const NOTICES_REMEMBERED = 256;
-/** Notices that are kept for nodes that connect later. */
+/** Number of notices kept for nodes that connect later. */
 const KEPT = 16;
 const KEPT_MS = 60_000;

@@ -13,7 +13,7 @@ import { keyOfMessage } from "./seenMessages.ts";
  */
 export interface MessageCodec {
   encode(message: SignedMessage): Encoded;
-  /** Decodes with points to pause at; `isAuthorAllowed` is asked before any more expensive decoding. */
+  /** Decodes with points to pause at; `isAuthorAllowed` is called before any more expensive decoding. */
   read(
     code: number,
     payload: Uint8Array,

@@ -4,7 +4,7 @@ import type { ValidationResult } from "./routerMetrics.ts";
 
 type Counts = Record<string, number>;
 
-/** Counts consensus messages for each block at DEBUG, and logs each that counts at TRACE. */
+/** Counts consensus messages for each block at DEBUG, and logs each accepted one at TRACE. */
 export class MessageLog {
   private readonly logger: Logger;
   private handedOn: Counts = {};
@@ -15,12 +15,12 @@ export class MessageLog {
     this.logger = logger;
   }
 
-  /** Counts a message of others that is not accepted, by what became of it. */
+  /** Counts a message of others that is not accepted, by its result. */
   received(result: ValidationResult): void {
     if (result !== "accepted" && this.logger.isEnabled("debug")) count(this.others, result);
   }
 
-  /** Counts and logs a message that is handed to the engine. */
+  /** Counts and logs a message that is delivered to the engine. */
   accepted(message: SignedMessage): void {
     this.note(this.handedOn, "accepted", message);
   }
@@ -30,7 +30,7 @@ export class MessageLog {
     this.note(this.own, "sent", message);
   }
 
-  /** Logs what there was since the block before. */
+  /** Logs the counts since the previous block. */
   headAdvanced(number: bigint): void {
     const hasAny = [this.handedOn, this.own, this.others].some((counts) => Object.keys(counts).length > 0);
     if (hasAny)

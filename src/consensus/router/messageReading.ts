@@ -25,13 +25,13 @@ export type ReadingResult =
 export interface MessageReadingParts {
   readonly codec: MessageCodec;
   readonly findTransaction?: FindTransaction | undefined;
-  /** Everything is read at once when absent. */
+  /** Time shares for decoding; everything is read at once when absent. */
   readonly shares?: ReadingShares | undefined;
   /** Whether a node speaks for a validator under another key; none does by default. */
   readonly isSpeaker?: (node: Address) => boolean;
 }
 
-/** Share of the thread's time for one validator's own messages, and how much of it may be used at once. */
+/** Share of the thread's time for one validator's own messages, and the largest burst. */
 const OWN_SHARE = 0.1;
 const OWN_BURST_MS = 50;
 /** The same limits for all messages that one node relays; the burst is per author. */
@@ -41,16 +41,19 @@ const RELAYED_BURST_MS = 10;
 /** The same share for all nodes that speak for validators under other keys. */
 const SPEAKERS_SHARE = 0.1;
 
-/** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */
+/**
+ * Number of rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be
+ * charged.
+ */
 const FREE_ROUNDS = 8;
 
 /** Account shared by all peers that are not validators. */
 const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 };
 
 /**
- * Decodes messages of the height in progress within time shares. A validator's own messages are charged to an account
- * that no other node can spend; those that it relays are charged to a smaller account for each author. So neither messages
- * forged in another's name nor a relayed flood take the time of honest validators.
+ * Decodes messages of the height in progress within time shares. A validator's own messages are charged to an account that
+ * no other node can spend; those that it relays are charged to a smaller account for each author. So neither messages forged
+ * in another's name nor a relayed flood use up the time of honest validators.
  */
 export class MessageReading {
   private readonly codec: MessageCodec;
@@ -74,7 +77,7 @@ export class MessageReading {
   }
 
   /**
-   * Calls `done` at once or later, with the message or an error. Unread messages end as "stale" when another height began in
+   * Calls `done` now or later, with the message or an error. Unread messages end as "stale" when another height has begun in
    * the meantime, "duplicate" when another copy was decoded first, and "overBudget" when too many are queued.
    */
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
@@ -86,8 +89,8 @@ export class MessageReading {
   }
 
   /**
-   * The same for a message of a later height whose author is a validator of the height in progress: whether it is the proposer,
-   * and its certificates, are not judged. It has no block for free, so that those of the height in progress keep theirs.
+   * Reads a message of a later height whose author is a validator of the height in progress: its proposer role and its
+   * certificates are not checked. Its block is not free, so that those of the height in progress stay free.
    */
   readLater(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
     this.readWith(message, { head, validatorSet: validatorSetAfter(head), freeBlocks: undefined }, done);
@@ -210,14 +213,14 @@ class UnreadCopies {
 
 /**
  * The first block per author and round from a validator is not charged: one large block is not a flood. The sender is part
- * of the key, because blocks are not signed and one sender must not use up what another has; rounds are bounded, because
+ * of the key, because blocks are not signed and one sender must not use up another's free block; rounds are bounded, because
  * an author can request any number of them.
  */
 class FreeBlocks {
   /** Rounds of this height with a free block, by kind, author and sender: an honest author has one block in each. */
   private readonly roundsOf = new Map<string, Set<number>>();
 
-  /** Whether the block is free; the author has no other free one of this kind and round from this sender then. */
+  /** Whether the block is free; if so, it is the author's only free one of this kind and round from this sender. */
   take({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
     if (author === undefined) return false;
     const key = `${code} ${toKey(author)}${toKey(sender)}`;
@@ -232,7 +235,10 @@ class FreeBlocks {
   }
 }
 
-/** Whom it speaks for is not proven, so it cannot spend what a validator has. */
+/**
+ * The account of a node that sends for a validator under another key. That is not proven, so the node cannot spend the
+ * validator's time.
+ */
 function speakersAccount({ validators }: ValidatorSet, node: Address): ReadingAccount {
   return { key: `via${toKey(node)}`, share: SPEAKERS_SHARE / validators.length, burstMs: RELAYED_BURST_MS };
 }

@@ -22,7 +22,7 @@ export interface MessageRelayParts {
   readonly onRelayed?: (() => void) | undefined;
   /** Runs relaying after a delay; runs it at once by default. */
   readonly later?: ((relay: () => void, delayMs: number) => void) | undefined;
-  /** Bytes of messages that may be held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
+  /** Most bytes of messages held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
   readonly delayedBytesLimit?: number | undefined;
 }
 
@@ -42,8 +42,8 @@ interface Relay {
  *   accepted -> within the author's bounds? -> 30 ms -> to the validators that have not sent it themselves
  *                                                    -> a quarter of a timeout later to those that declined
  *
- * Invariants: the same bytes are sent twice only to decline; what is held for a further delay is bounded in bytes; nothing is
- * relayed once its height is decided.
+ * Invariants: the same bytes are sent twice only to decline; messages held for a further delay are bounded in bytes; nothing
+ * is relayed once its height is decided.
  */
 export class MessageRelay {
   private readonly self: Address;
@@ -56,8 +56,8 @@ export class MessageRelay {
   private readonly sent: SeenMessages;
   private readonly paths = new RelayPaths();
   /**
-   * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
-   * again for as long as the height lasts.
+   * Without this policy, an author of more messages than `sent` remembers could make all validators relay the same ones
+   * again and again for as long as the height lasts.
    */
   private readonly policy: RelayPolicy;
   /** Messages to be relayed after a delay, by key, to the validators not known to have them by then. */
@@ -82,7 +82,7 @@ export class MessageRelay {
     this.policy = new RelayPolicy(clock);
   }
 
-  /** Takes a valid message of the height after `head`, in its first copy. */
+  /** Receives the first copy of a valid message of the height after `head`. */
   accepted(received: Keyed, message: SignedMessage, head: Head): void {
     const { key, sender, code, payload } = received;
     this.paths.accepted(message, key, sender);
@@ -95,13 +95,13 @@ export class MessageRelay {
     if (this.pending.size >= RELAYS_LIMIT) this.relayPending();
   }
 
-  /** Takes another copy of a message. */
+  /** Receives another copy of a message. */
   repeated(copy: Keyed): void {
     this.paths.repeated(copy.key, copy.sender);
     this.decline(copy);
   }
 
-  /** True when the message was not sent or relayed before; it counts as sent from then on. */
+  /** True when the message was not sent or relayed before; it counts as sent from now on. */
   isFirst(key: string): boolean {
     return this.sent.add(key);
   }
@@ -156,8 +156,8 @@ export class MessageRelay {
   }
 
   /**
-   * An author that is connected to us, and has not sent us its message itself by then, may be another node with the same
-   * key: the message tells it so (ibft2.md#lost-votes).
+   * Returns a message to its author. An author that is connected to us, and has not sent us its message itself by then, may
+   * be another node with the same key: the message reveals that to it (ibft2.md#lost-votes).
    */
   private returnToAuthor({ key, code, payload, message }: Relay): void {
     const { author, payload: about } = message.signed;
@@ -178,7 +178,7 @@ export class MessageRelay {
     }
   }
 
-  /** The validators that may still need the message: none once its block is committed, for blocks are announced. */
+  /** The validators that may still need the message: none once its block is committed, because blocks are announced. */
   private recipientsOf({ key, message, to, except }: Relay): readonly Address[] {
     if (message.signed.payload.height <= this.decidedUpTo) return [];
     return to.filter((address) => !includesBytes(except, address) && !this.paths.hasSent(key, address));
@@ -201,19 +201,22 @@ export class MessageRelay {
 }
 
 /**
- * Messages held for a delay: more than the validators of one round send. When there are more, all are relayed without further
+ * Most messages held for a delay: more than the validators of one round send. Beyond it, all are relayed without further
  * delay.
  */
 const RELAYS_LIMIT = 256;
 
 /**
- * Bytes of messages held for validators that declined them; beyond it, messages are relayed without the further delay. A
- * quarter of a long timeout would otherwise hold every block that is proposed meanwhile, and what a faulty author sends.
+ * Most bytes of messages held for validators that declined them; beyond it, messages are relayed without the further delay.
+ * Otherwise every block proposed during a quarter of a long timeout would be held, and whatever a faulty author sends.
  */
 const DELAYED_BYTES_LIMIT = 64 * 1024 * 1024;
 
-/** Share of round 0's timeout in which to get a declined message from others, with time left in the round afterwards. */
+/**
+ * Share of round 0's timeout in which a validator can get a declined message from others, with time left in the round
+ * afterwards.
+ */
 const DECLINED_DELAY_SHARE = 0.25;
 
-/** Small messages are enough to decline all messages of an author, and to tell it of another node with its key. */
+/** Small messages are enough to decline all messages of an author, and to reveal another node with its key to it. */
 export const SMALL_BYTES = 1_024;

@@ -38,22 +38,27 @@ export interface MessageRouterParts {
   readonly carrier: Carrier;
   /** Addresses of the connected nodes; nobody is known to be connected by default. */
   readonly connected?: () => readonly Address[];
-  /** This node's key is not its validator's, so others know it as the validator's once they have seen a message. */
+  /**
+   * True when this node's key is not its validator's, so that others recognise it as the validator's node only by a message.
+   */
   readonly hasOtherNodeKey?: boolean;
   /** Delivers a message of the height in progress to the engine; `waitedMs` is the time since it arrived. */
   readonly deliver: (message: SignedMessage, waitedMs: number) => void;
   /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Takes a validator's notice of a shared key; whether it is news. None is by default. */
+  /** Receives a validator's notice of a shared key; returns whether it is news. None is by default. */
   readonly judgeNotice?: (notice: KeyNotice) => boolean;
-  /** What a validator has said at the height in progress; nothing by default. */
+  /** Messages of a validator at the height in progress; none by default. */
   readonly saidBy?: (author: Address) => readonly SignedMessage[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
-  /** Takes proposals of the first rounds of later heights too, while it wants them: they are read at once, besides being kept. */
+  /**
+   * Receives proposals, including those of the first rounds of later heights while it needs them: they are then read at
+   * once, and also kept.
+   */
   readonly signedTimes?: Pick<SignedTimes, "areWanted" | "heard">;
   /** Called for a message that no honest node sends, from a peer that is not a validator. */
   readonly penalisePeer?: (sender: Address) => void;
@@ -62,7 +67,7 @@ export interface MessageRouterParts {
   readonly codec?: MessageCodec;
   /** Runs relaying after a delay; runs it at once by default. */
   readonly later?: (relay: () => void, delayMs: number) => void;
-  /** Bytes of messages that may be held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
+  /** Most bytes of messages held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
   readonly delayedBytesLimit?: number;
   /** Time shares for decoding, by author; everything is decoded at once by default. */
   readonly shares?: ReadingShares | undefined;
@@ -119,9 +124,9 @@ export class MessageRouter {
     });
   }
 
-  /** Takes an uncompressed payload from the network; the caller must not change it afterwards. */
+  /** Receives an uncompressed payload from the network; the caller must not change it afterwards. */
   receive(message: RawMessage): void {
-    // Checked first, so that an oversized Prepare or Commit is not even hashed.
+    // The size is checked first, so that an oversized Prepare or Commit is not even hashed.
     const limit = isMessageCode(message.code) ? PAYLOAD_LIMITS[message.code] : PAYLOAD_LIMITS[0];
     if (message.payload.length > limit) {
       this.settle(message, "oversized");
@@ -133,7 +138,7 @@ export class MessageRouter {
     else this.route(arrived, this.head);
   }
 
-  /** A field, because it is handed on without its router. */
+  /** It is a field, because it is passed on without its router. */
   readonly headAdvanced = (next: Head): void => {
     if (this.head !== undefined && next.header.number <= this.head.header.number) return;
     this.head = next;
@@ -151,7 +156,7 @@ export class MessageRouter {
   /** Sends our own message to every other validator. */
   multicast(message: SignedMessage, validators: readonly Address[]): void {
     const { self, carrier } = this.parts;
-    // Saves a lone validator from encoding and hashing its blocks.
+    // This saves a lone validator from encoding and hashing its blocks.
     if (validators.every((validator) => equalBytes(validator, self))) return;
     const { code, payload } = this.codec.encode(message);
     this.messageLog.sent(message);
@@ -168,9 +173,10 @@ export class MessageRouter {
   }
 
   /**
-   * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
-   * start together, messages sent before they were connected are lost, which would cost a round timeout. Also returns the
-   * validator's own messages of this height, which tell it whether it has lost votes, or its key is in use elsewhere.
+   * Must be called for each new connection. Sends a validator our last messages of this height again: when several
+   * validators start together, messages sent before they were connected are lost, which would cost a round timeout. Also
+   * returns the validator's own messages of this height, which reveal to it that it has lost votes, or that its key is in
+   * use elsewhere.
    */
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void {
     this.relay.peerConnected(address);
@@ -197,7 +203,7 @@ export class MessageRouter {
     return { received: this.received.size, ...this.relay.remembered };
   }
 
-  /** Sends a small message of our own to all other nodes: one may be that of a validator that does not know us yet. */
+  /** Sends a small message of our own to all other nodes: one may be the node of a validator that does not know us yet. */
   private introduce(code: number, payload: Uint8Array, known: readonly Address[]): void {
     const { hasOtherNodeKey, connected, carrier, self } = this.parts;
     if (hasOtherNodeKey !== true || connected === undefined || payload.length > SMALL_BYTES) return;

@@ -18,9 +18,9 @@ export interface ReadingShares {
   clear(): void;
 }
 
-/** Work in steps of some µs each; free steps may be longer. */
+/** Work in steps of some µs each; free steps may take longer. */
 export interface ReadingJob {
-  /** The account to charge; may change after a step. */
+  /** The account to charge, which may change after a step. */
   readonly account: ReadingAccount;
   readonly bytes: number;
   /** Runs a step and returns what the next one is; a free step is not charged. */
@@ -35,15 +35,15 @@ export interface ReadingAccount {
   readonly key: string;
   /** Share of the thread's time. */
   readonly share: number;
-  /** Unused time is kept up to this bound, which also bounds the debt. */
+  /** Most unused time that is kept, and largest debt. */
   readonly burstMs: number;
 }
 
 /** Longest slice before the event loop runs other work. */
 export const SLICE_MS = 5;
-/** Queued jobs of one account. */
+/** Most queued jobs of one account. */
 export const MAX_WAITING_JOBS = 64;
-/** Bytes of all queued jobs; an account with an empty queue may always add one. */
+/** Most bytes of all queued jobs; an account with an empty queue may always add one. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 export interface ReadingSharesParts {
@@ -65,7 +65,7 @@ export class ReadingScheduler implements ReadingShares {
   private readonly clock: Clock;
   private readonly defer: (action: () => void) => void;
   private readonly ledgers = new Map<string, Ledger>();
-  /** Ledgers with jobs, in round-robin order: few, while a hundred validators have ten thousand ledgers. */
+  /** Ledgers with jobs, in round-robin order: they are few, while a hundred validators have ten thousand ledgers. */
   private readonly active = new Set<Ledger>();
   private waitingBytes = 0;
   private sliceEndMs: number | undefined;

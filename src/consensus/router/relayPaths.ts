@@ -27,7 +27,7 @@ interface Source {
 export class RelayPaths {
   private readonly declines = new Declines();
   private readonly latest = new LatestMessages();
-  /** Messages of this height, and of the last, because copies arrive late. */
+  /** Sources of messages of this height and the previous one, because copies arrive late. */
   private sources = new Map<string, Source>();
   private earlier = this.sources;
 
@@ -52,7 +52,7 @@ export class RelayPaths {
       return;
     }
     senders.set(key, sender);
-    // Keeps the author, if it is connected to us, and the first sender; or else the first few.
+    // The author, if it is connected to us, and the first sender are kept; otherwise the first few.
     if (equalBytes(sender, author)) {
       source.redundant = [...senders.values()].slice(1, -1);
     } else if (senders.size > KEPT_RELAYERS || senders.has(toKey(author))) {
@@ -69,7 +69,7 @@ export class RelayPaths {
     return redundant.filter((relayer) => this.declines.takeTurn(relayer, author, height));
   }
 
-  /** Whether `sender` sent us this message of this height. */
+  /** Whether `sender` sent us this message at this height. */
   hasSent(key: string, sender: Address): boolean {
     return this.sources.get(key)?.senders.has(toKey(sender)) === true;
   }
@@ -100,7 +100,7 @@ export class RelayPaths {
   }
 }
 
-/** The last message of each validator at this height: how far its author is. */
+/** The last message of each validator at this height, which shows how far it is. */
 class LatestMessages {
   private readonly messages = new Map<string, SignedMessage>();
 
@@ -131,7 +131,7 @@ function isLater(one: SignedMessage, other: SignedMessage): boolean {
   return rounds > 0 || (rounds === 0 && STAGES[one.kind] > STAGES[other.kind]);
 }
 
-/** The order in which a validator sends these in a round. */
+/** The order in which a validator sends its messages in a round. */
 const STAGES: Readonly<Record<SignedMessage["kind"], number>> = {
   roundChange: 0,
   proposal: 1,
@@ -139,14 +139,14 @@ const STAGES: Readonly<Record<SignedMessage["kind"], number>> = {
   commit: 3,
 };
 
-/** Relayers kept for an author that is not connected to us: some may stop relaying, and the fastest one changes. */
+/** Number of relayers kept for an author that is not connected to us: some may stop relaying, and the fastest one changes. */
 const KEPT_RELAYERS = 8;
 
-/** Sources remembered: those of several rounds of a hundred validators. */
+/** Most sources remembered: those of several rounds of a hundred validators. */
 const SOURCES_LIMIT = 2_000;
 
 /**
  * Delay before a message is relayed. In a full mesh the validators have it from its author by then, or no longer need it,
- * and relaying earlier would compete for their processors; in other topologies each hop takes that much longer.
+ * and earlier relaying would compete for their processors; in other topologies each hop takes that much longer.
  */
 export const RELAY_DELAY_MS = 30;

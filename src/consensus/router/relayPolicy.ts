@@ -8,17 +8,17 @@ import type { Clock } from "../../primitives/clock.ts";
 import { TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
 
 /**
- * Messages of one author relayed per height. An honest author sends four in a round, and each round lasts twice as long as the
- * one before.
+ * Most messages of one author relayed per height. An honest author sends four in a round, and each round lasts twice as long
+ * as the one before.
  */
 const RELAYS_OF_AUTHOR = 256;
-/** Different messages relayed per kind and round: a validator that restarts without a vote log may send another one. */
+/** Most different messages relayed per kind and round: a validator that restarts without a vote log may send another one. */
 const VARIANTS = 4;
 /** A larger message contains a block, or the certificates of dozens of validators. */
 const LARGE_RELAY_BYTES = 64 * 1024;
-/** A Proposal and a RoundChange of the largest size. */
+/** Burst: a Proposal and a RoundChange of the largest size. */
 const BURST_BYTES = 32 * 1024 * 1024;
-/** A block of a few MiB every few seconds. */
+/** Rate: a block of a few MiB every few seconds. */
 const BYTES_PER_SECOND = 1024 * 1024;
 
 const BYTES: TokenBucketLimits = { capacity: BURST_BYTES, perMs: BYTES_PER_SECOND / 1000, maxDebt: 0 };
@@ -31,13 +31,13 @@ interface Account {
 }
 
 /**
- * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
+ * Bounds the messages relayed for each author, so that a faulty validator cannot make all others fill their connections.
  *
  * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
  * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
- * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author
- * has one of each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that
- * is not relayed still reaches the nodes that are connected to its author.
+ * these must not use up the author's allowance. Large messages contain a proposed or a prepared block: an author has one of
+ * each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that is not
+ * relayed still reaches the nodes that are connected to its author.
  */
 export class RelayPolicy {
   private readonly clock: Pick<Clock, "nowMs">;

@@ -59,7 +59,7 @@ export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetr
   };
 }
 
-/** Whether the message could not be decoded, so that nothing more is known of it. */
+/** Whether the message could not be decoded, so that nothing more is known about it. */
 export function isDecodingError(result: ValidationResult): boolean {
   return DECODING_ERRORS.some((error) => error === result);
 }

@@ -33,14 +33,14 @@ export class SeenMessages {
 }
 
 /**
- * Key of a message: a hash of its code and bytes, which no other node sees. That of a long one is SHA-256, which the processor
- * computes, since a proposal may have megabytes and comes from every peer. Besu leaves the code out (ibft2.md#relay-and-buffers), so a peer can
- * make it ignore a message by sending the same bytes under another code first.
+ * Key of a message: a hash of its code and bytes, which no other node sees. A long message is hashed with SHA-256, which has
+ * hardware support, since a proposal may have megabytes and comes from every peer. Besu leaves the code out
+ * (ibft2.md#relay-and-buffers), so a peer can make it ignore a message by sending the same bytes under another code first.
  */
 export function keyOfMessage(code: number, payload: Uint8Array): string {
   if (payload.length < LONG_BYTES) return toKey(keccak256(concatBytes(Uint8Array.of(code), payload)));
   return toKey(createHash("sha256").update(Uint8Array.of(code)).update(payload).digest());
 }
 
-/** Length from which on the processor's hash takes less time, although the call of it takes more. */
+/** Length from which on SHA-256 takes less time, although its call takes more. */
 const LONG_BYTES = 4 * 1024;
