@@ -2,8 +2,8 @@ import { hashOfHeader } from "../types/blockHash.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 
 /**
- * Number of the newest block that the local chain shares with a peer on another branch, found by bisection with a header
- * per request; undefined when the peer does not tell. Both begin with the same genesis block.
+ * Number of the newest block that the local chain shares with a peer on another branch, found by bisection with a header per
+ * request; undefined when the peer does not return them. Both begin with the same genesis block.
  */
 export async function findBranchPoint(
   chain: Pick<SyncChain, "head" | "headerByHash">,
@@ -21,7 +21,7 @@ export async function findBranchPoint(
   return shared;
 }
 
-/** Undefined when the peer does not show that block. */
+/** Whether the peer's block is the local chain's; undefined when the peer does not return it. */
 async function isOfLocalChain(
   chain: Pick<SyncChain, "headerByHash">,
   peer: SyncPeer,

@@ -13,14 +13,14 @@ import { checkHeaderAfter, fetchRange } from "./rangeDownload.ts";
 export interface CatchUp {
   /** Fetches ranges until no peer is ahead, or none is left to ask. */
   run(): Promise<void>;
-  /** Peers, heights or the head have changed: a peer may be ready to be asked. */
+  /** Called when peers, heights or the head have changed: a peer may now be usable. */
   notify(): void;
 }
 
 export interface CatchUpParts {
-  /** A range ended: the parent of an announced block may have been imported. */
+  /** Called when a range ended: the parent of an announced block may have been imported. */
   readonly onRangeEnded: () => void;
-  /** The only peers ahead are being probed, or backed off. */
+  /** Called when the only peers ahead are being probed, or backed off. */
   readonly onWaiting: () => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -51,7 +51,7 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
     return undefined;
   }
 
-  /** Far behind a trusted peer, downloads from several at once; else one range from this peer. */
+  /** Downloads from several peers at once when far behind a trusted peer; else fetches one range from this peer. */
   async function fetch(peer: SyncPeer): Promise<void> {
     const missing = (peer.height ?? 0n) - chain.head.header.number;
     if (missing <= BULK_DISTANCE || !choice.isTrusted(peer)) return fetchRange(context, peer);

@@ -2,7 +2,7 @@ import type { SyncPeer } from "./ports.ts";
 
 /** Whether the node knows how many blocks its peers have. */
 export interface Comparison {
-  /** The node has followed up what its peers claim now. */
+  /** Notes that the node has followed up its peers' current claims. */
   noteFollowedUp(): void;
   readonly isMade: boolean;
 }

@@ -5,14 +5,14 @@ import type { PeerReports } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 import type { SyncProgress } from "./syncProgress.ts";
 
-/** A step of a bulk download took in so many items, or is done with them. */
+/** Called when a step of a bulk download took in items, or is done with them. */
 export type OnProcessed = (
   step: "headers" | "bodies" | "importBlock",
   action: "added" | "removed",
   count: number,
 ) => void;
 
-/** What the parts of sync share. */
+/** The dependencies that the parts of sync share. */
 export interface SyncContext {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: SyncChain;

@@ -5,12 +5,12 @@ import type { SyncPeer } from "./ports.ts";
 import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
 
 /**
- * Why a download from a peer failed: no response, invalid data, a chain that is not this node's, or the peer has not the body of an
- * old block, as one that removes such blocks.
+ * Why a download from a peer failed: no response, invalid data, another chain, or the peer lacks the body of an old block,
+ * as a node does that removes them.
  */
 export type DownloadErrorCode = "noResponse" | "invalid" | "otherBranch" | "noBody";
 
-/** Downloads the headers that follow `parent`, up to `limit` of them; at least one. */
+/** Downloads at least one and at most `limit` headers that follow `parent`. */
 export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
@@ -81,7 +81,7 @@ async function askBodies(
   return matched.ok ? matched : fail("peer", "invalid", matched.error.message);
 }
 
-/** The peer returned none of the bodies that were requested, the first of them that of block `number`. */
+/** The error of a peer that returned none of the requested bodies, the first of which is that of block `number`. */
 export function noBody({ height = 0n }: SyncPeer, number: bigint): CodedError<DownloadErrorCode> {
   const isOld = number + LEAST_BLOCK_HISTORY < height;
   return {

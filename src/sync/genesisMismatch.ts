@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 
-/** Most offenders that are remembered; more peers than a node has. */
+/** Most offenders that are remembered: more peers than a node has. */
 const MAX_OFFENDERS = 100;
 /** Interval of the warning while nothing changes. */
 const WARN_AGAIN_MS = 10 * 60_000;
@@ -10,7 +10,7 @@ const WARN_AGAIN_MS = 10 * 60_000;
  * the local rules differ, and blaming the peers would mislead the operator.
  */
 export interface GenesisMismatchDetector {
-  /** A peer's blocks broke the local rules. Must be called before the peer is disconnected. */
+  /** Notes that a peer's blocks broke the local rules. Must be called before the peer is disconnected. */
   noteInvalidBlock(peerKey: string): void;
 }
 

@@ -8,8 +8,8 @@ import { MAX_PROBES } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
 /**
- * Asks all peers that claim to be ahead for the next block at the same time: only the real one has the validators'
- * seals. So peers with false claims delay nothing, however many they are.
+ * Asks all peers that claim to be ahead for the next block at the same time: only the real one has the validators' seals. So
+ * false claims delay nothing, however many peers make them.
  */
 export interface HeadProbe {
   /** Starts probing those peers that are not being probed yet, up to MAX_PROBES. */
@@ -20,7 +20,7 @@ export interface HeadProbe {
   notify(): void;
 }
 
-/** A peer's block after the local head; without the block when it is known by now. */
+/** The header that a peer returned after the local head; without its block when that is known by now. */
 export interface ProbedBlock {
   readonly hash: Hash;
   readonly block: Block | undefined;

@@ -2,7 +2,7 @@
 
 /** Headers per request (p2p.md#full-sync). */
 export const RANGE_HEADERS = 200;
-/** Blocks below its head of which every node has the bodies (`--block-history`). */
+/** Number of blocks below its head whose bodies every node has (`--block-history`). */
 export const LEAST_BLOCK_HISTORY = 1_024n;
 /** Bodies per request: downloaded bodies wait for their import in memory. */
 export const BATCH_BODIES = 64;
@@ -10,19 +10,22 @@ export const BATCH_BODIES = 64;
 export const BULK_DISTANCE = 32n;
 /** Bounds of a bulk download. */
 export interface BulkLimits {
-  /** Checked headers whose blocks are not imported yet, and their memory; a range more may be under way. */
+  /** Checked headers whose blocks are not imported yet, and their memory; one more range may be on its way. */
   readonly headers: number;
   readonly headerBytes: number;
   /** Blocks whose bodies may be requested or waiting, counted among those of `headers`. */
   readonly blocks: number;
-  /** Memory of downloaded bodies that wait for their import, those of open requests estimated by their gas. */
+  /** Memory of downloaded bodies that wait for their import; those of open requests are estimated from their gas. */
   readonly bodyBytes: number;
-  /** Bodies of one request, and their memory as estimated by their gas: at first, and at least and at most. */
+  /** Bodies of one request, and their memory as estimated from their gas: at first, at least and at most. */
   readonly bodiesOfRequest: number;
   readonly firstBytesOfRequest: number;
   readonly leastBytesOfRequest: number;
   readonly mostBytesOfRequest: number;
-  /** Bodies and memory of the request by which an unknown peer shows that it delivers, and such requests at a time. */
+  /**
+   * Bodies and memory of the request with which an unknown peer proves that it delivers, and number of such requests at a
+   * time.
+   */
   readonly bodiesOfSample: number;
   readonly bytesOfSample: number;
   readonly sampleRequests: number;
@@ -39,7 +42,7 @@ export const BULK_LIMITS: BulkLimits = {
   headerBytes: 16 * MIB,
   blocks: 1_024,
   bodyBytes: 64 * MIB,
-  /** What a peer serves at most (p2p.md#requests-and-limits), and some MiB. */
+  /** This is the most that a peer serves (p2p.md#requests-and-limits), and some MiB. */
   bodiesOfRequest: 128,
   firstBytesOfRequest: MIB,
   leastBytesOfRequest: 16 * KIB,
@@ -51,7 +54,7 @@ export const BULK_LIMITS: BulkLimits = {
   requestsOfPeer: 2,
   requests: 12,
 };
-/** A peer that answers sooner, beyond the time of any answer, is asked for more bodies; one that takes longer for less. */
+/** Response times beyond the shortest one: a faster peer is asked for more bodies, a slower one for fewer. */
 export const LARGER_REQUEST_MS = 500;
 export const SMALLER_REQUEST_MS = 1_500;
 /** After this time, bodies that the import waits for are requested from a second peer too. */
@@ -75,8 +78,8 @@ export const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 /** Most simultaneous probes. */
 export const MAX_PROBES = 32;
 /**
- * Time that a peer may take for a range while others could be asked: at first, and at most. Each delivered block
- * extends it, so that a range of large blocks has its time.
+ * Time that a peer may take for a range while others could be asked: at first, and at most. Each delivered block extends it,
+ * so that a range of large blocks gets enough.
  */
 export const FIRST_REQUEST_BUDGET_MS = 2_000;
 export const LONGEST_REQUEST_BUDGET_MS = 32_000;

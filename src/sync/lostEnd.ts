@@ -21,7 +21,7 @@ export interface LostEndParts {
   readonly peers: () => readonly SyncPeer[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called once: blocks may be fetched from now on. */
+  /** Called once, when blocks may be fetched. */
   readonly onProven: () => void;
 }
 
@@ -31,11 +31,12 @@ export interface LostEndParts {
  *     peers that claim the lost block ── headers after our newest block ── every header rule, seals included
  *       ── the last of them is the very block that was lost ──> proven: sync imports these blocks and no others in their place
  *
- * The hash is that which this node itself wrote down when it committed the block. Valid seals are a quorum's of distinct validators,
- * of which one at most is our own, so at least a quorum less one of the others have voted to commit each block. It does not matter
- * who hands the headers over. A block that we alone could have sealed is no proof.
+ * The hash is the one that this node recorded when it committed the block. Valid seals come from a quorum of distinct
+ * validators, at most one of which is ours, so at least a quorum less one of the others have voted to commit each block. It
+ * does not matter who delivers the headers. A block that only we could have sealed proves nothing.
  *
- * Invariants: nothing is imported before the proof; a peer is asked once in RETRY_MS; of each header only the hash is kept.
+ * Invariants: nothing is imported before the proof; a peer is asked at most once in RETRY_MS; only the hash of each header
+ * is kept.
  */
 export class LostEndSearch {
   readonly block: LostBlock;
@@ -65,19 +66,19 @@ export class LostEndSearch {
     return this.#parts.chain.head.header.number >= this.block.number;
   }
 
-  /** Whether a block may be imported: one above the lost ones, which follows them, or the very one that was lost. */
+  /** Whether a block may be imported: a block above the lost ones, which follows them, or the very block that was lost. */
   admits(number: bigint, hash: Hash): boolean {
     if (number > this.block.number) return true;
     const lost = this.#hashes.get(number);
     return lost !== undefined && equalBytes(lost, hash);
   }
 
-  /** Starts to ask, and to tell the operator what it waits for. */
+  /** Starts to search, and to log what it waits for. */
   begin(): void {
     this.#look();
   }
 
-  /** A peer came, or has a greater height. */
+  /** Called when a peer connected, or has a greater height. */
   wake(): void {
     const nowMs = this.#parts.clock.nowMs();
     const present = new Set(this.#parts.peers().map(({ key }) => key));
@@ -177,7 +178,7 @@ export class LostEndSearch {
   }
 }
 
-/** What an operator can do for a validator that waits for what it lost, the mildest first. */
+/** Remedies for a validator that waits for its lost blocks, the mildest first. */
 const WHAT_TO_DO =
   "Start the other nodes, or connect this one with a node that has the block (static-nodes.json, admin_addPeer). Only if no node " +
   "has it any more, stop this one and delete head.log in the data folder: it then goes on from the blocks that it has, keeps " +
@@ -187,6 +188,6 @@ const OTHER_BLOCK =
   "a peer has another block, sealed by a quorum, in the place of one that this validator had committed and lost: it is not imported. " +
   "Compare the chains of the validators (ibex compare) before anything else is done";
 
-/** Pause between two questions to one peer. */
+/** Pause between two requests to one peer. */
 const RETRY_MS = 2_000;
 const TELL_MS = 30_000;

@@ -8,7 +8,7 @@ import {
 import type { SyncPeer } from "./ports.ts";
 
 interface PeerStanding {
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
   readonly untilMs: number;
   /** Time until which the peer counts as lacking the bodies of old blocks. */
@@ -44,29 +44,32 @@ export class PeerChoice {
     this.#isValidator = isValidator;
   }
 
-  /** A download failed: the peer is not asked for a while. */
+  /** Backs a peer off whose download failed: it is not asked for a while. */
   backOff(peer: SyncPeer): void {
     const { failures } = this.#standingOf(peer);
     const untilMs = this.#nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
     this.#set(peer, { failures: failures + 1, untilMs, isProven: false, hasServed: false });
   }
 
-  /** The peer has not the bodies of old blocks: it is not asked for LONGEST_BACK_OFF_MS, whatever headers it delivers. */
+  /**
+   * Notes that the peer lacks the bodies of old blocks: it is not asked for LONGEST_BACK_OFF_MS, whatever headers it
+   * delivers.
+   */
   noteLacking(peer: SyncPeer): void {
     this.#set(peer, { lacksUntilMs: this.#nowMs() + LONGEST_BACK_OFF_MS });
   }
 
-  /** The peer returned the valid block after the local head. */
+  /** Notes that the peer returned the valid block after the local head. */
   noteProven(peer: SyncPeer): void {
     this.#set(peer, { isProven: true });
   }
 
-  /** The peer delivered a whole range, or all that it claimed to have. */
+  /** Notes that the peer delivered a whole range, or everything that it claimed to have. */
   noteDelivered(peer: SyncPeer): void {
     this.#set(peer, { failures: 0, untilMs: 0, hasDelivered: true });
   }
 
-  /** The peer delivered bodies, which prove nothing about its height. */
+  /** Notes that the peer delivered bodies, which prove nothing about its height. */
   noteServed(peer: SyncPeer): void {
     this.#set(peer, { failures: 0, hasServed: true });
   }
@@ -109,9 +112,7 @@ export class PeerChoice {
     return peers.some((other) => other.key !== key && this.#isAvailable(other, number));
   }
 
-  /**
-   * Time that the peer may take while others could be asked. Grows with each failure: its connection may just be slow.
-   */
+  /** Time that the peer may take while others could be asked. It grows with each failure: the connection may just be slow. */
   requestBudgetMs(peer: SyncPeer): number {
     const { failures } = this.#standingOf(peer);
     return Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** failures, LONGEST_REQUEST_BUDGET_MS);
@@ -142,7 +143,7 @@ export class PeerChoice {
     return !isBackedOff && peer.height !== undefined && peer.height > number;
   }
 
-  /** Lower is better. */
+  /** Rank of a peer; lower is better. */
   #rankOf(peer: SyncPeer): number {
     if (peer.isMaintained) return 0;
     if (this.#isValidator(peer.address)) return 1;

@@ -5,9 +5,9 @@ import type { DownloadErrorCode } from "./download.ts";
 import type { SyncPeer } from "./ports.ts";
 
 /**
- * A download from the peer failed: it is backed off, and disconnected if it sent invalid data. Of one on another branch the
- * log will tell where that begins; committed blocks are final and stay. One that lacks bodies will lack them again, so others are
- * asked for a minute, if there are any.
+ * Handles a failed download: backs the peer off, and disconnects it if it sent invalid data. For a peer on another branch,
+ * the log will say where the branch begins; committed blocks are final and stay. A peer that lacks bodies will lack them
+ * again, so others are asked for a minute, if there are any.
  */
 export function failPeer(context: SyncContext, peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
   backOff(context, peer);

@@ -9,15 +9,15 @@ import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 /** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
 export interface PeerReports {
   downloadFailed(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void;
-  /** The chain of a peer on another branch leaves the local one after this block. */
+  /** Called when the chain of a peer on another branch leaves the local one after this block. */
   branchFound(peer: SyncPeer, number: bigint): void;
-  /** The peer gave fewer blocks than it claims to have. */
+  /** Called when the peer delivered fewer blocks than it claims to have. */
   cameShort(): void;
-  /** A block that was requested from the peer could not be imported. */
+  /** Called when a block requested from the peer could not be imported. */
   blockRefused(peer: SyncPeer, block: Pick<Block, "header">, error: CodedError): void;
-  /** The work of sync threw an error. */
+  /** Called when the work of sync threw an error. */
   failed(error: unknown): void;
-  /** A block that a peer announced could not be imported. */
+  /** Called when a block announced by a peer could not be imported. */
   announcementRefused(offered: OfferedBlock, error: CodedError): void;
 }
 
@@ -27,7 +27,7 @@ export function createPeerReports(parts: {
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
   readonly onRefused: (reason: "invalidBlock" | "missingBlocks") => void;
-  /** An import failed for a local reason, or an error was thrown. */
+  /** Called when an import failed for a local reason, or an error was thrown. */
   readonly onLocalFailure: () => void;
 }): PeerReports {
   const { chain, clock, logger, onRefused } = parts;
@@ -97,18 +97,18 @@ export function createPeerReports(parts: {
       const peer = parts.peers().find((one) => one.key === key);
       if (code === "malformed" || isProvenFault(error)) onRefused("invalidBlock");
       if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
-      // No breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
+      // This is no breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
       else if (isProvenFault(error)) peer?.penalise();
     },
   };
 }
 
-/** Whether a block is invalid by the error of its import, whatever the local clock says. */
+/** Whether the error of an import proves the block invalid, whatever the local clock says. */
 export function isProvenFault({ code, fault }: CodedError): boolean {
   return fault === "peer" && code !== NOT_DUE;
 }
 
-/** The importer's error code for a block ahead of the local clock: no peer's proven fault. */
+/** The importer's error code for a block ahead of the local clock, which is nobody's proven fault. */
 const NOT_DUE = "timestampInFuture";
 
 function shortKey(key: string): string {
@@ -121,7 +121,7 @@ class LackingPeers {
   #keys = new Set<string>();
   #isTold = false;
 
-  /** Notes that this peer lacks `what`; true when all of `peers` that are as high do now, once for each. */
+  /** Notes that this peer lacks `what`; true, once for each `what`, when all of `peers` that are as high now do. */
   areNewlyAll({ key, height = 0n }: SyncPeer, what: string, peers: readonly SyncPeer[]): boolean {
     if (what !== this.#what) {
       this.#what = what;

@@ -20,10 +20,10 @@ export interface SyncPeer {
   readonly address: Address;
   /** Highest block that it should have; undefined while unknown. */
   readonly height: bigint | undefined;
-  /** Configured by the operator: asked before other peers. */
+  /** True when the operator configured the peer: it is asked before others. */
   readonly isMaintained: boolean;
   requestHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
-  /** The bodies that it has, in any order, of at most so many transactions each; by the head's gas limit when absent. */
+  /** The bodies that it has, in any order, of at most `maxTransactions` each; bounded by the head's gas limit when absent. */
   requestBodies(hashes: readonly Hash[], maxTransactions?: number): Promise<Result<readonly Body[]>>;
   penalise(): void;
   disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
@@ -44,7 +44,7 @@ export interface SyncChain {
   headerRun(from: NamedHeader): HeaderRun;
   /** Begins to recover the senders of a block that will be imported soon. */
   prepareBlock(block: { readonly header: CheckedHeader; readonly body: Body }): PreparedBlock;
-  /** Begins to import many blocks; nothing else moves the head until it is closed. */
+  /** Begins a bulk import; nothing else moves the head until it is closed. */
   bulkImport(): Promise<BulkImport>;
 }
 
@@ -54,7 +54,7 @@ export interface HeaderRun {
   /** Validates the headers that follow `last`, up to the first invalid one. One call at a time. */
   extend(headers: readonly Header[]): Promise<{
     readonly checked: readonly CheckedHeader[];
-    /** Why the header after these is invalid, if one is. */
+    /** Why the header after these is invalid, if it is. */
     readonly error?: CodedError;
   }>;
 }
@@ -80,7 +80,7 @@ export interface BulkImport {
 /** A block announced by a peer. */
 export interface OfferedBlock {
   readonly header: Header;
-  /** Memory that it takes while it waits. */
+  /** Memory that the block takes while it waits. */
   readonly bytes: number;
   /** Decodes its body, which may take long: `malformed` is a breach of protocol. */
   open(): Result<Block, "malformed" | "foreignBody">;

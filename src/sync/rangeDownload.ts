@@ -13,7 +13,7 @@ import { RequestBudget } from "./requestBudget.ts";
 import type { Link } from "./segment.ts";
 
 /**
- * Fetches the next range from the peer, and imports it block by block. A peer that is too slow, returns invalid blocks,
+ * Fetches the next range from the peer, and imports it block by block. A peer that is too slow, or returns invalid blocks,
  * or fewer than it claims to have, is backed off.
  */
 export async function fetchRange(context: SyncContext, peer: SyncPeer): Promise<void> {
@@ -41,7 +41,7 @@ export async function fetchRange(context: SyncContext, peer: SyncPeer): Promise<
   backOff(context, peer);
 }
 
-/** The headers of the range, linked to the head; the first of them is validated. */
+/** Fetches the headers of the range, linked to the head; the first of them is validated. */
 async function fetchHeaders(
   chain: SyncChain,
   peer: SyncPeer,
@@ -55,7 +55,7 @@ async function fetchHeaders(
   return checked.ok ? links : checked;
 }
 
-/** False when the range ended early: sync was closed, or a block could not be fetched or imported. */
+/** Imports the blocks of the range; false when it ended early: sync was closed, or a block could not be fetched or imported. */
 async function importBlocks(
   context: SyncContext,
   peer: SyncPeer,
@@ -91,9 +91,7 @@ async function importBlocks(
   }
 }
 
-/**
- * Validates the header that a peer returned as the next of `parent`, so that nothing more is fetched for a forged one.
- */
+/** Validates the header that a peer returned as the child of `parent`, so that nothing more is fetched for a forged one. */
 export async function checkHeaderAfter(
   chain: SyncChain,
   parent: NamedHeader,

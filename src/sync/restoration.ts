@@ -5,7 +5,7 @@ import type { LostEndSearch } from "./lostEnd.ts";
 import type { SyncChain } from "./ports.ts";
 import type { Sync } from "./sync.ts";
 
-/** Not in sync before the lost blocks are back. */
+/** Wraps sync so that it is not in sync before the lost blocks are back. */
 export function untilRestored(sync: Sync, lostEnd: LostEndSearch): Sync {
   return {
     ...sync,
@@ -18,7 +18,7 @@ export function untilRestored(sync: Sync, lostEnd: LostEndSearch): Sync {
   };
 }
 
-/** A chain that imports nothing in the place of lost blocks but these. */
+/** Wraps the chain so that it imports nothing in the place of lost blocks but these blocks themselves. */
 export function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
   const refusal = (number: bigint, hash: Hash): Result<never> | undefined =>
     lostEnd.admits(number, hash) ? undefined : notLost(number);

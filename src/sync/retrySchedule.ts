@@ -1,12 +1,12 @@
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { IMPORT_FAILURE_PAUSE_MS } from "./limits.ts";
 
-/** When sync may work, and when it tries again. */
+/** Decides when sync may work, and when it tries again. */
 export interface RetrySchedule {
   isClosed(): boolean;
   /** False after close, and during the pause that follows a local failure. */
   canImport(): boolean;
-  /** An import failed for a local reason. */
+  /** Pauses, because an import failed for a local reason. */
   pause(): void;
   /** During a back-off or pause, schedules the next attempt. */
   scheduleRetry(): void;

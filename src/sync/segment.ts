@@ -59,8 +59,8 @@ export function emptyBodyOf({ transactionsRoot, ommersHash }: Header): Body | un
 }
 
 /**
- * Bodies by the keys of their transactions roots; they come in any order, some missing. Fails when one belongs to none
- * of the headers. Yields, since the roots of full blocks take tens of milliseconds.
+ * Maps bodies by the keys of their transactions roots; they may come in any order, and some may be missing. Fails when one
+ * belongs to none of the headers. Yields, since the roots of full blocks take tens of milliseconds.
  */
 export async function matchBodies(
   wanted: readonly Link[],

@@ -38,11 +38,11 @@ export interface Sync {
   offer(offered: OfferedBlock): void;
   /** False while more than five blocks were fetched, and their peer has more than five more. */
   readonly isInSync: boolean;
-  /** Block numbers while a range is being fetched from a trusted peer, or one that delivered some of it. */
+  /** Block numbers while a range is being fetched from a trusted peer, or from one that has delivered some of it. */
   readonly status: SyncStatus | undefined;
   /**
-   * Not made from a start, or a time without peers, until the height of a peer is known and was followed up: the peer has no
-   * more than the node, gave what it has, or failed to.
+   * Whether the node has compared itself with peers: not after a start, or a time without peers, until the height of a peer
+   * is known and was followed up, so that the peer has no more than the node, delivered what it has, or failed to.
    */
   readonly comparison: Pick<Comparison, "isMade">;
   /** Stops after the current import. */
@@ -57,12 +57,15 @@ export interface SyncParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: BulkLimits;
-  /** A peer sent an invalid block, or did not give blocks that it claims to have, or not in time. */
+  /** Called when a peer sent an invalid block, or did not deliver blocks that it claims to have, or not in time. */
   readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
   readonly onProcessed?: OnProcessed;
-  /** `status` or `isInSync` may have changed. */
+  /** Called when `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
-  /** A peer announced the block that follows the head, and its header is valid, seals included: others may have it. */
+  /**
+   * Called when a peer announced the block that follows the head and its header is valid, seals included: others may have
+   * it.
+   */
   readonly relay?: (block: Block) => void;
 }
 

@@ -4,7 +4,7 @@ import { larger } from "../primitives/quantity.ts";
 import { IN_SYNC_DISTANCE, PROGRESS_INTERVAL_MS } from "./limits.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 
-/** The peer with which the node catches up, and how far it has come. */
+/** Tracks the peer that the node catches up with, and how far it has come. */
 export interface SyncProgress {
   /**
    * False while more than five blocks were fetched, and their peer has more than five more; and while more than five
@@ -12,13 +12,13 @@ export interface SyncProgress {
    */
   readonly isInSync: boolean;
   readonly status: SyncStatus | undefined;
-  /** Sets the peer; undefined when the node does not catch up with anybody. */
+  /** Sets the peer; undefined when the node is not catching up. */
   changePeer(peer: SyncPeer | undefined): void;
-  /** A fetched block of so many transactions was imported. */
+  /** Notes that a fetched block was imported. */
   noteFetched(transactions: number): void;
-  /** Number of the newest header whose seals were checked, by a download that goes on; undefined when there is none. */
+  /** Sets the number of the newest header whose seals a running download has checked; undefined when there is none. */
   noteChecked(number: bigint | undefined): void;
-  /** A download failed: the heights that peers claim are unproven again. */
+  /** Notes that a download failed: the heights that peers claim are unproven again. */
   noteFailure(): void;
 }
 
@@ -33,13 +33,13 @@ export function createSyncProgress(parts: {
   readonly chain: Pick<SyncChain, "head">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** `status` or `isInSync` may have changed. */
+  /** Called when `status` or `isInSync` may have changed. */
   readonly onChanged: () => void;
 }): SyncProgress {
   const { chain, clock, logger, onChanged } = parts;
   const headNumber = (): bigint => chain.head.header.number;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
-  /** Blocks fetched in ranges since the last failed download. */
+  /** Number of blocks fetched in ranges since the last failed download. */
   let fetched = 0n;
   let checked = 0n;
   const log = createProgressLog({ clock, logger, head: headNumber, highest: () => target?.peer.height });
@@ -92,11 +92,11 @@ export function createSyncProgress(parts: {
   };
 }
 
-/** Logs the progress once per interval: how far, how fast, how long still. */
+/** Logs the progress once per interval: how far, how fast, how much longer. */
 interface ProgressLog {
   begin(): void;
   end(): void;
-  /** A block of so many transactions was imported. */
+  /** Counts an imported block. */
   note(transactions: number): void;
 }
 
@@ -133,7 +133,7 @@ function createProgressLog(parts: {
         percent: Number((number * 1000n) / highest) / 10,
         blocksPerSecond: Number(blocksPerSecond.toFixed(1)),
         transactionsPerSecond: Math.round(since.transactions / seconds),
-        // Nobody can tell while no block comes.
+        // The remaining time is unknown while no block arrives.
         ...(blocksPerSecond > 0 && { secondsLeft: Math.round(left / blocksPerSecond) }),
       },
       "catching up with peers",

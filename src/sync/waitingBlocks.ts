@@ -20,7 +20,7 @@ const OBJECT_BYTES = 4096;
 export class WaitingBlocks {
   readonly #blocks = new Map<string, Waiting>();
 
-  /** False when the block was not queued: its peer has too many waiting. */
+  /** Queues a block; false when it was not queued because its peer has too many waiting. */
   add(offered: OfferedBlock): boolean {
     const key = `${toKey(offered.hash)} ${offered.peer}`;
     const ofPeer = [...this.#blocks.values()].filter((one) => one.offered.peer === offered.peer).length;

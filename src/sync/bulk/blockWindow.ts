@@ -9,13 +9,13 @@ import { emptyBodyOf } from "../segment.ts";
 /** A block whose header was checked, until it is imported. */
 export interface PendingBlock {
   readonly header: CheckedHeader;
-  /** The peer that sent its body; its header, when it has none. */
+  /** The peer that sent its body; or its header, while it has no body. */
   source: SyncPeer;
   /** Set once its body has arrived. */
   prepared: PreparedBlock | undefined;
-  /** Open requests for its body, samples apart. */
+  /** Number of open requests for its body, without samples. */
   requests: number;
-  /** When the newest of these was sent. */
+  /** When the newest of these requests was sent. */
   requestedMs: number;
   isSampled: boolean;
   /** Whether the block has left the window. */
@@ -24,7 +24,7 @@ export interface PendingBlock {
   bytes: number;
 }
 
-/** What one peer can be asked for: blocks up to its height, of so much memory together. */
+/** What one request to a peer may ask for: blocks up to its height, of limited memory in all. */
 export interface RequestLoad {
   readonly height: bigint;
   readonly bytes: number;
@@ -33,16 +33,16 @@ export interface RequestLoad {
 type Prepare = (block: { readonly header: CheckedHeader; readonly body: Body }) => PreparedBlock;
 
 /**
- * The blocks between the imported ones and the newest checked header, in order. Bounded: headers by their number, bodies
- * that wait or are requested by number and memory.
+ * The blocks between the imported ones and the newest checked header, in order. Headers are bounded in number, bodies that
+ * wait or are requested in number and memory.
  */
 export class BlockWindow {
   readonly #limits: BulkLimits;
   readonly #prepare: Prepare;
   #blocks: (PendingBlock | undefined)[] = [];
-  /** Blocks before this index are imported. */
+  /** Index of the first block that is not imported. */
   #begin = 0;
-  /** Memory of the bodies that wait or are requested. */
+  /** Memory of bodies that wait or are requested. */
   #bytes = 0;
   #headerBytes = 0;
 
@@ -76,7 +76,7 @@ export class BlockWindow {
     }
   }
 
-  /** Blocks to request together from a peer, in order; none when bodies enough are on their way. */
+  /** Blocks to request together from a peer, in order; none when enough bodies are on their way. */
   toRequest({ height, bytes }: RequestLoad): readonly PendingBlock[] {
     const { blocks, bodiesOfRequest, bodyBytes } = this.#limits;
     const chosen: PendingBlock[] = [];
@@ -87,7 +87,7 @@ export class BlockWindow {
       if (!isAwaited(block)) continue;
       if (block.header.header.number > height || chosen.length >= bodiesOfRequest) break;
       const isRoom = this.#bytes + ofRequest + block.bytes <= bodyBytes;
-      // The first block is always requested, so that the import goes on.
+      // The first block is always requested, so that the import continues.
       if (!isRoom && index > this.#begin) break;
       if (chosen.length > 0 && ofRequest + block.bytes > bytes) break;
       chosen.push(block);
@@ -96,7 +96,7 @@ export class BlockWindow {
     return chosen;
   }
 
-  /** The first missing blocks, when they were requested once, before `sinceMs`: another peer may be faster. */
+  /** The first missing blocks, if they were requested once, before `sinceMs`: another peer may be faster. */
   overdue(sinceMs: number, { height, bytes }: RequestLoad): readonly PendingBlock[] {
     const chosen: PendingBlock[] = [];
     let ofRequest = 0;
@@ -129,7 +129,7 @@ export class BlockWindow {
     return chosen;
   }
 
-  /** A request for these blocks began. */
+  /** Notes that a request for these blocks began. */
   requested(blocks: readonly PendingBlock[], nowMs: number): void {
     for (const block of blocks) {
       if (isAwaited(block)) this.#bytes += block.bytes;
@@ -138,7 +138,7 @@ export class BlockWindow {
     }
   }
 
-  /** A request for these blocks ended, or is not waited for any more. */
+  /** Notes that a request for these blocks ended, or is no longer awaited. */
   released(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) {
       block.requests--;
@@ -146,7 +146,7 @@ export class BlockWindow {
     }
   }
 
-  /** The body has arrived. */
+  /** Stores a body that has arrived. */
   accept(block: PendingBlock, body: Body, source: SyncPeer): void {
     if (block.prepared !== undefined || block.isDone) return;
     if (block.requests > 0) this.#bytes -= block.bytes;
@@ -170,7 +170,7 @@ export class BlockWindow {
   }
 }
 
-/** Imported blocks whose places are given up together. */
+/** Number of imported blocks whose slots are freed together. */
 const COMPACTED = 256;
 
 function isAwaited({ prepared, requests }: PendingBlock): boolean {
@@ -181,7 +181,7 @@ function memoryOfHeader({ header }: CheckedHeader): number {
   return memoryOfBlock({ header, transactions: [], ommers: [] });
 }
 
-/** Estimates memory before the body is known: a transfer takes some 1.4 KB for 21,000 gas; of calldata, 16 gas is a byte. */
+/** Estimates memory before the body is known: a transfer takes some 1.4 KB for 21,000 gas; a byte of calldata costs 16 gas. */
 function estimatedBytes({ header }: CheckedHeader): number {
   return 1024 + Number(header.gasUsed) / 16;
 }

@@ -12,9 +12,9 @@ import type { PeerPaces } from "./peerPace.ts";
 interface OpenRequest {
   readonly peer: SyncPeer;
   readonly blocks: readonly PendingBlock[];
-  /** Whether the peer is neither trusted nor has delivered anything so far. */
+  /** Whether the peer is not trusted and has delivered nothing so far. */
   readonly isSample: boolean;
-  /** When it was sent, or the one before it was answered. */
+  /** When it was sent, or the previous one was answered. */
   sinceMs: number;
 }
 
@@ -22,16 +22,16 @@ export interface BodyRequestsParts {
   readonly context: SyncContext;
   readonly window: BlockWindow;
   readonly paces: PeerPaces;
-  /** A request ended, with or without bodies. */
+  /** Called when a request ended, with or without bodies. */
   readonly onResponse: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Downloads bodies from several peers at once, a few requests to each. A peer that is neither trusted nor has delivered
- * any is given a few blocks for which nobody waits. What the import waits for is requested from a second peer before the
- * first is blamed. A peer that is late while another one could be asked is backed off, and its blocks are requested from
- * others; its response still counts when it comes after all.
+ * Downloads bodies from several peers at once, a few requests to each. A peer that is not trusted and has delivered nothing
+ * is asked for a few blocks that nobody waits for. Bodies that the import waits for are requested from a second peer before
+ * the first is blamed. A peer that is late while another could be asked is backed off, and its blocks are requested from
+ * others; its response still counts if it arrives after all.
  */
 export class BodyRequests {
   readonly #parts: BodyRequestsParts;
@@ -45,15 +45,15 @@ export class BodyRequests {
     this.#checkLateAgain();
   }
 
-  /** Whether no request is open, samples apart. */
+  /** Whether no request is open, except samples. */
   get isIdle(): boolean {
     return this.#countOpen(({ isSample }) => !isSample) === 0;
   }
 
-  /** Sends what requests are possible. To be called when headers, peers or room were added. */
+  /** Sends all possible requests. Must be called when headers, peers or room were added. */
   send(): void {
     const { context } = this.#parts;
-    // The first requests of all peers go out before the second ones.
+    // The first requests to all peers are sent before the second ones.
     for (let count = 0; count < context.limits.requestsOfPeer && !this.#isClosed; count++)
       for (const peer of this.#peersWithOpen(count)) this.#sendTo(peer);
   }
@@ -92,7 +92,7 @@ export class BodyRequests {
     );
   }
 
-  /** Peers that can be asked now and have so many unanswered requests, the best first. */
+  /** Peers that can be asked now and have `count` unanswered requests, the best first. */
   #peersWithOpen(count: number): readonly SyncPeer[] {
     const { context, window, paces } = this.#parts;
     const { front } = window;
@@ -155,13 +155,13 @@ export class BodyRequests {
       if (body !== undefined) window.accept(block, body, peer);
     }
     this.#parts.paces.noteResponse(peer, { ms, isWhole: matched.value.size === blocks.length });
-    // A late one does not make up for being late.
+    // A late response does not make up for being late.
     if (matched.value.size > 0 && this.#open.has(request)) context.choice.noteServed(peer);
     else this.#blame(request, noBody(peer, headers[0]?.header.number ?? 0n));
     return undefined;
   }
 
-  /** A peer that was late is backed off already; invalid bodies count nevertheless. */
+  /** Blames a peer for a failed request. A peer that was late is already backed off; invalid bodies count nevertheless. */
   #blame(request: OpenRequest, error: CodedError<DownloadErrorCode>): void {
     if (error.code !== "invalid" && !this.#open.has(request)) return;
     failPeer(this.#parts.context, request.peer, error);
@@ -210,7 +210,7 @@ export class BodyRequests {
   }
 }
 
-/** Each uses 21,000 gas at least, of which a refund may return half (from London on a fifth). */
+/** Most transactions for this gas: each uses at least 21,000, half of which a refund may return (from London on a fifth). */
 function mostTransactions(gasUsed: bigint): number {
   return Math.ceil(Number(gasUsed) / LEAST_GAS_USED);
 }

@@ -11,12 +11,12 @@ import type { PeerPaces } from "./peerPace.ts";
 import { createSignal, type Signal } from "./signal.ts";
 
 /**
- * Downloads and imports many blocks, until no trusted peer has more, or nobody delivers what comes next:
+ * Downloads and imports many blocks, until no trusted peer has more, or nobody delivers the next one:
  *
  *     headerFeed.ts: one peer ── headers ── checked, seals included ──> blockWindow.ts ──> bulk import ──> head
  *                    bodyRequests.ts: several peers ── bodies, by root ──────┘
  *
- * The three run at the same time. A bulk import is open only while the next block is at hand, so a peer that withholds
+ * The three run at the same time. A bulk import is open only while the next block is available, so a peer that withholds
  * bodies keeps nobody else from moving the head.
  */
 export class BulkSync {
@@ -64,7 +64,7 @@ export class BulkSync {
     }
   }
 
-  /** Peers or heights have changed, or sync was closed. */
+  /** Called when peers or heights have changed, or sync was closed. */
   wake(): void {
     this.#bodies.send();
     this.#signal.notify();
@@ -104,7 +104,7 @@ export class BulkSync {
       while (!this.#hasEnded) {
         const { front } = this.#window;
         if (front !== undefined && front.header.header.number <= this.#tip) {
-          // Consensus, or an announcement, brought it while no bulk import was open.
+          // Consensus, or an announcement, brought the block while no bulk import was open.
           this.#window.shift();
           this.#signal.notify();
         } else if (front !== undefined && !this.#followsTip(front)) {
@@ -127,7 +127,7 @@ export class BulkSync {
     if (prepared === undefined) return false;
     this.#starvedSinceMs = undefined;
     this.#bulk ??= await chain.bulkImport();
-    // The head may have moved until the import began.
+    // The head may have moved before the import began.
     if (header.header.number <= this.#tip) return true;
     onProcessed("importBlock", "added", 1);
     const imported = await this.#bulk.importBlock(prepared);
@@ -152,7 +152,7 @@ export class BulkSync {
     return equalBytes(header.parentHash, (this.#bulk?.tip ?? this.#context.chain.head).hash);
   }
 
-  /** Waits until the next block may be at hand. False when there is none, or nobody delivers it. */
+  /** Waits until the next block may be available. Returns false when there is none, or nobody delivers it. */
   async #waitForNext(front: PendingBlock | undefined): Promise<boolean> {
     if (front === undefined && this.#areHeadersOver) return false;
     this.#bodies.send();

@@ -9,11 +9,11 @@ import { isProvenFault } from "../peerReports.ts";
 import type { HeaderRun, SyncPeer } from "../ports.ts";
 import { RequestBudget } from "../requestBudget.ts";
 
-/** Downloads headers from one trusted peer after another, and has them checked, seals included. */
+/** Downloads headers from one trusted peer after another, and checks them, seals included. */
 export interface HeaderFeed {
   /**
-   * The headers after those before, with the peer that sent them; while they are checked, the next are being downloaded.
-   * Empty when the peer failed, and undefined when no trusted peer has more.
+   * The next headers, with the peer that sent them; while they are checked, the following ones are downloaded. Empty when
+   * the peer failed, and undefined when no trusted peer has more.
    */
   next(): Promise<CheckedRange | undefined>;
 }
@@ -23,7 +23,7 @@ export interface CheckedRange {
   readonly headers: readonly CheckedHeader[];
 }
 
-/** Headers that were requested. */
+/** A request for headers. */
 interface HeaderRequest {
   readonly peer: SyncPeer;
   readonly from: bigint;
@@ -31,14 +31,15 @@ interface HeaderRequest {
   readonly response: Promise<Result<readonly Header[]>>;
 }
 
-/** `ended` settles when the headers are not needed any more. */
+/** `ended` settles when the headers are no longer needed. */
 export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Promise<unknown>): HeaderFeed {
   const { choice, clock, peers, isClosed } = context;
   let ahead: HeaderRequest | undefined;
-  /** Gives up the response that is waited for. */
+  /** Gives up the awaited response. */
   let giveUp: () => void = () => undefined;
   let hasEnded = false;
-  // Once for all responses: each listener of a promise that stays pending would keep its response until the end of the download.
+  // One listener serves all responses: each listener of a promise that stays pending would keep its response until the end
+  // of the download.
   ended.then(() => {
     hasEnded = true;
     giveUp();
@@ -59,7 +60,7 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
     return asked;
   }
 
-  /** Undefined when nobody waits for the headers any more. */
+  /** The response; undefined when nobody waits for the headers any more. */
   function responseTo({ peer, response }: HeaderRequest): Promise<Result<readonly Header[]> | undefined> {
     const budget = new RequestBudget(clock, {
       firstMs: choice.requestBudgetMs(peer),

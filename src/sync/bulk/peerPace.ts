@@ -2,23 +2,23 @@ import { type BulkLimits, LARGER_REQUEST_MS, SMALLER_REQUEST_MS } from "../limit
 import type { SyncPeer } from "../ports.ts";
 
 /**
- * How much one peer is asked for at once: more while it delivers soon, less when it takes long or gives little. Outlives
+ * How much one peer is asked for at once: more while it delivers quickly, less when it is slow or delivers little. Outlives
  * the downloads.
  */
 export interface PeerPaces {
-  /** Requests for bodies that the peer has not answered, whether or not their answers are waited for. */
+  /** Number of requests for bodies that the peer has not answered, whether or not anyone still waits for them. */
   unanswered(peer: SyncPeer): number;
-  /** A request was sent, and is answered when `response` settles. */
+  /** Notes that a request was sent, which is answered when `response` settles. */
   noteRequest(peer: SyncPeer, response: Promise<unknown>): void;
-  /** Memory of the bodies of its next request. */
+  /** Memory of bodies that its next request may ask for. */
   bytesFor(peer: SyncPeer): number;
-  /** A request was answered after `ms`; `isWhole` when no body was missing. */
+  /** Notes that a request was answered after `ms`; `isWhole` when no body was missing. */
   noteResponse(peer: SyncPeer, response: { readonly ms: number; readonly isWhole: boolean }): void;
 }
 
 interface Pace {
   readonly bytes: number;
-  /** The shortest time for a response so far: what lies in the distance, and not in the peer's speed. */
+  /** The shortest response time so far: it reflects the distance, not the peer's speed. */
   readonly leastMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../primitives/clock.ts";
 
-/** Wakes all who wait when something has changed. */
+/** Wakes everyone who waits when something has changed. */
 export interface Signal {
   notify(): void;
   /** Resolves to true at the next `notify`, or to false after `timeoutMs`. */
