@@ -19,13 +19,13 @@ export interface ConnectionRequest {
   /** Open connections to the same node id. */
   readonly known: readonly OpenConnection[];
   readonly peerCount: number;
-  /** Peers with an inbound connection that are not maintained. */
+  /** Number of peers with an inbound connection that are not maintained. */
   readonly inboundCount: number;
 }
 
 export interface PeerLimits {
   readonly maxPeers: number;
-  /** Most peers with an inbound connection, maintained ones apart; undefined for no separate limit. */
+  /** Most peers with an inbound connection, without maintained ones; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
 }
 
@@ -36,8 +36,8 @@ export interface AdmissionError {
 }
 
 /**
- * Decides whether a peer that has sent its Hello may stay (p2p.md#connection-policy); undefined when it may. An
- * unwanted inbound connection is refused without a reason, as Besu does, except for causes that a peer can act on.
+ * Decides whether a peer that has sent its Hello may stay (p2p.md#connection-policy); undefined when it may. An inbound
+ * connection is refused without a reason, as Besu does, except for causes that a peer can act on.
  */
 export function refuseConnection(
   request: ConnectionRequest,

@@ -5,7 +5,7 @@ import type { Disconnect } from "./rlpx/disconnectReason.ts";
 
 /** The last disconnect from a peer. */
 export interface RememberedDisconnect extends Disconnect {
-  /** Undefined when the connection ended before the peer proved its id. */
+  /** Id of the peer; undefined when the connection ended before the peer proved it. */
   readonly nodeId: Uint8Array | undefined;
   readonly host: string;
   readonly atMs: number;
@@ -29,7 +29,7 @@ export class BanList {
   constructor(
     settings: {
       readonly bannedIds: readonly Uint8Array[];
-      /** Peers that the operator named; never denied. */
+      /** Whether the operator named the peer; such peers are never denied. */
       readonly isMaintained: (nodeId: Uint8Array) => boolean;
     },
     nowMs: () => number,
@@ -61,18 +61,21 @@ export class BanList {
   isDenied(nodeId: Uint8Array): boolean {
     const key = toKey(nodeId);
     if (this.#banned.has(key)) return true;
-    // The operator may have named the peer since.
+    // The operator may have named the peer since the ban.
     if (this.#isMaintained(nodeId)) return false;
     return this.#denied.has(key) || (this.#bannedUntilMs.get(key) ?? 0) > this.#nowMs();
   }
 
-  /** The latest last. */
+  /** The remembered disconnects, the latest last. */
   get disconnects(): readonly RememberedDisconnect[] {
     return [...this.#disconnects.values()];
   }
 }
 
-/** p2p.md#connection-policy: a breach that this node detected, or a version that either end does not support. */
+/**
+ * Whether a ban is permanent (p2p.md#connection-policy): after a breach that this node detected, or a version that either
+ * end does not support.
+ */
 function isPermanent({ reason, by }: Disconnect): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
 }

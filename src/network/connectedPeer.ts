@@ -23,7 +23,7 @@ export interface Link {
   readonly hello: Hello;
   readonly openedMs: number;
   readonly sessions: Sessions;
-  /** False on the crossing connection that will be closed soon. */
+  /** False for the crossing connection that will be closed soon. */
   isLasting: boolean;
   timer: Timer | undefined;
 }
@@ -67,7 +67,7 @@ export function isReady({ links }: ConnectedPeer): boolean {
   return [...links].some(({ sessions }) => sessions.isReady);
 }
 
-/** What the rest of the node sees of a connected peer, as of now. */
+/** The current view of a connected peer for the rest of the node. */
 export function viewOf(peer: ConnectedPeer): PeerView {
   const { connection, hello, sessions } = lastingLink(peer);
   return {

@@ -6,7 +6,7 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { SharedKeyWarnings } from "./sharedKey.ts";
 import type { UnreachablePeers } from "./unreachablePeers.ts";
 
-/** Tells who has to know how a connection has ended: the ban list, and what informs the operator. */
+/** Reports how a connection has ended to the ban list, and to what informs the operator. */
 export class ConnectionEnds {
   private readonly parts: ConnectionEndsParts;
 
@@ -14,7 +14,7 @@ export class ConnectionEnds {
     this.parts = parts;
   }
 
-  /** Any connection has ended, also one that never opened. */
+  /** Notes the end of any connection, even one that never opened. */
   note(connection: Connection, disconnect: Disconnect): void {
     const { banList, logger } = this.parts;
     const { remote, dialedId, provenId, isInbound } = connection;
@@ -23,7 +23,10 @@ export class ConnectionEnds {
     logger.often("debug", "connection ended", () => ({ ...disconnect, ...remote, isInbound, nodeId }));
   }
 
-  /** It was the node's only one, or would have been. The Hello is absent where the connection never opened. */
+  /**
+   * Notes the end of a connection that was the node's only one, or would have been. The Hello is absent when it never
+   * opened.
+   */
   noteAway({ dialedId, provenId }: Connection, disconnect: Disconnect, hello: Hello | undefined): void {
     const { unreachablePeers, sharedKeyWarnings } = this.parts;
     const nodeId = dialedId ?? provenId;

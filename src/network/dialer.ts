@@ -3,39 +3,39 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 import { MAX_CONCURRENT_DIALS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
-/** Where a node is dialed. */
+/** The address at which a node is dialed. */
 export interface NodeAddress {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
   readonly host: string;
   readonly tcpPort: number;
-  /** UDP port of discovery; 0 when the node takes no part in it, absent when that is unknown. */
+  /** UDP port of discovery; 0 when the node does not take part in it, absent when unknown. */
   readonly udpPort?: number;
 }
 
 /**
- * Where the dialer gets its nodes from, and which of them are due: the maintained peers (maintainedPeers.ts), and those that
+ * A source of nodes for the dialer, which knows when they are due: the maintained peers (maintainedPeers.ts), or those that
  * discovery found (discoveredPeers.ts).
  */
 export interface DialCandidates {
-  /** When a node is due, at the earliest; undefined when none waits. */
+  /** When the next node is due; undefined when none waits. */
   readonly nextDueMs: number | undefined;
-  /** Takes a node that is due, which does not wait from now on; undefined when none is due. */
+  /** Takes a due node, which no longer waits then; undefined when none is due. */
   take(): NodeAddress | undefined;
-  /** A connection to the node is open, whichever end opened it. Called for all nodes. */
+  /** Called when a connection to any node is open, whichever end opened it. */
   connected(nodeId: Uint8Array): void;
-  /** The last connection to the node ended, or the dial failed; `lastedMs` is 0 for a dial. Called for all nodes. */
+  /** Called when the last connection to any node ended, or a dial failed; `lastedMs` is 0 for a dial. */
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
 }
 
-/** When a candidate is to be dialed. */
+/** When a candidate should be dialed. */
 export interface DialTime {
   /** False while it is being dialed, or connected. */
   isWaiting: boolean;
   dueMs: number;
 }
 
-/** When the first of those that wait is due; undefined when none waits. */
+/** When the first waiting candidate is due; undefined when none waits. */
 export function earliestDueMs(candidates: Iterable<DialTime>): number | undefined {
   let earliestMs: number | undefined;
   for (const { isWaiting, dueMs } of candidates)
@@ -46,7 +46,7 @@ export function earliestDueMs(candidates: Iterable<DialTime>): number | undefine
 export interface DialerParts {
   readonly clock: Clock;
   readonly candidates: DialCandidates;
-  /** Must lead to `connected` or `disconnected`, possibly before it returns. */
+  /** Dials a node; must lead to `connected` or `disconnected`, possibly before it returns. */
   readonly dial: (node: NodeAddress) => void;
 }
 
@@ -62,7 +62,7 @@ export class Dialer implements Pick<DialCandidates, "connected" | "disconnected"
     this.parts = parts;
   }
 
-  /** To be called when a candidate came or went. */
+  /** Must be called when a candidate was added or removed. */
   reschedule(): void {
     this.timer?.cancel();
     this.timer = undefined;

@@ -18,37 +18,37 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
 interface Candidate extends DialTime {
   node: NodeAddress;
-  /** Subnet of the node's address; undefined for a local one. It is read for all candidates with each dial. */
+  /** Subnet of the node's address; undefined for a local one. It is stored, because each dial reads it for all candidates. */
   publicSubnet: string | undefined;
   waitMs: number;
-  /** Dials in a row that failed. */
+  /** Number of consecutive failed dials. */
   failures: number;
   isProven: boolean;
-  /** Undefined while it is not connected. */
+  /** When it connected; undefined while it is not connected. */
   connectedMs: number | undefined;
 }
 
 export interface DiscoveredPeersParts {
   readonly clock: Pick<Clock, "nowMs">;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
-  /** How many more peers may be connected. */
+  /** Number of further peers that may be connected. */
   readonly room: () => number;
   readonly maxPeers: number;
-  /** Nodes whose connections lasted in earlier runs. */
+  /** Ids of nodes whose connections lasted in earlier runs. */
   readonly provenIds: readonly Uint8Array[];
-  /** Whether the node is dialed anyway, or is connected. */
+  /** Whether the node is dialed by another source, or is connected. */
   readonly isKnown: (nodeId: Uint8Array) => boolean;
   /** Whether the operator's lists still permit it. */
   readonly isPermitted: (node: NodeAddress) => boolean;
 }
 
 /**
- * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
- * is room for more peers, at most every 30 s, and less often the more dials failed. A node that was dialed eight times in
- * vain, an hour, is forgotten until discovery finds that it still answers there.
+ * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there is
+ * room for more peers, at most every 30 s, and less often after failed dials. After eight failed dials, about an hour, a
+ * node is forgotten until discovery finds that it still answers there.
  *
- * Anyone can run many nodes: of one public subnet only a few are dialed, and places are kept for nodes whose connections
+ * Anyone can run many nodes, so only a few in one public subnet are dialed, and places are kept for nodes whose connections
  * have lasted before, as long as these may come back.
  */
 export class DiscoveredPeers implements DialCandidates {
@@ -118,7 +118,7 @@ export class DiscoveredPeers implements DialCandidates {
     return taken;
   }
 
-  /** A node has been found, or has another address. */
+  /** Adds a node that has been found, or has another address. */
   offer(node: NodeAddress): void {
     const known = this.candidates.get(toKey(node.nodeId));
     if (known !== undefined) {
@@ -168,12 +168,12 @@ function isProven(candidate: Candidate): boolean {
   return candidate.isProven;
 }
 
-/** Undefined for a local address, where a whole network may share one. */
+/** The public subnet of a node; undefined for a local address, which a whole network may share. */
 function publicSubnetOf({ host }: NodeAddress): string | undefined {
   return isIP(host) === 0 || isLocal(host) ? undefined : subnetOf(host);
 }
 
-/** Several sources of nodes to dial, the first before the others. */
+/** Joins several sources of nodes to dial, the first before the others. */
 export function joinCandidates(sources: readonly DialCandidates[]): DialCandidates {
   return {
     get nextDueMs() {

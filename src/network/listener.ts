@@ -5,9 +5,9 @@ import type { Remote } from "./rlpx/connection.ts";
 /** The port that peers connect to. */
 export interface Listener {
   readonly endpoint: Remote;
-  /** Hands over accepted sockets, and errors of the port, from now on; earlier sockets are closed. */
+  /** Reports accepted sockets, and errors of the port, from now on; earlier sockets are closed. */
   begin(events: ListenerEvents): void;
-  /** Accepts no more; resolves when all accepted sockets are closed. */
+  /** Stops accepting; resolves when all accepted sockets are closed. */
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface ListenerEvents {
   readonly failed: (error: Error) => void;
 }
 
-/** Listens on the address; port 0 picks any free port. Fails when the address cannot be listened on. */
+/** Listens on the address; port 0 picks any free port. Fails when listening is impossible. */
 export function listen({ host, port }: Remote): Promise<Result<Listener, "addressInUse" | "cannotListen">> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ export function listen({ host, port }: Remote): Promise<Result<Listener, "addres
       server.removeAllListeners("error");
       const address = server.address();
       const isBound = typeof address === "object" && address !== null;
-      // A socket that nobody takes is never read to its end, and `close` would wait for it.
+      // A socket without an owner is never read to its end, and `close` would wait for it.
       let events: ListenerEvents = { accepted: (socket) => socket.destroy(), failed: () => undefined };
       server.on("connection", (socket) => events.accepted(socket));
       server.on("error", (error) => events.failed(error));

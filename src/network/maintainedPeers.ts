@@ -5,14 +5,14 @@ import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, STEADY_CONNECTION_MS } from "./limi
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
 /**
- * The nodes that the operator named, to stay connected with: they are dialed at once, and redialed whenever they are
- * not connected. The delay doubles from 1 s to 30 s, and starts over after a connection that lasted; after a refusal it
- * is the longest at once. Random jitter keeps two nodes that lost each other from dialing at the same moments for ever.
+ * The nodes with which the operator wants to stay connected: they are dialed at once, and redialed whenever they are not
+ * connected. The delay doubles from 1 s to 30 s, and starts over after a connection that lasted; after a refusal it is the
+ * longest at once. Random jitter keeps two nodes that lost each other from dialing at the same moments for ever.
  */
 export interface MaintainedPeers extends DialCandidates {
-  /** False when it is known already. */
+  /** Adds a node; false when it is already known. */
   add(node: NodeAddress): boolean;
-  /** False when it is not known. */
+  /** Removes a node; false when it is not known. */
   remove(nodeId: Uint8Array): boolean;
   has(nodeId: Uint8Array): boolean;
   addressOf(nodeId: Uint8Array): NodeAddress | undefined;
@@ -25,7 +25,7 @@ interface Target extends DialTime {
 
 export function createMaintainedPeers(parts: {
   readonly clock: Pick<Clock, "nowMs">;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
 }): MaintainedPeers {
   const { clock, chance } = parts;
@@ -69,7 +69,7 @@ export function createMaintainedPeers(parts: {
   };
 }
 
-/** An early redial would be refused again. */
+/** Disconnect reasons after which an early redial would be refused again. */
 const SLOW_REDIAL_REASONS: ReadonlySet<DisconnectReason> = new Set<DisconnectReason>([
   "breachOfProtocol",
   "uselessPeer",

@@ -32,7 +32,7 @@ import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 import { type UnreachablePeer, UnreachablePeers } from "./unreachablePeers.ts";
 
-/** A peer, and the address by which its enode URL names it: the one that was dialed or found, else what its Hello says. */
+/** A peer, and the address in its enode URL: the one that was dialed or found, else the one in its Hello. */
 export interface NamedPeer extends PeerView {
   readonly named: NodeAddress;
 }
@@ -43,12 +43,12 @@ export interface NetworkSettings {
   /** Listen address; port 0 picks any free port. */
   readonly host: string;
   readonly port: number;
-  /** The port that others call, for the one that is listened on; absent when it is the same. */
+  /** The port that others connect to, given the listen port; absent when it is the same. */
   readonly advertisedPortOf?: (port: number) => number;
   readonly limits: PeerLimits;
   /** Whether peers have random priorities, so that late ones may displace early ones. */
   readonly hasRandomPriority?: boolean;
-  /** Nodes to stay connected with; they are admitted beyond the limits and never denied. */
+  /** Nodes to stay connected with, which are admitted beyond the limits and never denied. */
   readonly maintained: readonly NodeAddress[];
   readonly bannedIds: readonly Uint8Array[];
   /** Undefined when discovery is off. */
@@ -58,10 +58,10 @@ export interface NetworkSettings {
 export interface NetworkParts {
   readonly protocols: readonly SubProtocol[];
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
-  /** Whether the operator's lists permit this node; the port is the one that it listens on. */
+  /** Whether the operator's lists permit this node; its port is the listen port. */
   readonly isPermitted?: (node: NodeAddress) => boolean;
   /** Whether a node with this node's own id is this one, judging by its address. */
   readonly isOwnAddress?: (node: NodeAddress, endpoint: Remote) => boolean;
@@ -69,13 +69,13 @@ export interface NetworkParts {
   readonly isValidator?: (address: Address) => boolean;
   /** Traffic counters; absent for none. */
   readonly traffic?: Traffic | undefined;
-  /** Two nodes use the key of this address, of which one is a peer, or this node. */
+  /** Called when two nodes use the key of this address, one of which is a peer, or this node. */
   readonly onSharedKey?: OnSharedKey;
   readonly onPeerConnected?: () => void;
   readonly onPeerDisconnected?: (disconnect: Disconnect) => void;
 }
 
-/** Fails when the address cannot be listened on. */
+/** Creates the network; fails when listening is impossible. */
 export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
@@ -179,12 +179,12 @@ export class Network {
     logger.info({ ...this.endpoint, nodeId: toHex(nodeId) }, "listening for peers");
   }
 
-  /** Where peers reach this node; undefined when it does not listen. */
+  /** The address and port on which this node listens. */
   get endpoint(): Remote {
     return this.listener.endpoint;
   }
 
-  /** The port that others call; it differs from the endpoint's where ports are forwarded. */
+  /** The port that others connect to; it differs from the endpoint's when ports are forwarded. */
   get advertisedPort(): number {
     const { port } = this.endpoint;
     return this.settings.advertisedPortOf?.(port) ?? port;
@@ -222,7 +222,7 @@ export class Network {
     return { nodeId, host, tcpPort: port, udpPort: udpPort ?? port };
   }
 
-  /** Bootnodes, static nodes and those of admin_addPeer that are not connected, with the cause. */
+  /** Bootnodes, static nodes and those of admin_addPeer that are not connected, each with the cause. */
   get unreachable(): readonly UnreachablePeer[] {
     return this.unreachablePeers.list();
   }
@@ -244,7 +244,7 @@ export class Network {
     return true;
   }
 
-  /** Does not redial the node any more, but keeps the connection with it; false when it was not a maintained peer. */
+  /** Stops redialing the node, but keeps the connection with it; false when it was not a maintained peer. */
   stopMaintaining(nodeId: Uint8Array): boolean {
     const wasMaintained = this.maintained.remove(nodeId);
     this.dialer.reschedule();
@@ -281,7 +281,7 @@ export class Network {
     this.readingTime.close();
   }
 
-  /** How many more peers there may be. */
+  /** Number of further peers that are allowed. */
   private get room(): number {
     return this.settings.limits.maxPeers - this.table.peers.length;
   }
@@ -323,7 +323,7 @@ export class Network {
       socket.destroy();
       return;
     }
-    // A silent connection must not keep others out.
+    // A silent connection must not block others.
     const surplus = this.pending.takeSurplus();
     if (surplus !== undefined) {
       traffic?.inboundRefused("crowded");

@@ -5,16 +5,16 @@ import type { Remote } from "./rlpx/connection.ts";
 
 export interface OpenPorts {
   readonly listener: Listener;
-  /** Undefined when discovery is off. */
+  /** The UDP port; undefined when discovery is off. */
   readonly datagrams: DatagramPort | undefined;
 }
 
-/** Ports that are tried where any free one will do. */
+/** Number of ports tried when any free one will do. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Opens one number for TCP and UDP; port 0 picks any that is free for both. Fails when the address cannot be listened on,
- * or the port is in use.
+ * Opens the same port number for TCP and UDP; port 0 picks any that is free for both. Fails when listening is impossible, or
+ * the port is in use.
  */
 export async function openPorts(
   { host, port }: Remote,
@@ -23,7 +23,7 @@ export async function openPorts(
     openDatagrams = openDatagramPort,
   }: { readonly hasDatagrams: boolean; readonly openDatagrams?: typeof openDatagramPort },
 ): Promise<Result<OpenPorts, "addressInUse" | "cannotListen">> {
-  /** Ports of TCP that are taken for UDP, kept open so that the system picks others. */
+  /** TCP ports whose number is taken for UDP, kept open so that the system picks others. */
   const unusable: Listener[] = [];
   for (;;) {
     const listening = await listen({ host, port });

@@ -11,15 +11,15 @@ import type { NodeContact } from "./discovery/packets.ts";
 import type { TreeUrl } from "./discovery/treeUrl.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** How this node searches for others, and what it tells them. */
+/** How this node searches for others, and what it announces. */
 export interface DiscoverySearch {
   /** IP address at which others reach this node. */
   readonly advertisedIp: string;
-  /** Nodes to ask first: bootnodes, and those known from earlier runs. */
+  /** Nodes to contact first: bootnodes, and those known from earlier runs. */
   readonly bootnodes: readonly NodeContact[];
   /** Nodes whose connections lasted in earlier runs: places are kept for them. */
   readonly provenIds?: readonly Uint8Array[];
-  /** Bootnodes that are named by host names. */
+  /** Bootnodes given by host names. */
   readonly namedBootnodes?: readonly NamedNode[];
   /** The IP address of a host name; undefined when it has none. */
   readonly resolve: (host: string) => Promise<string | undefined>;
@@ -39,7 +39,7 @@ export interface DnsListSource {
 }
 
 export interface PeerDiscovery {
-  /** Nodes that were found and that listen for connections. */
+  /** Discovered nodes that listen for connections. */
   readonly nodes: readonly NodeContact[];
   close(): void;
 }
@@ -47,17 +47,17 @@ export interface PeerDiscovery {
 export interface PeerDiscoveryParts {
   readonly datagrams: DatagramPort;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly isPermitted: (node: NodeAddress) => boolean;
   readonly wantsPeers: () => boolean;
-  /** A node to dial has been found. */
+  /** Called when a node to dial has been found. */
   readonly onNode: (node: NodeAddress) => void;
   readonly traffic?: Traffic | undefined;
   readonly logger: Logger;
 }
 
-/** Begins to search over the UDP port. `port` is the number under which others reach it, and the TCP port. */
+/** Begins to search over the UDP port. `port` is the number at which others reach it, and the TCP port. */
 export function beginDiscovery(
   search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
   { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,

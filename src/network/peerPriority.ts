@@ -7,22 +7,22 @@ export interface PrioritizedPeer {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
   readonly isInbound: boolean;
-  /** Maintained peers never give way. */
+  /** Whether the peer is maintained; such peers never give way. */
   readonly isMaintained: boolean;
 }
 
 /**
- * Which peers give way when there are too many: those with the lowest priority, which is random, but the same for a node id
- * until the restart (p2p.md#connection-policy). Without it the early peers keep all places.
+ * Decides which peers give way when there are too many: those with the lowest priority, which is random, but the same for a
+ * node id until the restart (p2p.md#connection-policy). Otherwise early peers would keep all places.
  */
 export interface PeerPriority {
-  /** The peers to disconnect so that the limits hold. */
+  /** The peers to disconnect to keep within the limits. */
   surplus<P extends PrioritizedPeer>(peers: readonly P[], limits: PeerLimits): readonly P[];
 }
 
-/** `chance` draws the priorities once, 0 to 1. */
+/** `chance`, from 0 to 1, draws the priorities once. */
 export function createPeerPriority(chance: () => number): PeerPriority {
-  // A secret, so that nobody can choose a node id of high priority.
+  // The mask is secret, so that nobody can choose a node id of high priority.
   const mask = Uint8Array.from({ length: 64 }, () => Math.min(Math.floor(chance() * 256), 255));
   const rankOf = ({ nodeId }: PrioritizedPeer): Uint8Array =>
     nodeId.map((byte, at) => byte ^ (mask[at] ?? 0));

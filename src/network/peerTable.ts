@@ -27,7 +27,7 @@ import { UnsharedProtocols } from "./unsharedProtocols.ts";
 export interface PeerTableSettings {
   readonly ownId: Uint8Array;
   readonly limits: PeerLimits;
-  /** Who gives way when there are too many peers; undefined when those who come late do. */
+  /** Decides who gives way when there are too many peers; undefined when late peers do. */
   readonly priority: PeerPriority | undefined;
 }
 
@@ -112,7 +112,7 @@ export class PeerTable {
     this.links.get(connection)?.sessions.receive(id, payload);
   }
 
-  /** Also called for connections that never opened. */
+  /** Handles the end of a connection, even one that never opened. */
   end(connection: Connection, disconnect: Disconnect): void {
     const { dialedId, provenId } = connection;
     this.ends.note(connection, disconnect);
@@ -168,7 +168,7 @@ export class PeerTable {
     return refusal?.cause === "peers" && this.mayChallenge(connection, nodeId) ? undefined : refusal;
   }
 
-  /** Whether a peer for which there is no room would displace another one, once it has completed its handshakes. */
+  /** Whether a peer without room would displace another one, once it has completed its handshakes. */
   private mayChallenge({ isInbound }: Connection, nodeId: Uint8Array): boolean {
     const { priority, limits } = this.settings;
     if (priority === undefined || this.byId.size >= limits.maxPeers + MAX_CHALLENGERS) return false;

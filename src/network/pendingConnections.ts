@@ -21,7 +21,7 @@ export class PendingConnections {
     return true;
   }
 
-  /** The connection to drop in favour of a new one; undefined when there is room. It is forgotten. */
+  /** Removes and returns the connection to drop in favour of a new one; undefined when there is room. */
   takeSurplus(): Connection | undefined {
     const [oldest] = this.pending;
     if (oldest === undefined || this.pending.size < MAX_PENDING_CONNECTIONS) return undefined;
@@ -33,16 +33,16 @@ export class PendingConnections {
     this.pending.add(connection);
   }
 
-  /** False when it was not pending. */
+  /** Removes a connection; false when it was not pending. */
   remove(connection: Connection): boolean {
     return this.pending.delete(connection);
   }
 
-  /** Oldest first. */
+  /** All pending connections, the oldest first. */
   get all(): Iterable<Connection> {
     return this.pending;
   }
 }
 
-/** When many nodes start together, a burst of them comes at once. */
+/** Rate of new connections: when many nodes start together, a burst of them arrives at once. */
 const RATE = { capacity: CONNECTION_BURST, perMs: CONNECTIONS_PER_SECOND / 1000, maxDebt: 0 };

@@ -17,14 +17,14 @@ export class ReadingTime {
     this.budget = new IngressBudget(clock, { share: UNTRUSTED_TIME_SHARE, burstMs: UNTRUSTED_BURST_MS });
   }
 
-  /** Runs the reading of a received chunk; false when it runs later. The id is undefined until one is proven. */
+  /** Runs the reading of a received chunk; false when it runs later. The id is undefined until it is proven. */
   read(nodeId: Uint8Array | undefined, read: () => void): boolean {
     if (nodeId === undefined || !this.isTrusted(nodeId)) return this.budget.take(read);
     read();
     return true;
   }
 
-  /** The peer's part of the time for what its messages cause. */
+  /** The peer's share of the time for work that its messages cause. */
   shareOf(nodeId: Uint8Array): PeerShare {
     const sender = toHex(nodeId);
     const { isTrusted, budget } = this;

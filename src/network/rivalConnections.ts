@@ -8,18 +8,18 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { Traffic } from "./traffic.ts";
 
 /**
- * Connections by peers that are connected already (p2p.md#connection-policy). After a cut of the network this end still
- * holds the old connection when the peer calls again, so that the new one waits, unread, while the old one is sent a Ping:
+ * Connections from peers that are already connected (p2p.md#connection-policy). After a network cut this end still holds the
+ * old connection when the peer connects again, so the new one waits, unread, while the old one is sent a Ping:
  *
  *     a Pong                   -> the old end lives: the new connection is refused, and two nodes have one key
  *     none within some seconds -> the old connection is dead, and the new one takes its place
  *
- * Only a Pong tells, for messages may have been on their way since before the cut: the kernel of a machine sends them again
- * even where the process has given up the connection. One connection of a peer waits at most, and one Ping of the old one.
+ * Only a Pong is proof, because messages may have been on their way since before the cut: a kernel retransmits them even
+ * after the process has given up the connection. At most one connection of a peer waits, and one Ping on the old one.
  */
 export class RivalConnections {
   private readonly parts: RivalConnectionsParts;
-  /** Contests that are under way, keyed by node id. */
+  /** Contests in progress, keyed by node id. */
   private readonly contests = new Map<string, Contest>();
   /** Young connections that have answered in a contest. */
   private readonly doubted = new WeakSet<Link>();
@@ -28,7 +28,7 @@ export class RivalConnections {
     this.parts = parts;
   }
 
-  /** Holds a new connection of a peer until it is known whether one of the old ones is alive. */
+  /** Holds a new connection of a peer until it is known whether an old one is alive. */
   add(rival: Rival, links: readonly Link[]): void {
     const { clock } = this.parts;
     const key = toKey(rival.hello.nodeId);
@@ -46,13 +46,13 @@ export class RivalConnections {
     for (const link of links) link.connection.probe(() => this.answered(contest, link));
   }
 
-  /** To be called when the last other connection of a node has ended: the one that waits is admitted. */
+  /** Must be called when the last other connection of a node has ended: admits the waiting one. */
   freed(nodeId: Uint8Array): void {
     const contest = this.end(toKey(nodeId));
     if (contest !== undefined) this.admit(contest);
   }
 
-  /** To be called when any connection has ended. */
+  /** Must be called when any connection has ended. */
   ended(connection: Connection): void {
     const { provenId } = connection;
     if (provenId === undefined) return;
@@ -60,7 +60,7 @@ export class RivalConnections {
     if (this.contests.get(key)?.rival.connection === connection) this.end(key);
   }
 
-  /** Ends what waits of this node. */
+  /** Ends the waiting connection of this node. */
   disconnect(nodeId: Uint8Array, reason: DisconnectReason): void {
     this.end(toKey(nodeId))?.rival.connection.disconnect(reason, "this node ends the connection");
   }
@@ -75,7 +75,10 @@ export class RivalConnections {
     if (this.isProof(link)) this.parts.onTwins(link, rival);
   }
 
-  /** A node may have called just before its peer's own call came through, but does so once. */
+  /**
+   * Whether an answer proves a second node. A node may have dialed just before its peer's own dial arrived, but does so
+   * once.
+   */
   private isProof(link: Link): boolean {
     if (this.parts.clock.nowMs() - link.openedMs >= MAY_CROSS_MS || this.doubted.has(link)) return true;
     this.doubted.add(link);
@@ -107,13 +110,13 @@ export class RivalConnections {
 export interface RivalConnectionsParts {
   readonly clock: Clock;
   readonly traffic?: Traffic | undefined;
-  /** Judges the connection as one that has just opened. */
+  /** Admits or refuses the connection as if it had just opened. */
   readonly admit: (rival: Rival) => void;
-  /** Both ends are alive, so that two nodes run with the key of the peer. */
+  /** Called when both ends are alive, so that two nodes run with the key of the peer. */
   readonly onTwins: (first: Link, second: Rival) => void;
 }
 
-/** A connection by a peer that is connected already, and the peer's Hello. */
+/** A connection from a peer that is already connected, and the peer's Hello. */
 export interface Rival {
   readonly connection: Connection;
   readonly hello: Hello;
@@ -122,9 +125,9 @@ export interface Rival {
 interface Contest {
   readonly links: readonly Link[];
   readonly timer: Timer;
-  /** The newest one. */
+  /** The newest waiting connection. */
   rival: Rival;
 }
 
-/** Two connections that both ends open at once may be so far apart, where each is slow. */
+/** Longest time between two connections that both ends open at once, when each is slow. */
 const MAY_CROSS_MS = 2 * SETUP_TIMEOUT_MS;

@@ -13,20 +13,20 @@ export interface SessionsParts {
   readonly peer: SessionPeer;
   readonly logger: Logger;
   readonly traffic: Traffic | undefined;
-  /** A protocol has completed its handshake, and none is missing. */
+  /** Called when the last protocol has completed its handshake. */
   readonly onReady: () => void;
 }
 
-/** The peer, and this connection with it, as the sessions see them. */
+/** The peer, and this connection to it, as the sessions see them. */
 export interface SessionPeer
   extends Pick<Session, "nodeId" | "address" | "isMaintained" | "isLasting" | "share" | "reward"> {
-  /** True when the peer has reached the limit of useless responses. */
+  /** Counts a useless response; true when the peer has reached the limit. */
   penalise(): boolean;
 }
 
 interface OpenSession extends Agreed<SubProtocol> {
   readonly session: Session;
-  /** The protocol got `onOpen`, so it gets `onClose` too. */
+  /** True once the protocol got `onOpen`, so that it gets `onClose` too. */
   isOpened: boolean;
 }
 
@@ -63,7 +63,7 @@ export class Sessions {
     return this.pendingGreetings.size === 0;
   }
 
-  /** Tells the protocols; a protocol may end the connection. */
+  /** Notifies the protocols, any of which may end the connection. */
   open(): void {
     for (const one of this.sessions) {
       // An earlier protocol may have ended the connection.
@@ -92,7 +92,7 @@ export class Sessions {
     this.guard(() => found.protocol.onMessage(found.session, code, payload));
   }
 
-  /** Tells the protocols that were told of the opening. */
+  /** Notifies the protocols that were notified of the opening. */
   close(reason: DisconnectReason): void {
     this.isClosed = true;
     for (const { protocol, session, isOpened } of this.sessions) {
@@ -145,7 +145,7 @@ export class Sessions {
     if (this.isReady) this.parts.onReady();
   }
 
-  /** Counts a message, and logs it at TRACE. `bytes` are those of its payload, unpacked. */
+  /** Counts a message, and logs it at TRACE. `bytes` is the length of its uncompressed payload. */
   private note(
     direction: PassingMessage["direction"],
     protocol: SubProtocol,

@@ -13,18 +13,18 @@ import type { Hello } from "./rlpx/hello.ts";
 /** Called for each sign of two nodes with the key of this address. Without a proof it may be one node that has moved. */
 export type OnSharedKey = (address: Address, sign: { readonly isProven: boolean }) => void;
 
-/** A connection, and what its other end said of itself. */
+/** A connection, and the Hello of its other end. */
 export interface Called {
   readonly connection: Pick<Connection, "remote" | "isInbound">;
   readonly hello: Pick<Hello, "nodeId" | "listenPort">;
 }
 
 export interface SharedKeyParts {
-  /** This node, as it names itself to peers. */
+  /** This node's own Hello fields. */
   readonly own: Pick<Hello, "nodeId" | "clientId">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Whether a node is a validator, or one that the operator named: anybody else could refuse this node for no reason. */
+  /** Whether a node is a validator, or named by the operator: anybody else could refuse this node for no reason. */
   readonly isTrusted: (nodeId: Uint8Array) => boolean;
   readonly onSharedKey?: OnSharedKey | undefined;
 }
@@ -42,12 +42,12 @@ export class SharedKeyWarnings {
     this.refusals = new Refusals(parts.own.clientId, parts.clock);
   }
 
-  /** The last connection with a peer has ended without a word from it. */
+  /** Notes that the last connection with a peer has ended without a Disconnect from it. */
   lost(nodeId: Uint8Array): void {
     this.refusals.lost(nodeId);
   }
 
-  /** A peer has refused this node as one that is connected already. Warned of when it cannot be a dead connection's fault. */
+  /** Called when a peer has refused this node as already connected. Warns when a dead connection cannot be the cause. */
   refusedUs(peer: RefusingPeer): void {
     const { own, isTrusted, onSharedKey, logger } = this.parts;
     const isProof = this.refusals.lasts(peer) && isTrusted(peer.nodeId);
@@ -64,7 +64,7 @@ export class SharedKeyWarnings {
     );
   }
 
-  /** A configured peer has this node's id, but not its address. */
+  /** Called when a configured peer has this node's id, but not its address. */
   configured({ host, tcpPort }: NodeAddress): void {
     this.parts.logger.warn(
       { host, port: tcpPort },
@@ -75,8 +75,8 @@ export class SharedKeyWarnings {
   }
 
   /**
-   * A connection was refused as one with ourselves, which proves that a node has our key, for this node never dials itself.
-   * Warned of once a minute, for such a node keeps connecting.
+   * Called when a connection was refused as one to ourselves, which proves that another node has our key, because this node
+   * never dials itself. Warns once a minute, because such a node keeps connecting.
    */
   calledByOwnKey({ connection, hello }: Called): void {
     this.parts.onSharedKey?.(addressOfPublicKey(hello.nodeId), { isProven: true });
@@ -88,7 +88,10 @@ export class SharedKeyWarnings {
     );
   }
 
-  /** A peer's second connection was refused, because the first one is alive (rivalConnections.ts). Warned of once a minute. */
+  /**
+   * Called when a peer's second connection was refused, because the first one is alive (rivalConnections.ts). Warns once a
+   * minute.
+   */
   twins(first: Called, second: Called): void {
     const address = addressOfPublicKey(second.hello.nodeId);
     this.parts.onSharedKey?.(address, { isProven: true });
@@ -122,7 +125,7 @@ export class SharedKeyWarnings {
   }
 }
 
-/** Where a node listens. */
+/** The address at which a node listens. */
 function placeOf({ connection: { remote, isInbound }, hello }: Called): string {
   return `${remote.host}:${isInbound ? hello.listenPort : remote.port}`;
 }

@@ -4,8 +4,8 @@ import type { ConnectedPeer } from "./connectedPeer.ts";
 import { CROSS_CONNECTION_LINGER_MS } from "./limits.ts";
 
 /**
- * Chooses between the two connections of a peer that was dialed while it dialed this node. The losing one is closed a
- * little later, when its messages have arrived; it stays if the other has ended by then.
+ * Chooses between the two connections of a peer that was dialed while it dialed this node. The losing one is closed a little
+ * later, when its messages have arrived, or stays if the other has ended by then.
  */
 export function settleSimultaneousConnect(ownId: Uint8Array, peer: ConnectedPeer, clock: Clock): void {
   for (const link of peer.links) {
@@ -20,7 +20,7 @@ export function settleSimultaneousConnect(ownId: Uint8Array, peer: ConnectedPeer
   }
 }
 
-/** Whether a connection stays when two have crossed: the one does that the node with the lower id opened. */
+/** Whether a connection stays when two have crossed: the one opened by the node with the lower id does. */
 export function isLastingDirection(
   ownId: Uint8Array,
   nodeId: Uint8Array,

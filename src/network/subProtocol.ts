@@ -7,14 +7,13 @@ import type { MessagePriority } from "./rlpx/messagePriority.ts";
 
 /**
  * A protocol over RLPx connections, plugged into the network (createNetwork). Each connection that negotiated it is a
- * session of its own; a peer has two sessions for some seconds after both ends dialed (p2p.md#connection-policy), so
- * waiting requests are keyed by node id. Callbacks run while bytes are being read: they keep what they need, and return
- * soon.
+ * session of its own; a peer has two sessions for some seconds after both ends dialed (p2p.md#connection-policy), so waiting
+ * requests are keyed by node id. Callbacks run while bytes are being read: they must copy what they keep, and return soon.
  */
 export interface SubProtocol extends Spoken {
   /** True when the protocol has a handshake: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
-  /** True when every node is expected to speak it: the log names peers that share no version of it. */
+  /** True when every node is expected to support it: the log names peers that share no version of it. */
   readonly isExpected?: boolean;
   /** Priority of its messages on a slow connection; ordinary unless stated. */
   readonly priority?: MessagePriority;
@@ -29,9 +28,9 @@ export interface SubProtocol extends Spoken {
 
 /** Main-thread time for a peer's input: all untrusted peers share one budget, trusted ones are not limited. */
 export interface PeerShare {
-  /** Named by the operator, or a validator. */
+  /** True for a validator, or a peer named by the operator. */
   readonly isTrusted: boolean;
-  /** Does the work at once, or when the budget has time again. */
+  /** Does the work now, or when the budget has time again. */
   take(work: () => void): void;
   /** Charges time that other threads spend on the peer's input. */
   spend(durationMs: number): void;
@@ -51,7 +50,7 @@ export interface Session {
   readonly remote: Remote;
   /** True when the operator configured the node as a peer. */
   readonly isMaintained: boolean;
-  /** False on the crossing connection that will be closed soon. */
+  /** False for the crossing connection that will be closed soon. */
   readonly isLasting: boolean;
   /** Whether the handshakes of all protocols on the connection are complete, which shows that the other end keeps it. */
   readonly isReady: boolean;

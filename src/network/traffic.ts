@@ -20,9 +20,9 @@ export type AdmissionErrorCause =
   | "connected"
   | "peers";
 
-/** What a connected peer did in vain, or should not have done (p2p.md#abuse). */
+/** Why input of a connected peer was refused (p2p.md#abuse). */
 export type InputRefusal =
-  /** A frame that is forged, too long, or unpacks to no message. */
+  /** A frame that is forged, too long, or does not decompress to a message. */
   | "badFrame"
   /** A message of eth that is malformed, longer than its kind may be, or out of place. */
   | "malformed"
@@ -34,7 +34,7 @@ export type InputRefusal =
   | "lateResponse"
   /** A request that got no response in time. */
   | "noResponse"
-  /** A request beyond those that may wait. */
+  /** A request beyond the limit of waiting ones. */
   | "tooManyRequests"
   /** The peer did not return the header of the head that it named. */
   | "falseHead"
@@ -42,41 +42,41 @@ export type InputRefusal =
   | "undelivered"
   /** A transaction with another type or size than it was announced with. */
   | "falseAnnouncement"
-  /** An announced transaction beyond those that may wait. */
+  /** An announced transaction beyond the limit of waiting ones. */
   | "tooManyAnnouncements"
-  /** A message of transactions beyond those that may wait. */
+  /** A message of transactions beyond the limit of waiting ones. */
   | "tooManyTransactions"
   /** Transactions or announcements of a peer that is ignored for a while. */
   | "ignored"
-  /** An announced block far from the head, or one that is not of such a chain. */
+  /** An announced block far from the head, or one that cannot belong to an IBFT chain. */
   | "strayBlock"
   /** A block that breaks a rule. */
   | "invalidBlock"
-  /** Blocks that the peer claims to have, and did not give, or not in time. */
+  /** Blocks that the peer claims to have, and did not deliver, or not in time. */
   | "missingBlocks";
 
 /** Why a node that proved its endpoint, or was named by another, does not enter the table of discovery. */
 export type NodeRefusal =
-  /** Its subnet has all the places that it may have. */
+  /** Its subnet has all the places that it is allowed. */
   | "subnet"
   /** Its bucket is full. */
   | "bucket"
-  /** An address that the one who named it cannot know, or none at all. */
+  /** Its address cannot be known to the node that named it, or is missing. */
   | "address"
-  /** More nodes than a response may name. */
+  /** It is beyond the number of nodes that a response may name. */
   | "surplus"
   /** Too many nodes are being pinged. */
   | "crowded";
 
-/** Counters of messages, refused connections, datagrams, and what peers and nodes did in vain. */
+/** Counters of messages, refused connections, datagrams, and refused input of peers and nodes. */
 export interface Traffic {
   passed(message: PassingMessage): void;
   inboundRefused(cause: AdmissionErrorCause): void;
   inputRefused(reason: InputRefusal, count: number): void;
   nodeRefused(reason: NodeRefusal, count: number): void;
-  /** A packet of discovery was sent, or was read. */
+  /** Counts a packet of discovery that was sent or read. */
   discovered(direction: PassingMessage["direction"], kind: PacketKind): void;
-  /** A datagram was dropped unread or unanswered, for this reason. */
+  /** Counts a datagram that was dropped unread or unanswered, by its reason. */
   datagramDropped(reason: string): void;
 }
 

@@ -19,17 +19,17 @@ export interface UnreachablePeer {
 
 interface TrackedNode {
   readonly node: NodeAddress;
-  /** Undefined while the node is connected. */
+  /** Since when the node has been unreachable; undefined while it is connected. */
   unreachableSinceMs: number | undefined;
   explanation: string;
-  /** This node ended the last connection because the peer broke a protocol rule. */
+  /** True when this node ended the last connection because the peer broke a protocol rule. */
   breaksRules: boolean;
   timer: Timer | undefined;
 }
 
 /**
  * Warns the operator about named nodes (bootnodes, static nodes, admin_addPeer) that are not connected, with the cause:
- * a mistyped address, a regenerated key and a chain with another genesis all look the same otherwise, as a node without
+ * otherwise a mistyped address, a regenerated key and a chain with another genesis all look the same, as a node without
  * peers. Warns once per node after 15 s, and again every ten minutes.
  */
 export class UnreachablePeers {
@@ -57,7 +57,7 @@ export class UnreachablePeers {
     this.tracked.delete(toKey(nodeId));
   }
 
-  /** The node is connected, and the handshakes of all protocols are complete. */
+  /** Called when the node is connected, and the handshakes of all protocols are complete. */
   connected(nodeId: Uint8Array): void {
     const peer = this.tracked.get(toKey(nodeId));
     if (peer === undefined) return;
@@ -66,7 +66,7 @@ export class UnreachablePeers {
     peer.breaksRules = false;
   }
 
-  /** A dial failed, or the last connection ended. `isProven` says whether the remote end had proven its key. */
+  /** Called when a dial failed, or the last connection ended. `isProven` says whether the remote end had proven its key. */
   disconnected(nodeId: Uint8Array, disconnect: Disconnect, isProven: boolean): void {
     const peer = this.tracked.get(toKey(nodeId));
     if (peer === undefined) return;
@@ -133,7 +133,7 @@ function isRuleViolation({ reason, by }: Disconnect): boolean {
 }
 
 /**
- * Text for the operator. Before the remote end has proven its key, a closed connection is how it refuses a dial to
+ * Explanation for the operator. Before the remote end has proven its key, a closed connection is how it refuses a dial to
  * another key.
  */
 function explain({ reason, by, detail }: Disconnect, isProven: boolean): string {

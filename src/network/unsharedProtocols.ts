@@ -7,7 +7,7 @@ import type { Remote } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 
-/** Tells the operator, once per peer, of an expected protocol of which the peer shares no version. */
+/** Informs the operator, once per peer, about an expected protocol of which the peer shares no version. */
 export class UnsharedProtocols {
   private readonly protocols: readonly SubProtocol[];
   private readonly logger: Logger;
@@ -48,7 +48,7 @@ export class UnsharedProtocols {
 /** Most peers that are remembered. */
 const MAX_LOGGED = 2_048;
 
-/** Other names that a peer lists are not repeated: they may hold anything. */
+/** The versions that a peer lists. Other names that it lists are not repeated: they may contain anything. */
 function versionsOf(name: string, listed: Hello["capabilities"]): string {
   const versions = listed.filter((one) => one.name === name).map(({ version }) => version);
   return versions.length === 0 ? "none" : versions.join(", ");

@@ -3,28 +3,28 @@ import type { Clock } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
 
 /**
- * Who has proved an endpoint to whom (p2p.md#bonding): a node proves that it is at an address by a pong that names our
- * ping. Only to such a node may more be sent than it sent itself, since anyone can write another's address on a datagram.
+ * Tracks who has proved an endpoint to whom (p2p.md#bonding): a node proves that it is at an address by a pong that names
+ * our ping. Only such a node may be sent more than it sent itself, since anyone can forge the source address of a datagram.
  */
 export interface Bonds {
-  /** The node answered our ping from `ip`. */
+  /** Notes that the node answered our ping from `ip`. */
   noteProof(nodeId: Uint8Array, ip: string): void;
   /** Whether the node has proved in the last 24 hours that it is at `ip`. */
   isProven(nodeId: Uint8Array, ip: string): boolean;
   /** Whether the address that the node has proved in the last 24 hours is another one. */
   isProvenElsewhere(nodeId: Uint8Array, ip: string): boolean;
-  /** The node has pinged us from `ip` and said its TCP port; our pong has proved our endpoint to it. */
+  /** Notes that the node has pinged us from `ip` and announced its TCP port; our pong has proved our endpoint to it. */
   notePinged(nodeId: Uint8Array, ip: string, tcpPort: number): void;
-  /** The TCP port that the node said in its last ping, if that came from `ip`. */
+  /** The TCP port in the node's last ping, if that came from `ip`. */
   tcpPortOf(nodeId: Uint8Array, ip: string): number | undefined;
   /** Whether our endpoint is probably still proven to the node. */
   knowsUs(nodeId: Uint8Array, ip: string): boolean;
   forget(nodeId: Uint8Array): void;
 }
 
-/** Lifetime of a bond, as in go-ethereum; Besu forgets none until it restarts. */
+/** Lifetime of a bond, as in go-ethereum; Besu keeps bonds until it restarts. */
 const BOND_MS = 24 * 60 * 60 * 1000;
-/** Nodes that are remembered: more than any table holds. */
+/** Most nodes remembered: more than any table holds. */
 const MAX_BONDS = 8192;
 
 interface Proof {

@@ -8,25 +8,25 @@ export interface ClockCheckParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Milliseconds since 1970. */
   readonly epochMs: () => number;
-  /** Whether the operator named the node: it counts as much as several others. */
+  /** Whether the operator named the node: it counts as several others. */
   readonly isTrusted: (nodeId: Uint8Array) => boolean;
   readonly logger: Logger;
 }
 
 /**
- * How long packets are valid from when they are sent, as Besu and this node write them; go-ethereum writes 20. One that has
- * expired on arrival, or is valid for twice as long, tells of a wrong clock.
+ * Validity of packets from Besu and this node when they are sent; go-ethereum's is 20. A packet that has expired on arrival,
+ * or is valid for twice as long, indicates a wrong clock.
  */
 const LIFE_SECONDS = 60;
-/** Senders that must disagree, of which a trusted one counts as so many: anyone can make up ids. */
+/** Number of senders that must disagree; a trusted one counts as this many, because anyone can make up ids. */
 const ENOUGH_SENDERS = 3;
-/** Senders whose last packet is remembered. */
+/** Number of senders whose last packet is remembered. */
 const MAX_SENDERS = 64;
 const REPEAT_WARNING_MS = 60 * 60_000;
 
 /**
  * Compares the expirations of packets with this node's time of day, and warns when most senders disagree with it: packets
- * then expire on their way, and discovery finds nobody without any other sign (p2p.md#packets).
+ * then expire on their way, and discovery finds nobody, without any other sign (p2p.md#packets).
  */
 export class ClockCheck {
   private readonly parts: ClockCheckParts;
@@ -73,12 +73,12 @@ function weightOf(senders: readonly { readonly weight: number }[]): number {
   return senders.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** Undefined for a packet without one, or of a time that no clock shows. */
+/** The expiration of a packet; undefined if it has none, or one that no clock shows. */
 function expirationOf(packet: Packet): bigint | undefined {
   if (!("expiration" in packet)) return undefined;
   const { expiration } = packet;
   return expiration > 0n && expiration < LATEST_TIME ? expiration : undefined;
 }
 
-/** The year 2255: expirations beyond are made up, or in milliseconds. */
+/** Latest plausible expiration, in the year 2255: later ones are made up, or in milliseconds. */
 const LATEST_TIME = 9_000_000_000n;

@@ -4,13 +4,13 @@ import { TokenBucket } from "../../primitives/tokenBucket.ts";
 
 const OF_ALL = { capacity: 1000, perMs: 0.5, maxDebt: 0 };
 const OF_ONE_ADDRESS = { capacity: 100, perMs: 0.02, maxDebt: 0 };
-/** Addresses whose allowance is remembered. */
+/** Number of addresses whose allowance is remembered. */
 const MAX_ADDRESSES = 4096;
 
 /**
- * How many datagrams are read, each of which costs 60 µs to hash and to recover its signer: so many of one address, and
- * so many of all unknown addresses together, 30 ms of each second, and of all known ones, since anyone can write theirs.
- * Others are dropped unread.
+ * Limits how many datagrams are read, each of which takes 60 µs to hash and to recover its signer: a number for each
+ * address, one for all unknown addresses together, 30 ms of each second, and one for all known addresses, since anyone can
+ * forge them. Others are dropped unread.
  */
 export class DatagramLimits {
   private readonly clock: Pick<Clock, "nowMs">;
@@ -26,7 +26,7 @@ export class DatagramLimits {
 
   /** Whether a datagram from `ip` may be read; a flood from unknown addresses leaves known ones their share. */
   take(ip: string, isKnown: boolean): boolean {
-    // A flood from everywhere ends here, before it costs memory.
+    // A flood from many addresses ends here, before it costs memory.
     if (!isKnown && this.ofUnknown.refill(this.clock.nowMs()) < 1) return false;
     const own = this.bucketOf(ip);
     if (own.refill(this.clock.nowMs()) < 1) return false;

@@ -5,9 +5,9 @@ import type { DatagramSource } from "./discovery.ts";
 
 /** A UDP port. */
 export interface DatagramPort {
-  /** Sends a datagram, or does not: nobody is told, as everywhere on the way. */
+  /** Sends a datagram. Like a loss on the way, a failure to send is not reported. */
   send(bytes: Uint8Array, to: DatagramSource): void;
-  /** Hands over each datagram from now on. */
+  /** Passes each datagram to `receive` from now on. */
   begin(receive: (bytes: Uint8Array, from: DatagramSource) => void): void;
   close(): void;
 }
@@ -36,12 +36,12 @@ export function openDatagramPort({
     });
     socket.bind({ address: host, port }, () => {
       socket.removeAllListeners("error");
-      // Errors are ignored, such as a message from the network that a datagram did not arrive.
+      // Errors are ignored, such as an ICMP message that a datagram did not arrive.
       socket.on("error", () => undefined);
       resolve(
         ok({
           send(bytes, to) {
-            // A port that nothing can be sent to, or a closed socket, would throw.
+            // An invalid port, or a closed socket, would throw.
             if (isClosed || to.port <= 0 || (!isSix && isIPv6(to.address))) return;
             const address = isSix && isIPv4(to.address) ? `::ffff:${to.address}` : to.address;
             socket.send(bytes, to.port, address, () => undefined);

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 
-/** Delays that end with their owner: after `close` none of them resolves any more, and no timer is left. */
+/** Delays that end with their owner: after `close` none of them resolves, and no timer is left. */
 export class Delays {
   private readonly clock: Clock;
   private readonly timers = new Set<Timer>();

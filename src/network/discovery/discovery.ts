@@ -34,7 +34,7 @@ export interface DatagramSource {
 
 export interface DiscoverySettings {
   readonly privateKey: Uint8Array;
-  /** Nodes to ask first, and again whenever they are lost: bootnodes, and good nodes of earlier runs. */
+  /** Nodes to contact first, and again whenever they are lost: bootnodes, and good nodes of earlier runs. */
   readonly bootnodes: readonly NodeContact[];
 }
 
@@ -42,41 +42,41 @@ export interface DiscoveryParts {
   readonly clock: Clock;
   /** Milliseconds since 1970: packets expire by the time of day. */
   readonly epochMs: () => number;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly send: (bytes: Uint8Array, to: DatagramSource) => void;
-  /** Where others reach this node. */
+  /** The endpoint at which others reach this node. */
   readonly endpoint: () => Endpoint;
   readonly forkId: () => ForkId;
   /** Whether a node with this fork id may be on our chain. */
   readonly isCompatible: (forkId: ForkId) => boolean;
   /** Whether the operator's lists permit this node. */
   readonly isPermitted: (node: NodeContact) => boolean;
-  /** Whether more connections are wanted, so that searching goes on. */
+  /** Whether the node needs more connections, so that the search continues. */
   readonly wantsPeers: () => boolean;
-  /** A node has become one to dial. */
+  /** Called when a node should be dialed. */
   readonly onNode: (node: NodeContact) => void;
   readonly onPacket?: (direction: "inbound" | "outbound", kind: PacketKind) => void;
-  /** A datagram was dropped, for this reason. */
+  /** Called when a datagram was dropped, with the reason. */
   readonly onDropped?: (reason: string) => void;
-  /** So many nodes were not taken, for this reason. */
+  /** Called when nodes were refused, with the reason. */
   readonly onRefused?: (reason: NodeRefusal, count: number) => void;
   readonly logger: Logger;
 }
 
 /** How long a packet of ours is valid, as in Besu (p2p.md#packets). */
 const EXPIRATION_SECONDS = 60n;
-/** How long a node that has answered our ping gets to ping us, so that it serves us. */
+/** Time for a node that has answered our ping to ping us, so that it serves us. */
 const THEIR_PING_MS = 500;
-/** Nodes that are remembered as on another chain, and as having missed pings: more than any table holds. */
+/** Most nodes remembered as on another chain, and as having missed pings: more than any table holds. */
 const MAX_NOTED = 4096;
-/** A node of the table that misses so many pings in a row is removed. */
+/** Consecutive missed pings after which a node of the table is removed. */
 const MAX_MISSED_PINGS = 3;
 const REVALIDATE_MS = 10_000;
 const SEARCH_MS = 30_000;
-/** Pause between searches that find nothing new; until then, each waits twice as long as the one before. */
+/** Longest pause between searches that find nothing new; until then, each pause is twice as long as the one before. */
 const QUIET_SEARCH_MS = 5 * 60_000;
-/** Pause between searches while no more connections are wanted. */
+/** Pause between searches while no more connections are needed. */
 const IDLE_SEARCH_MS = 30 * 60_000;
 
 /**
@@ -86,9 +86,9 @@ const IDLE_SEARCH_MS = 30 * 60_000;
  *                     └────────> here: requests of others, answered to nodes that have proved their endpoint (bonds.ts)
  *     bootnodes, named nodes ── bond: ping, pong, record ──> nodeTable.ts ──> nodes to dial
  *
- * Invariants: an address that nobody has proved is sent twice the bytes at most that were sent in its name, and few; a
- * node enters the table, or changes its address there, only after it has answered our ping there; each map, each wait, and
- * the work for each datagram, has a bound.
+ * Invariants: an unproven address is sent at most twice the bytes that were sent in its name, and few; a node enters the
+ * table, or changes its address there, only after it has answered our ping at that address; each map, each wait, and the
+ * work for each datagram, has a bound.
  */
 export class Discovery {
   private readonly settings: DiscoverySettings;
@@ -104,11 +104,11 @@ export class Discovery {
   private readonly ownRecord;
   private readonly delays;
   private readonly responder: ResponderParts;
-  /** Pings in a row that nodes of the table did not answer, by id. */
+  /** Consecutive pings that nodes of the table did not answer, by id. */
   private readonly missed = new Map<string, number>();
   /** Nodes of the table that are on another chain, by id. */
   private readonly incompatible = new Set<string>();
-  /** Addresses of the table's nodes and of bootnodes: a flood from others does not keep their datagrams out. */
+  /** Addresses of the table's nodes and of bootnodes: a flood from others does not block their datagrams. */
   private knownIps: ReadonlySet<string> = new Set();
   private lastSearchMs = Number.NEGATIVE_INFINITY;
   private searchPeriodMs = SEARCH_MS;
@@ -116,7 +116,7 @@ export class Discovery {
   private isClosed = false;
 
   constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
-    // Bootnodes' addresses are written like those of datagrams, with which they are compared.
+    // Bootnodes' addresses have the form of datagrams' addresses, with which they are compared.
     const bootnodes = settings.bootnodes.map((node) => ({ ...node, ip: plainIp(node.ip) }));
     this.settings = { ...settings, bootnodes };
     this.parts = parts;
@@ -150,7 +150,7 @@ export class Discovery {
     };
   }
 
-  /** Nodes that have proved their endpoint, listen for connections and are on our chain as far as they say. */
+  /** Nodes that have proved their endpoint, listen for connections and are, as far as they say, on our chain. */
   get nodes(): readonly NodeContact[] {
     return this.table.nodes.filter((node) => this.isDialable(node));
   }
@@ -167,12 +167,15 @@ export class Discovery {
     this.every(SEARCH_MS, () => this.search());
   }
 
-  /** Takes a node that a list names: it enters the table, and is dialled, once it has proved its endpoint. */
+  /** Offers a node that a list names: it enters the table, and is dialed, once it has proved its endpoint. */
   offer(node: NodeContact): void {
     if (this.isUsable(node, node.ip)) void this.tryOffered(node);
   }
 
-  /** The first node of an empty table is asked for others at once: the search at the start had nobody to ask. */
+  /**
+   * Bonds with an offered node. The first node of an empty table is asked for others at once: the search at the start had
+   * nobody to ask.
+   */
   private async tryOffered(node: NodeContact): Promise<void> {
     const isFirst = this.table.size === 0;
     if (!(await this.bond(this.table.get(node.nodeId) ?? node, "named")) || !isFirst) return;
@@ -186,7 +189,7 @@ export class Discovery {
     this.requests.close();
   }
 
-  /** Takes a datagram. */
+  /** Receives a datagram. */
   receive(bytes: Uint8Array, { address, port }: DatagramSource): void {
     if (this.isClosed) return;
     const from = { ip: plainIp(address), udpPort: port, tcpPort: 0 };
@@ -194,7 +197,7 @@ export class Discovery {
     if (dropped !== undefined) this.parts.onDropped?.(dropped);
   }
 
-  /** Why the datagram was dropped; undefined when it was not. */
+  /** Handles a datagram; returns why it was dropped, or undefined. */
   private take(bytes: Uint8Array, from: Endpoint): string | undefined {
     if (from.udpPort === 0) return "noPort";
     if (!this.limits.take(from.ip, this.knownIps.has(from.ip))) return "tooMany";
@@ -209,7 +212,7 @@ export class Discovery {
       if (packet.kind === "pong") this.bonds.noteProof(nodeId, from.ip);
       return undefined;
     }
-    // The sender is refused quietly, as in Besu: a pong would tell it to stay in touch.
+    // The sender is refused silently, as in Besu: a pong would invite it to stay in touch.
     if (!this.parts.isPermitted(this.senderOf(received.value, from))) return "notPermitted";
     const outcome = respond(received.value, from, this.responder);
     if (outcome === "unproven") void this.answerOnceProven(received.value, from);
@@ -223,9 +226,10 @@ export class Discovery {
   }
 
   /**
-   * A node that has lost our ping, or whose pong was lost, asks: it does not ping again while it thinks that it is known to us,
-   * so we do. What it asked is answered when its pong comes. One that has proved another address gets nothing at this one, which may
-   * be a victim's (go-ethereum's suite of discovery, Amplification/WrongIP); a node that has moved pings on its own.
+   * Pings a node whose endpoint is not proven, and answers its request when its pong arrives. Such a node has lost our ping,
+   * or its pong was lost: it does not ping again while it believes that we know it. A node that has proved another address
+   * gets nothing at this one, which may be a victim's (go-ethereum's discovery suite, Amplification/WrongIP); a node that
+   * has moved pings on its own.
    */
   private async answerOnceProven(received: ReceivedPacket, from: Endpoint): Promise<void> {
     if (this.bonds.isProvenElsewhere(received.nodeId, from.ip)) return;
@@ -236,7 +240,7 @@ export class Discovery {
     if (isProven && !this.isClosed) respond(received, from, this.responder);
   }
 
-  /** A node has pinged us. */
+  /** Handles a ping of a node. */
   private greet(node: NodeContact): void {
     const known = this.table.get(node.nodeId);
     const isMoved = known !== undefined && known.tcpPort !== node.tcpPort && isAt(known, node);
@@ -245,7 +249,7 @@ export class Discovery {
     else void this.bond(node, "called");
   }
 
-  /** Whether the node proves its endpoint now, or has proved it before; it is in the table then, if there is room. */
+  /** Whether the node proves its endpoint now, or has proved it before; it is then in the table, if there is room. */
   private async bond(node: NodeContact, source: NodeSource): Promise<boolean> {
     if (this.isClosed || equalBytes(node.nodeId, this.ownId)) return false;
     const known = this.table.get(node.nodeId);
@@ -258,16 +262,16 @@ export class Discovery {
     return true;
   }
 
-  /** The node has answered our ping: it enters the table if there is room. */
+  /** Enters a node that has answered our ping into the table, if there is room. */
   private welcome(node: NodeContact, { recordSequence }: Pong): void {
     this.missed.delete(toHex(node.nodeId));
-    // Again for a node of the table, because its record may have changed, and because the dialer forgets nodes.
+    // This repeats for a node of the table, because its record may have changed, and because the dialer forgets nodes.
     if (this.table.see(node)) void this.admit(node, recordSequence !== undefined);
   }
 
   /**
-   * Asks a node of the table for its record, and offers it to the dialer unless it is on another chain. Its TCP port is
-   * the one that it says itself: those that named it may have said another.
+   * Asks a node of the table for its record, and offers it to the dialer unless it is on another chain. Its own record
+   * decides its TCP port: nodes that named it may have given another.
    */
   private async admit(named: NodeContact, hasRecord: boolean): Promise<void> {
     await this.untilKnown(named);
@@ -281,7 +285,7 @@ export class Discovery {
     if (!this.isClosed && this.isDialable(node)) this.parts.onNode(node);
   }
 
-  /** A node that has not pinged us does not serve us; it pings us when our ping surprised it. */
+  /** Waits until the node has pinged us, because it does not serve us before; it pings us when our ping was unexpected. */
   private async untilKnown({ nodeId, ip }: NodeContact): Promise<void> {
     if (!this.isClosed && !this.bonds.knowsUs(nodeId, ip)) await this.delays.wait(THEIR_PING_MS);
   }
@@ -291,13 +295,13 @@ export class Discovery {
     await this.untilKnown(node);
     if (this.isClosed) return undefined;
     const named = await this.requests.findNode(node, target);
-    // Where a node is that we know, others do not decide.
+    // The address of a node that we know is not taken from others.
     const usable = named
       ?.filter((one) => this.isUsable(one, node.ip))
       .map((one) => this.table.get(one.nodeId) ?? one);
     const useless = named?.filter((one) => !isRelayable(one.ip, node.ip)).length ?? 0;
     if (useless > 0) this.parts.onRefused?.("address", useless);
-    // Named nodes that are not asked in this search must prove themselves, too, before they are dialled or named.
+    // Named nodes that are not asked in this search must also prove themselves before they are dialed or named.
     for (const one of usable ?? []) void this.bond(one, "named");
     return usable;
   }
@@ -306,7 +310,7 @@ export class Discovery {
     return udpPort > 0 && isRelayable(ip, by) && !equalBytes(nodeId, this.ownId);
   }
 
-  /** Finds the bootnodes that were lost, and looks for new nodes: near this one, and in three random places. */
+  /** Finds lost bootnodes again, and searches for new nodes: near this one, and at three random ids. */
   private async search(): Promise<void> {
     const nowMs = this.parts.clock.nowMs();
     const periodMs = this.parts.wantsPeers() ? this.searchPeriodMs : IDLE_SEARCH_MS;
@@ -364,7 +368,7 @@ export class Discovery {
     );
   }
 
-  /** Returns the hash of the packet. */
+  /** Sends a packet; returns its hash. */
   private send(packet: Packet, { ip, udpPort }: Endpoint): Uint8Array {
     const { bytes, hash } = encodePacket(packet, this.settings.privateKey);
     this.parts.onPacket?.("outbound", packet.kind);

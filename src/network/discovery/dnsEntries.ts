@@ -21,7 +21,7 @@ export type TreeEntry =
 
 export type TreeErrorCode = "absentEntry" | "malformedEntry" | "badSignature";
 
-/** Entries of go-ethereum have at most 370 characters; DNS would let one have 65,535. */
+/** Longest entry: go-ethereum's have at most 370 characters; DNS would allow 65,535. */
 const MAX_ENTRY_CHARACTERS = 2048;
 
 /** Finds the root among the texts at the list's domain, and verifies its owner's signature. */
@@ -39,7 +39,7 @@ export function readRoot(texts: readonly string[], publicKey: Uint8Array): Resul
   return ok({ sequence: BigInt(sequence), nodes, links });
 }
 
-/** What is signed ends before " sig=". */
+/** The signed text ends before " sig=". */
 const ROOT = /^(enrtree-root:v1 e=([A-Z2-7]+) l=([A-Z2-7]+) seq=(\d{1,20})) sig=([A-Za-z0-9_-]+)=?$/;
 
 /** Finds the entry whose hash is its name among the texts at that name. */
@@ -72,7 +72,7 @@ export function readEntry(texts: readonly string[], hash: string): Result<TreeEn
 
 const BRANCH = "enrtree-branch:";
 
-/** The first 16 bytes of keccak-256 in base32; the standard permits 12 to 32. */
+/** Whether a text is a hash: the first 16 bytes of keccak-256 in base32; the standard permits 12 to 32. */
 function isHash(text: string): boolean {
   const length = bytesFromBase32(text)?.length ?? 0;
   return length >= 12 && length <= 32;

@@ -8,19 +8,19 @@ import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact } from "./packets.ts";
 import type { TreeUrl } from "./treeUrl.ts";
 
-/** A name server. Rejects when it has no answer; a text is one TXT record, its pieces joined. */
+/** A name server. A text is one TXT record, its pieces joined; a query without an answer rejects. */
 export interface NameServer {
   texts(name: string): Promise<readonly string[]>;
-  /** What it is asked is not answered any more. */
+  /** Stops answering queries. */
   close(): void;
 }
 
 export interface DnsListsParts {
   readonly server: NameServer;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
-  /** Whether more connections are wanted, so that reading goes on. */
+  /** Whether the node needs more connections, so that reading continues. */
   readonly wantsPeers: () => boolean;
   /** Whether a node with this fork id may be on our chain. */
   readonly isCompatible: (forkId: ForkId) => boolean;
@@ -29,19 +29,19 @@ export interface DnsListsParts {
 }
 
 const READ_MS = 30 * 60_000;
-/** How long one list is read before the others, and before it is read on. */
+/** Longest time for which one list is read before the others have their turn. */
 const MAX_READ_MS = 10 * 60_000;
-/** Pause between two requests, and between two nodes handed on. */
+/** Pause between two requests, and between two offered nodes. */
 const STEP_MS = 100;
 const ANSWER_MS = 10_000;
-/** A list that fails so often in a row is left until the next time. */
+/** Consecutive failures after which a list is left until the next time. */
 const MAX_FAILURES = 5;
-/** The list that is named, and those that it links to. */
+/** Most lists: the named one, and those that it links to. */
 const MAX_LISTS = 8;
 const MAX_DEPTH = 8;
-/** Entries of one list that are known at a time, read or not: 4096 take 7 minutes. */
+/** Most entries of one list known at a time, read or not: 4096 take 7 minutes. */
 const MAX_ENTRIES = 4096;
-/** Texts at one name that are looked at. */
+/** Most texts at one name that are considered. */
 const MAX_TEXTS = 16;
 
 interface Entry {
@@ -52,11 +52,11 @@ interface Entry {
 interface List {
   readonly domain: string;
   readonly publicKey: Uint8Array;
-  /** Undefined until the root has been read. */
+  /** The root; undefined until it has been read. */
   root: TreeRoot | undefined;
-  /** Entries that were not read yet. */
+  /** Entries that are not read yet. */
   readonly unread: Entry[];
-  /** Hashes of all entries of this root that were named, so that none is read twice. */
+  /** Hashes of all named entries of this root, so that none is read twice. */
   readonly named: Set<string>;
   readonly nodes: NodeContact[];
   /** Reasons that were logged. */
@@ -67,9 +67,9 @@ interface List {
  * Finds nodes in signed lists in DNS (EIP-1459, p2p.md#lists-of-nodes-in-dns): a tree of entries, each named by its hash,
  * under a root that the list's owner signs.
  *
- * Only as much of a list is read as it takes to have enough peers. Entries are taken in random order, so that not all
- * nodes call the same ones. Invariants: one request at a time, at a bounded rate; whatever a list holds, the memory and
- * the requests for it have a bound; an error is logged once for each list and reason.
+ * Only as much of a list is read as is needed for enough peers. Entries are read in random order, so that not all nodes
+ * contact the same ones. Invariants: one request at a time, at a bounded rate; whatever a list contains, the memory and the
+ * requests for it are bounded; an error is logged once for each list and reason.
  */
 export class DnsLists {
   private readonly parts: DnsListsParts;
@@ -93,7 +93,7 @@ export class DnsLists {
 
   private async follow(): Promise<void> {
     while (!this.isClosed) {
-      // Links are added to the end meanwhile.
+      // New links are appended meanwhile.
       for (const list of this.lists) if (!this.isClosed) await this.read(list);
       await this.delays.wait(READ_MS);
     }
@@ -106,7 +106,7 @@ export class DnsLists {
     await this.readEntries(list);
   }
 
-  /** Whether the list has changed. */
+  /** Reads the root; returns whether the list has changed. */
   private async readRoot(list: List): Promise<boolean> {
     const texts = await this.ask(list, list.domain);
     if (texts === undefined) return false;
@@ -171,7 +171,7 @@ export class DnsLists {
     this.parts.onNode(node);
   }
 
-  /** Nodes that did not answer, or were lost, may answer now. */
+  /** Offers the nodes again: those that did not answer, or were lost, may answer now. */
   private async offerAgain({ nodes }: List): Promise<void> {
     const left = [...nodes];
     while (left.length > 0 && !this.isClosed && this.parts.wantsPeers()) {
@@ -203,7 +203,7 @@ export class DnsLists {
     list.unread.push(entry);
   }
 
-  /** Undefined when there was no answer in time. */
+  /** The texts at a name; undefined when no answer came in time. */
   private async ask(list: List, name: string): Promise<readonly string[] | undefined> {
     await this.delays.wait(STEP_MS);
     try {

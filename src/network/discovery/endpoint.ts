@@ -2,9 +2,9 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, type RlpItem } from "../../primitives/rlp.ts";
 
-/** Where a node is reached (p2p.md#discovery-v4). */
+/** The endpoint at which a node is reached (p2p.md#discovery-v4). */
 export interface Endpoint {
-  /** IP address in its shortest text form; an IPv4 address that is mapped to IPv6 is in its IPv4 form. */
+  /** IP address in its shortest text form; an IPv4-mapped IPv6 address is in its IPv4 form. */
   readonly ip: string;
   readonly udpPort: number;
   /** 0 when the node does not listen for connections, or does not say. */
@@ -16,12 +16,12 @@ export function encodeEndpoint({ ip, udpPort, tcpPort }: Endpoint): Uint8Array {
   return encodeRlpList(endpointMembers({ ip, udpPort, tcpPort }));
 }
 
-/** The encoded members of an endpoint, for lists that have more. */
+/** The encoded members of an endpoint, for lists with further members. */
 export function endpointMembers({ ip, udpPort, tcpPort }: Endpoint): readonly Uint8Array[] {
   return [encodeRlpString(ipBytes(ip)), encodeRlpIndex(udpPort), encodeRlpIndex(tcpPort)];
 }
 
-/** Decodes an endpoint of 2 items or more; throws RangeError for anything else. An empty address is that of no host. */
+/** Decodes an endpoint of two or more items; throws RangeError for anything else. An empty address belongs to no host. */
 export function endpointFromItems(items: RlpItem | undefined): Endpoint {
   if (items === undefined || items instanceof Uint8Array) throw new RangeError("an endpoint is a list");
   const [ip, udpPort, tcpPort] = items;
@@ -32,20 +32,20 @@ export function endpointFromItems(items: RlpItem | undefined): Endpoint {
   };
 }
 
-/** The string that `item` is; throws RangeError for a list, and for nothing. */
+/** The string in `item`; throws RangeError for a list, and for undefined. */
 export function bytesOf(item: RlpItem | undefined): Uint8Array {
   if (item instanceof Uint8Array) return item;
   throw new RangeError("a list, or nothing, instead of bytes");
 }
 
-/** Throws RangeError for more than 16 bits. Leading zeros are allowed, as Besu allows them. */
+/** Decodes a port; throws RangeError for more than 16 bits. Leading zeros are allowed, as in Besu. */
 export function portOf(bytes: Uint8Array): number {
   const port = bytesToBigint(bytes.subarray(0, 32));
   if (bytes.length > 32 || port > 65_535n) throw new RangeError("a port has at most 16 bits");
   return Number(port);
 }
 
-/** 4 or 16 bytes; throws RangeError for text that is no IP address. */
+/** The 4 or 16 bytes of an IP address; throws RangeError for other text. */
 export function ipBytes(ip: string): Uint8Array {
   if (isIPv4(ip)) return Uint8Array.from(ip.split(".").map(Number));
   if (!isIPv6(ip)) throw new RangeError(`not an IP address: ${ip}`);
@@ -68,24 +68,24 @@ export function ipText(bytes: Uint8Array): string {
   return shortened(groups);
 }
 
-/** The address of a datagram's sender, as ipText writes it. */
+/** The address of a datagram's sender, in the form of ipText. */
 export function plainIp(address: string): string {
   return isIPv4(address) ? address : ipText(ipBytes(address));
 }
 
-/** Whether a node at `ip` may be reachable for one at `by` which names it: nobody outside a network knows of its inside. */
+/** Whether a node at `by` may name one at `ip`: nobody outside a private network knows its addresses. */
 export function isRelayable(ip: string, by: string): boolean {
   if (isIn(NOWHERE, ip)) return false;
   if (isIn(LOOPBACK, ip)) return isIn(LOOPBACK, by);
   return !isIn(PRIVATE, ip) || isIn(PRIVATE, by) || isIn(LOOPBACK, by);
 }
 
-/** Whether `ip` is in a network of its own: on this host, or in private. */
+/** Whether `ip` is local: on this host, or in a private network. */
 export function isLocal(ip: string): boolean {
   return isIn(LOOPBACK, ip) || isIn(PRIVATE, ip);
 }
 
-/** What addresses of one operator have in common: /24 of IPv4, /64 of IPv6. */
+/** The subnet that addresses of one operator share: /24 of IPv4, /64 of IPv6. */
 export function subnetOf(ip: string): string {
   return Buffer.from(ipBytes(ip).subarray(0, isIPv4(ip) ? 3 : 8)).toString("hex");
 }
@@ -103,7 +103,7 @@ function blockList(...subnets: readonly string[]): BlockList {
   return list;
 }
 
-/** Addresses that no host has: unspecified, multicast, for documents, reserved. */
+/** Addresses that no host has: unspecified, multicast, documentation, reserved. */
 const NOWHERE = blockList("0.0.0.0/8", "224.0.0.0/3", "::/128", "ff00::/8", "2001:db8::/32");
 const LOOPBACK = blockList("127.0.0.0/8", "::1/128");
 const PRIVATE = blockList(
@@ -122,7 +122,7 @@ function groupsOf(text: string): number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** ::ffff:1.2.3.4 as ::ffff:102:304. */
+/** Writes ::ffff:1.2.3.4 as ::ffff:102:304. */
 function dottedAsHex(ip: string): string {
   return ip.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
     const group = (high: unknown, low: unknown): string => (Number(high) * 256 + Number(low)).toString(16);
@@ -130,7 +130,7 @@ function dottedAsHex(ip: string): string {
   });
 }
 
-/** The first of the longest runs of two or more zeros becomes "::" (RFC 5952). */
+/** Shortens an IPv6 address: the first of the longest runs of two or more zeros becomes "::" (RFC 5952). */
 function shortened(groups: readonly string[]): string {
   let best = { at: 0, length: 1 };
   for (let at = 0; at < groups.length; at++) {

@@ -2,17 +2,17 @@ import { toHex } from "../../primitives/hex.ts";
 import { isLocal } from "./endpoint.ts";
 import type { NodeContact } from "./packets.ts";
 
-/** A request waits for a second at most, and is then asked again. */
+/** Most held requests: each waits for a second at most, and is then repeated by its sender. */
 const MAX_HELD = 64;
-/** Local addresses are exempt, where whole networks share one. */
+/** Most held requests of one address. Local addresses are exempt, because whole networks may share one. */
 const MAX_HELD_OF_ADDRESS = 8;
 
-/** Requests of nodes that are to prove their endpoint first: one of each node, within a number for all and for each address. */
+/** Requests of nodes that must prove their endpoint first: one of each node, bounded in all and for each address. */
 export class HeldRequests {
   /** The addresses of the nodes, by id and address. */
   private readonly held = new Map<string, string>();
 
-  /** False when there is no room, or the node has one that waits already; otherwise `release` follows. */
+  /** Holds a request; false when there is no room, or one of the node waits already; otherwise `release` follows. */
   take(node: NodeContact): boolean {
     const place = placeOf(node);
     if (this.held.has(place) || this.isFull(node.ip)) return false;

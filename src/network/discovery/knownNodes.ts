@@ -10,12 +10,12 @@ export interface KnownNode extends NodeContact {
   readonly isProven: boolean;
 }
 
-/** Most nodes of the file: more than a table of a small network holds; as many are pinged at the next start. */
+/** Most nodes in the file: more than the table of a small network holds; this many are pinged at the next start. */
 const MAX_KNOWN_NODES = 64;
 
 /**
- * A file with nodes of this run, so that the next one finds its peers when no bootnode answers (data-folder.md#files). It holds
- * nothing that is not found again: a file that is missing or damaged counts as empty, and one that cannot be written is
+ * A file with nodes of this run, so that the next one finds its peers when no bootnode answers (data-folder.md#files).
+ * Everything in it can be found again: a file that is missing or damaged counts as empty, and one that cannot be written is
  * left as it is.
  */
 export class KnownNodesFile {
@@ -35,7 +35,7 @@ export class KnownNodesFile {
     }
   }
 
-  /** Replaces the file; the first nodes count most. False when it cannot be written. */
+  /** Replaces the file; the first nodes have precedence. Returns false when it cannot be written. */
   write(nodes: readonly KnownNode[]): boolean {
     const items = nodes.slice(0, MAX_KNOWN_NODES).map(({ nodeId, ...endpoint }) => ({
       nodeId: toHex(nodeId),
@@ -50,7 +50,7 @@ export class KnownNodesFile {
   }
 }
 
-/** Writes the nodes every few minutes, and when it is closed, unless there are none. */
+/** Writes the nodes every few minutes, and on close, unless there are none. */
 export function keepKnownNodes(
   file: KnownNodesFile,
   { nodes, clock }: { readonly nodes: () => readonly KnownNode[]; readonly clock: Clock },

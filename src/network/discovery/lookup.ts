@@ -3,14 +3,14 @@ import { toHex } from "../../primitives/hex.ts";
 import { BUCKET_SIZE, compareDistance } from "./nodeTable.ts";
 import type { NodeContact } from "./packets.ts";
 
-/** Nodes that are asked at the same time. */
+/** Number of nodes asked at the same time. */
 const CONCURRENCY = 3;
-/** A lookup over a million nodes takes five. */
+/** Most rounds: a lookup over a million nodes takes five. */
 const MAX_ROUNDS = 20;
 
 /**
- * Searches for the nodes closest to a node id: asks the closest ones known for closer ones, until the closest have been
- * asked (Kademlia). Returns nothing: `ask` learns of the nodes. It returns undefined for a node that does not answer.
+ * Searches for the nodes closest to a node id: asks the closest known ones for closer ones, until the closest have been
+ * asked (Kademlia). The result reaches the caller through `ask`, which returns undefined for a node that does not answer.
  */
 export async function lookUp(
   target: Uint8Array,

@@ -6,7 +6,7 @@ import type { NameServer } from "./dnsLists.ts";
 export function openNameServer(host: string | undefined): NameServer {
   const resolver = new Resolver({ timeout: 3000, tries: 2 });
   const isReady = host === undefined ? Promise.resolve() : useServer(resolver, host);
-  // The request says so.
+  // The request reports the error.
   isReady.catch(() => undefined);
   return {
     async texts(name) {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { NodeContact } from "./packets.ts";
 
-/** A node that is named by a host name, as --Xdns-enabled allows. */
+/** A node given by a host name, as --Xdns-enabled allows. */
 export interface NamedNode extends Omit<NodeContact, "ip"> {
   readonly host: string;
 }
@@ -13,10 +13,10 @@ export interface NamedNodesParts {
   readonly onNode: (node: NodeContact) => void;
 }
 
-/** A name may get another address, and a lost node is found again. */
+/** Interval of resolution: a name may get another address, and a lost node is found again. */
 const RESOLVE_AGAIN_MS = 60_000;
 
-/** Resolves the names at once and every minute, one after the other, and hands on where the nodes are. */
+/** Resolves the names now and every minute, one after the other, and passes on the addresses of the nodes. */
 export function followNamedNodes(
   nodes: readonly NamedNode[],
   { clock, resolve, onNode }: NamedNodesParts,

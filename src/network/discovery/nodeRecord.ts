@@ -7,7 +7,7 @@ import { encodeRlp, encodeRlpList, encodeRlpString, type RlpItem, readRlp } from
 import { curve } from "../../primitives/secp256k1.ts";
 import { bytesOf, type Endpoint, ipBytes, ipText, portOf } from "./endpoint.ts";
 
-/** What a node says about itself, signed (EIP-778, identity scheme v4; p2p.md#local-node-record). */
+/** A node's signed statement about itself (EIP-778, identity scheme v4; p2p.md#local-node-record). */
 export interface NodeRecord {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
@@ -15,7 +15,7 @@ export interface NodeRecord {
   readonly sequence: bigint;
   /** Undefined when the record names no address or no UDP port. */
   readonly endpoint: Endpoint | undefined;
-  /** The entry `eth`: undefined when there is none, or it is no fork id. */
+  /** The entry `eth`; undefined when absent, or not a fork id. */
   readonly forkId: ForkId | undefined;
   /** RLP of the whole record. */
   readonly encoded: Uint8Array;
@@ -23,7 +23,7 @@ export interface NodeRecord {
 
 export type NodeRecordErrorCode = "malformedRecord" | "badRecordSignature";
 
-/** A record of at most 300 bytes (EIP-778). */
+/** Largest record (EIP-778). */
 export const MAX_RECORD_BYTES = 300;
 
 export interface OwnRecord {
@@ -81,7 +81,9 @@ export function decodeNodeRecord(encoded: Uint8Array): Result<NodeRecord, NodeRe
   }
 }
 
-/** [signature, sequence, key, value, ...], whose values nest as deep as those of Besu's and go-ethereum's records. */
+/**
+ * Nesting of [signature, sequence, key, value, ...], whose values nest as deep as those of Besu's and go-ethereum's records.
+ */
 const RECORD_DEPTH = 5;
 
 function recordFromItems(
@@ -114,7 +116,7 @@ function recordFromItems(
   });
 }
 
-/** Undefined when a key is repeated or out of order. */
+/** The entries by key; undefined when a key is repeated or out of order. */
 function entriesFrom(items: readonly RlpItem[]): ReadonlyMap<string, RlpItem> | undefined {
   const entries = new Map<string, RlpItem>();
   let last = "";
@@ -133,7 +135,7 @@ function bytesAt(entries: ReadonlyMap<string, RlpItem>, key: string): Uint8Array
   return value instanceof Uint8Array ? value : undefined;
 }
 
-/** The public key that made the signature, when it is the record's: each signature fits two. */
+/** The public key that made the signature, if it is the record's: each signature fits two keys. */
 export function signerOf(digest: Uint8Array, rs: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   for (const recovery of [0, 1]) {
     const candidate = curve.recover(digest, rs, recovery);
@@ -159,7 +161,7 @@ function forkIdOf(entries: ReadonlyMap<string, RlpItem>): ForkId | undefined {
   return forkId.ok ? forkId.value : undefined;
 }
 
-/** 33 bytes: the parity of y, then x. */
+/** The compressed key, 33 bytes: the parity of y, then x. */
 function compressed(publicKey: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0x02 + ((publicKey[63] ?? 0) & 1)), publicKey.subarray(0, 32));
 }

@@ -5,15 +5,15 @@ import type { NodeContact } from "./packets.ts";
 
 export const BUCKET_SIZE = 16;
 /**
- * So that one operator's addresses can fill neither a bucket nor the table, nor have more dialled. Local addresses are
- * exempt: whole networks share theirs.
+ * Limits that keep one operator's addresses from filling a bucket or the table, and bound how many are dialed. Local
+ * addresses are exempt: whole networks share theirs.
  */
 const MAX_OF_SUBNET = { inBucket: 8, inTable: 32 } as const;
 const MAX_REPLACEMENTS = 8;
 
 interface Entry {
   readonly node: NodeContact;
-  /** keccak-256 of the node id: distances are between these. */
+  /** keccak-256 of the node id, on which distances are based. */
   readonly key: Uint8Array;
 }
 
@@ -24,9 +24,8 @@ interface Bucket {
 
 /**
  * The nodes that have proved their endpoint, by their distance from this one (Kademlia; p2p.md#node-table). Each bucket
- * holds those of one distance, the most recently seen first. A full bucket keeps the nodes that it has, since those that
- * lived long live longest, and since an untrusted peer must not be able to push them out; it remembers the newest others as
- * replacements.
+ * holds those of one distance, the most recently seen first. A full bucket keeps its nodes, since long-lived nodes live
+ * longest, and an untrusted peer must not be able to push them out; it remembers the newest others as replacements.
  */
 export class NodeTable {
   private readonly ownId: Uint8Array;
@@ -55,7 +54,7 @@ export class NodeTable {
     return this.bucketOf(keccak256(nodeId))?.entries.find(isOf(nodeId))?.node;
   }
 
-  /** Adds a node, or notes that it was seen again, perhaps at another endpoint. False when there is no room for it. */
+  /** Adds a node, or notes that it was seen again, perhaps at another endpoint. Returns false when there is no room for it. */
   see(node: NodeContact): boolean {
     if (equalBytes(node.nodeId, this.ownId)) return false;
     const entry = { node, key: keccak256(node.nodeId) };
@@ -82,7 +81,7 @@ export class NodeTable {
     const next = bucket.replacements.find(({ node }) => this.fits(node, bucket.entries));
     if (next === undefined || bucket.entries.length === BUCKET_SIZE) return;
     bucket.replacements = bucket.replacements.filter((one) => one !== next);
-    // It has not been seen for longest, so it is verified before the others.
+    // It was seen least recently, so it is verified before the others.
     bucket.entries.push(next);
   }
 
@@ -96,13 +95,13 @@ export class NodeTable {
       .map(({ node }) => node);
   }
 
-  /** The node of a random bucket that was not seen for longest; `chance` is 0 to 1. */
+  /** The least recently seen node of a random bucket; `chance` is from 0 to 1. */
   leastRecent(chance: number): NodeContact | undefined {
     const filled = [...this.buckets.values()].filter(({ entries }) => entries.length > 0);
     return filled[Math.min(Math.floor(chance * filled.length), filled.length - 1)]?.entries.at(-1)?.node;
   }
 
-  /** `others` are those of the node's bucket. */
+  /** Whether a node fits the limits; `others` are those of its bucket. */
   private fits({ nodeId, ip }: NodeContact, others: readonly Entry[]): boolean {
     if (isLocal(ip)) return true;
     const subnet = subnetOf(ip);
@@ -133,7 +132,7 @@ function isOf(nodeId: Uint8Array): (entry: Entry) => boolean {
   return ({ node }) => equalBytes(node.nodeId, nodeId);
 }
 
-/** Number of bits from the first in which two keys of 32 bytes differ: 256 for half of all nodes, 0 for none. */
+/** Number of bits from the first that differs between two keys of 32 bytes: 256 for half of all nodes, 0 for equal keys. */
 export function logDistance(a: Uint8Array, b: Uint8Array): number {
   for (let at = 0; at < 32; at++) {
     const difference = (a[at] ?? 0) ^ (b[at] ?? 0);

@@ -4,14 +4,14 @@ import { type NodeRecord, signNodeRecord } from "./nodeRecord.ts";
 
 export interface OwnRecordParts {
   readonly privateKey: Uint8Array;
-  /** Where others reach this node. */
+  /** The endpoint at which others reach this node. */
   readonly endpoint: () => Endpoint;
   readonly forkId: () => ForkId;
   /** Milliseconds since 1970. */
   readonly epochMs: () => number;
 }
 
-/** Returns this node's signed record, and signs it anew when the endpoint or the fork id has changed. */
+/** Returns this node's signed record; signs a new one when the endpoint or the fork id has changed. */
 export function createOwnRecord({ privateKey, endpoint, forkId, epochMs }: OwnRecordParts): () => NodeRecord {
   let record: NodeRecord | undefined;
   return () => {

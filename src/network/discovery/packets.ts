@@ -14,7 +14,7 @@ import { curve } from "../../primitives/secp256k1.ts";
 import { bytesOf, type Endpoint, encodeEndpoint, endpointFromItems, endpointMembers } from "./endpoint.ts";
 import { decodeNodeRecord, type NodeRecord } from "./nodeRecord.ts";
 
-/** A node as others name it. */
+/** A node with its endpoint, as other nodes name it. */
 export interface NodeContact extends Endpoint {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
@@ -24,7 +24,7 @@ export interface NodeContact extends Endpoint {
 export type Packet =
   | {
       readonly kind: "ping";
-      /** The endpoint that the sender believes to be its own; undefined when it says none. */
+      /** The endpoint that the sender believes to be its own; undefined when it gives none. */
       readonly from: Endpoint | undefined;
       readonly to: Endpoint;
       readonly expiration: bigint;
@@ -66,10 +66,10 @@ const HEAD_BYTES = HASH_BYTES + SIGNATURE_BYTES + 1;
 const NODE_ID_BYTES = 64;
 
 const KINDS = ["ping", "pong", "findNode", "neighbors", "recordRequest", "recordResponse"] as const;
-/** Protocol version in a ping, the one that Besu writes; receivers ignore it. */
+/** Protocol version in a ping, as Besu writes it; receivers ignore it. */
 const PROTOCOL_VERSION = 5;
 
-/** Hash, signature, type and data of a packet, and its hash apart, which the response names. */
+/** Encodes a packet as hash, signature, type and data; also returns the hash, which the response names. */
 export function encodePacket(
   packet: Packet,
   privateKey: Uint8Array,
@@ -151,7 +151,7 @@ function signerOf(bytes: Uint8Array): Uint8Array | undefined {
   return curve.recover(keccak256(bytes.subarray(HASH_BYTES + SIGNATURE_BYTES)), rs, recovery);
 }
 
-/** Throws RangeError for items that are missing or of a wrong form. */
+/** Reads a packet; throws RangeError for items that are missing or malformed. */
 function packetFromItems(kind: (typeof KINDS)[number], data: Uint8Array): Result<Packet, PacketErrorCode> {
   const spans = readLeadingRlpList(data);
   const item = (at: number): RlpItem | undefined => {
@@ -186,7 +186,7 @@ function packetFromItems(kind: (typeof KINDS)[number], data: Uint8Array): Result
   }
 }
 
-/** Items of later versions may nest; a packet has at most 1600 bytes, so a bound costs nothing. */
+/** Bound on nesting: items of later versions may nest, and a packet has at most 1600 bytes. */
 const ITEM_DEPTH = 16;
 
 function recordResponse(
@@ -200,13 +200,13 @@ function recordResponse(
   return ok({ kind: "recordResponse", requestHash, record: record.value });
 }
 
-/** A ping may leave out where it comes from. */
+/** The endpoint of a ping, which may leave out where it comes from. */
 function endpointOrNone(item: RlpItem | undefined): Endpoint | undefined {
   if (item instanceof Uint8Array || item === undefined || item.length === 0) return undefined;
   return endpointFromItems(item);
 }
 
-/** Nodes whose entries cannot be read are left out, as one of many. */
+/** Reads the named nodes; leaves out those whose entries are malformed. */
 function contactsFrom(item: RlpItem | undefined): readonly NodeContact[] {
   if (item === undefined || item instanceof Uint8Array) throw new RangeError("neighbors are a list");
   return item.flatMap((entry) => contactFrom(entry) ?? []);
@@ -234,7 +234,7 @@ function numberOf(item: RlpItem | undefined): bigint {
   return bytesToBigint(bytes);
 }
 
-/** Later versions may put something else there. */
+/** The sequence of a record; undefined when later versions put something else there. */
 function sequenceOf(item: RlpItem | undefined): bigint | undefined {
   return item instanceof Uint8Array && item.length <= 8 ? bytesToBigint(item) : undefined;
 }

@@ -5,30 +5,30 @@ import { isLocal } from "./endpoint.ts";
 import type { NodeContact } from "./packets.ts";
 import type { DiscoveryRequests } from "./requests.ts";
 
-/** Who brought a node that is to be pinged: itself, another node or a list, or the operator. */
+/** Who introduced a node that is to be pinged: the node itself, another node or a list, or the operator. */
 export type NodeSource = "called" | "named" | "bootnode";
 
-/** A node without an answer is not pinged again before that. */
+/** Shortest time before a node that has not answered is pinged again. */
 const REPEAT_PING_MS = 10_000;
 const MAX_RECENT_PINGS = 4096;
 /**
- * Requests at the same time, beyond which a node is not pinged: one that called, so that a flood of calls in the name of
- * others does not keep out those that look-ups find, and one that was named. The operator's bootnodes always are.
+ * Most pending requests with which a node is still pinged: one that called itself, so that a flood of calls in the name of
+ * others does not keep out nodes found by lookups, and one that was named. The operator's bootnodes are always pinged.
  */
 const MAX_PENDING: Readonly<Record<NodeSource, number>> = {
   called: 64,
   named: 128,
   bootnode: Number.POSITIVE_INFINITY,
 };
-/** Requests to one address at the same time. Local ones are exempt, where whole networks share one. */
+/** Most pending requests to one address. Local addresses are exempt, because whole networks may share one. */
 const MAX_PENDING_AT_ADDRESS = 8;
 
-/** Whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
+/** Decides whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
 export class PingLimits {
   private readonly clock: Pick<Clock, "nowMs">;
   private readonly requests: Pick<DiscoveryRequests, "pending" | "pendingAt">;
   private readonly onCrowded: () => void;
-  /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
+  /** When nodes were last pinged, by id and address, so that a wrong address does not delay the right one. */
   private readonly pinged = new Map<string, number>();
 
   constructor(
@@ -41,7 +41,7 @@ export class PingLimits {
     this.onCrowded = onCrowded;
   }
 
-  /** Not when it was pinged just now, nor while too many are. */
+  /** False when the node was pinged just now, or too many pings are pending. */
   mayPing(node: NodeContact, source: NodeSource): boolean {
     const lastMs = this.pinged.get(placeOf(node));
     if (lastMs !== undefined && this.clock.nowMs() < lastMs + REPEAT_PING_MS) return false;

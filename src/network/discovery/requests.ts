@@ -11,9 +11,9 @@ export interface DiscoveryRequestParts {
   readonly clock: Clock;
   /** Sends a request and returns its hash. */
   readonly send: (node: NodeContact, request: Request) => Uint8Array;
-  /** A node has answered a ping after its time, at the place of the ping: it has proved its endpoint all the same. */
+  /** Called when a node has answered a ping late, from the pinged endpoint, which is proved all the same. */
   readonly onLatePong: (node: NodeContact, pong: Pong) => void;
-  /** A response named so many nodes too many. */
+  /** Called with the number of surplus nodes in a response. */
   readonly onSurplus: (count: number) => void;
 }
 
@@ -22,13 +22,13 @@ export type Request =
   | { readonly kind: "findNode"; readonly target: Uint8Array }
   | { readonly kind: "recordRequest" };
 
-/** Longest wait for a response: longer than two ways around the world, and than a busy Besu takes. */
+/** Longest wait for a response: longer than two trips around the world, and than a busy Besu takes. */
 const RESPONSE_MS = 1000;
-/** How long a pong counts that nobody waits for any more, since its sender may be busy: as long as a ping is valid (p2p.md#packets). */
+/** Time for which a late pong still counts, since its sender may be busy: as long as a ping is valid (p2p.md#packets). */
 const LATE_PONG_MS = 60_000;
-/** Pings without an answer that are remembered. How many there are at a time, and to one address, pingLimits.ts decides. */
+/** Number of unanswered pings remembered; pingLimits.ts bounds how many are pending, and to one address. */
 const MAX_UNANSWERED = 4096;
-/** go-ethereum splits 16 nodes over two packets. */
+/** Most nodes accepted in a response: go-ethereum splits 16 over two packets. */
 const MAX_NODES_TAKEN = 16;
 /** Longest time from the first packet of neighbors to the last. */
 const MORE_NEIGHBORS_MS = 300;
@@ -36,7 +36,7 @@ const MORE_NEIGHBORS_MS = 300;
 interface Waiting {
   readonly node: NodeContact;
   readonly hash: Uint8Array;
-  /** Takes a packet of the expected kind; true when nothing more is expected. */
+  /** Receives a packet of the expected kind; true when nothing more is expected. */
   readonly take: (packet: Packet) => boolean;
   readonly end: () => void;
   timer: Timer;
@@ -48,12 +48,12 @@ interface Unanswered {
   readonly untilMs: number;
 }
 
-/** What answers what. */
+/** The kind of response to each kind of request. */
 const RESPONSE_OF = { ping: "pong", findNode: "neighbors", recordRequest: "recordResponse" } as const;
 
 /**
- * Requests to other nodes, which wait for what answers them: a response counts from the node and the IP address that were
- * asked, and where the protocol has it, only with the request's hash.
+ * Requests to other nodes, which wait for their responses: a response must come from the node and the IP address that were
+ * asked and, where the protocol provides it, carry the request's hash.
  */
 export class DiscoveryRequests {
   private readonly clock: Clock;
@@ -90,8 +90,8 @@ export class DiscoveryRequests {
   }
 
   /**
-   * The pong, or undefined when none came. A node that is already being asked is not asked twice, and what it answers at
-   * one endpoint proves nothing about another.
+   * Pings a node; undefined when no pong came. A node with a pending ping is not pinged twice, and its answer from one
+   * endpoint proves nothing about another.
    */
   ping(node: NodeContact): Promise<Pong | undefined> {
     const id = toHex(node.nodeId);
@@ -105,7 +105,7 @@ export class DiscoveryRequests {
     return asked;
   }
 
-  /** Whether the ping to that node at that place, whose answer is awaited, is answered; undefined when there is none. */
+  /** Whether the pending ping to this node at this endpoint is answered; undefined when there is none. */
   pendingPing(node: NodeContact): Promise<boolean> | undefined {
     const pending = this.pings.get(toHex(node.nodeId));
     if (pending === undefined || !isAt(pending.node, node)) return undefined;
@@ -120,7 +120,7 @@ export class DiscoveryRequests {
     );
   }
 
-  /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
+  /** The closest nodes to `target` that `node` knows; undefined when it named none in time. */
   findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
     return new Promise((resolve) => {
       let nodes: NodeContact[] | undefined;
@@ -147,7 +147,7 @@ export class DiscoveryRequests {
     });
   }
 
-  /** Takes a response; false when no request waits for it. */
+  /** Receives a response; false when no request waits for it. */
   receive({ packet, nodeId }: ReceivedPacket, fromIp: string): boolean {
     const key = keyOf(packet.kind, nodeId);
     const waiting = this.waiting.get(key);
@@ -164,7 +164,7 @@ export class DiscoveryRequests {
     return true;
   }
 
-  /** Whether the pong answers a ping that nobody waits for any more. */
+  /** Whether the pong answers a ping that has timed out. */
   private takeLate(pong: Pong, nodeId: Uint8Array, fromIp: string): boolean {
     const id = toHex(nodeId);
     const ping = this.unanswered.get(id);
@@ -204,7 +204,7 @@ export class DiscoveryRequests {
     });
   }
 
-  /** Sends a request and waits for what answers it; ends at once, with undefined, when the node is already asked the same. */
+  /** Sends a request and waits for the response; undefined at once when the same request to the node is pending. */
   private wait(
     node: NodeContact,
     request: Request,
@@ -239,7 +239,7 @@ export class DiscoveryRequests {
 
 const NO_TIMER: Timer = { cancel: () => undefined };
 
-/** Whether both are one place to send datagrams to. */
+/** Whether both endpoints have the same address for datagrams. */
 export function isAt(a: Endpoint, b: Endpoint): boolean {
   return a.ip === b.ip && a.udpPort === b.udpPort;
 }

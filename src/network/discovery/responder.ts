@@ -13,14 +13,14 @@ export interface ResponderParts {
   /** When a packet sent now expires, seconds since 1970. */
   readonly expiration: () => bigint;
   readonly send: (packet: Packet, to: Endpoint) => void;
-  /** A node has pinged us, and was answered. */
+  /** Called when a node has pinged us, and was answered. */
   readonly onPinged: (node: NodeContact) => void;
 }
 
 /** Whether a packet was answered, or why not. */
 export type ResponseOutcome = "answered" | "expired" | "unproven" | "unrequested";
 
-/** Answers what another node asks for (p2p.md#bonding). `from` has the TCP port 0. */
+/** Answers another node's request (p2p.md#bonding). `from` has the TCP port 0. */
 export function respond(
   { packet, hash, nodeId }: ReceivedPacket,
   from: Endpoint,
@@ -51,7 +51,7 @@ export function respond(
   return "answered";
 }
 
-/** Besu takes the TCP port from the ping, too. The address of the datagram is the one that can be proved. */
+/** The sender of a ping. Besu takes the TCP port from the ping, too. Only the address of the datagram can be proved. */
 export function pinger(
   ping: Extract<Packet, { kind: "ping" }>,
   from: Endpoint,
@@ -60,7 +60,9 @@ export function pinger(
   return { ...from, tcpPort: ping.from?.tcpPort ?? from.udpPort, nodeId };
 }
 
-/** Whether a packet has expired. The time is a signed number of 64 bits, as in go-ethereum: one beyond those is long past. */
+/**
+ * Whether a packet has expired. The time is a signed number of 64 bits, as in go-ethereum: a larger one counts as long past.
+ */
 function hasExpired({ expiration }: { readonly expiration: bigint }, now: bigint): boolean {
   return BigInt.asIntN(64, expiration) < now;
 }

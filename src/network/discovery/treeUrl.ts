@@ -18,12 +18,12 @@ export function parseTreeUrl(url: string): Result<TreeUrl, "malformedTreeUrl"> {
   return ok({ publicKey, domain: domain.toLowerCase() });
 }
 
-/** A name has 253 characters (RFC 1035), of which an entry's hash takes up to 52 and a dot. */
+/** Longest domain: a name has 253 characters (RFC 1035), and an entry's hash takes up to 52 and a dot. */
 const MAX_DOMAIN_CHARACTERS = 200;
 const DOMAIN =
   /^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
-/** RFC 4648, capitals without padding; undefined for anything else. */
+/** Decodes base32 of RFC 4648, capitals without padding; undefined for anything else. */
 export function bytesFromBase32(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
   let bits = 0;
@@ -38,7 +38,7 @@ export function bytesFromBase32(text: string): Uint8Array | undefined {
     count -= 8;
     bytes[at++] = (bits >> count) & 0xff;
   }
-  // Less than a character is left over, and it is zero.
+  // The leftover bits are fewer than a character's, and zero.
   return count < 5 && (bits & ((1 << count) - 1)) === 0 ? bytes : undefined;
 }
 

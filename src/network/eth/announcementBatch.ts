@@ -11,7 +11,7 @@ export interface PendingAnnouncement {
 }
 
 /**
- * An announcement batch for several peers, each of which gets the transactions that it is not known to have; equal
+ * A batch of announcements for several peers, each of which gets the transactions that it is not known to have; equal
  * messages are encoded once.
  */
 export class AnnouncementBatch {
@@ -44,7 +44,7 @@ export class AnnouncementBatch {
 
 type BatchEncoder = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
 
-/** Messages of at most 1 MiB, each with at least one transaction. */
+/** Encodes messages of at most 1 MiB, each with at least one transaction. */
 function encodeFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   let bytes = 0;
@@ -81,7 +81,7 @@ function encodeBare(pending: readonly PendingAnnouncement[]): readonly Uint8Arra
   });
 }
 
-/** Split by the most hashes of one message. */
+/** Announcements, split by the limit of hashes in one message. */
 function announcementsOf(
   pending: readonly PendingAnnouncement[],
 ): readonly (readonly PendingAnnouncement[])[] {

@@ -19,7 +19,7 @@ export function readBlockAnnouncements(payload: Uint8Array): BlockAnnouncement[]
   });
 }
 
-/** Types as one string, sizes, hashes: the format since eth/68. */
+/** Encodes types as one string, sizes, hashes: the format since eth/68. */
 export function encodeTransactionAnnouncements(
   announcements: readonly TransactionAnnouncement[],
 ): Uint8Array {
@@ -45,7 +45,7 @@ export function readTransactionAnnouncements(payload: Uint8Array): TransactionAn
   }));
 }
 
-/** The only field where leading zeros are accepted (p2p.md#eth-messages). */
+/** Reads a size, the only field where leading zeros are accepted (p2p.md#eth-messages). */
 function lenientSize(part: Uint8Array | undefined): number {
   const digits = stringOf(part);
   if (digits.length > 4) throw new RangeError("a size of more than 4 bytes");

@@ -15,7 +15,7 @@ export interface BlockGossipParts {
   readonly peers: () => readonly Peer[];
   /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;
-  /** A peer may have a greater height. */
+  /** Called when a peer may have a greater height. */
   readonly onPeersChanged: () => void;
 }
 
@@ -36,8 +36,8 @@ export class BlockGossip {
   }
 
   /**
-   * A NewBlock message arrived. Its body stays undecoded: each validator sends each block to all peers, and a body may contain
-   * anything.
+   * Receives a NewBlock message. Its body stays undecoded: each validator sends each block to all peers, and a body may
+   * contain anything.
    */
   receive(peer: Peer, session: Session, payload: Uint8Array): void {
     const opened = openNewBlock(payload);

@@ -12,33 +12,33 @@ import type { ValidationCounts } from "./transactionScore.ts";
 export interface GossipQueueParts<Peer> {
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
-  /** Does the work now, or when the peer's time budget allows. */
+  /** Does the work now, or when the peer's time budget permits. */
   readonly inShare: (peer: Peer, work: () => void) => void;
   /** The message's transactions, decoded lazily; throws RangeError for malformed input. */
   readonly open: (payload: Uint8Array) => Iterator<Transaction>;
-  /** Synchronous where the result is known at once. */
+  /** Validates transactions; synchronous when the result is known at once. */
   readonly validate: (
     peer: Peer,
     transactions: readonly Transaction[],
   ) => ValidationCounts | Promise<ValidationCounts>;
   readonly onBreach: (peer: Peer, detail: string) => void;
-  /** A message was dropped, because too much waits. */
+  /** Called when a message was dropped because too much waits. */
   readonly onDropped: (peer: Peer) => void;
 }
 
 /**
- * Reads peers' unsolicited transactions a few at a time, after all other input: a proposal or a vote does not wait
- * behind a flood of them.
+ * Reads peers' unsolicited transactions a few at a time, after all other input: a proposal or a vote does not wait behind a
+ * flood of them.
  *
  *     message ──> waits behind the peer's others ──> a batch decoded ──> senders recovered, validated ──> a larger batch
  *                                                                                                   └─> many rejected: abandoned
  *
- * Invariants: one batch of a peer is in progress at a time, within the peer's time budget; its transactions reach the
- * pool in order; what waits is bounded in bytes, and the newest is dropped: other peers have it, and announce it again.
+ * Invariants: one batch of a peer is in progress at a time, within the peer's time budget; its transactions reach the pool
+ * in order; waiting messages are bounded in bytes, and the newest is dropped: other peers have it, and announce it again.
  */
 export class GossipQueue<Peer> {
   private readonly parts: GossipQueueParts<Peer>;
-  /** Each has at least one message, of which a batch is in progress or scheduled. */
+  /** Queues by peer; each has at least one message, of which a batch is in progress or scheduled. */
   private readonly queues = new Map<Peer, PeerMessages>();
   private unreadBytes = 0;
 
@@ -107,7 +107,7 @@ interface Unread {
 
 interface Batch {
   readonly batch: readonly Transaction[];
-  /** The message has no more transactions. */
+  /** True when the message has no more transactions. */
   readonly isEnd: boolean;
 }
 
@@ -116,11 +116,11 @@ interface BatchResult {
   readonly counts: ValidationCounts;
 }
 
-/** One peer's unread messages, of which the oldest is read batch by batch. */
+/** One peer's unread messages; the oldest is read batch by batch. */
 class PeerMessages {
   private readonly messages: Unread[] = [];
   private batchSize = FIRST_BATCH;
-  /** Bytes of the messages that have not been read to the end. */
+  /** Bytes of messages that have not been read to the end. */
   bytes = 0;
 
   get isEmpty(): boolean {
@@ -155,7 +155,7 @@ class PeerMessages {
   }
 }
 
-/** Up to `most` transactions or SLICE_BYTES. */
+/** Takes up to `most` transactions or SLICE_BYTES. */
 function take(transactions: Iterator<Transaction>, most: number): Batch {
   const batch: Transaction[] = [];
   let bytes = 0;

@@ -3,7 +3,7 @@ import type { HeaderQuery } from "./messages.ts";
 import { hashOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 import { encodeScalar } from "./wireWriter.ts";
 
-/** Codec of what a GetBlockHeaders message asks for (p2p.md#eth-messages). */
+/** Codec of the query in a GetBlockHeaders message (p2p.md#eth-messages). */
 export function encodeHeaderQuery({ start, max, skip, isReverse }: HeaderQuery): Uint8Array {
   return encodeRlpList([
     "hash" in start ? encodeRlpString(start.hash) : encodeScalar(start.number),
@@ -13,7 +13,7 @@ export function encodeHeaderQuery({ start, max, skip, isReverse }: HeaderQuery):
   ]);
 }
 
-/** Throws RangeError. */
+/** Reads a query; throws RangeError. */
 export function readHeaderQuery(body: Uint8Array): HeaderQuery {
   const [start, max, skip, reverse] = tupleOf(body, 4);
   const direction = scalarOf(reverse, 1);

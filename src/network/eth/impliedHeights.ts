@@ -7,9 +7,9 @@ import type { Peer } from "./peer.ts";
 import type { EthChain } from "./ports.ts";
 
 /**
- * Derives validators' heights from their consensus messages. A validator that sends messages for the height after next
- * has the next block, which is mostly being committed here at the same moment: its height is raised only after a short
- * delay. Larger leads are believed at once.
+ * Derives validators' heights from their consensus messages. A validator that sends messages for the height after next has
+ * the next block, which is usually being committed here at the same moment: its height is raised only after a short delay.
+ * Larger leads are believed at once.
  */
 export interface ImpliedHeights {
   note(validator: Address, number: bigint): void;
@@ -24,7 +24,7 @@ export function createImpliedHeights(parts: {
 }): ImpliedHeights {
   const { clock, chain } = parts;
   const headNumber = (): bigint => chain.head.header.number;
-  /** One entry per validator: no more than are connected. */
+  /** Pending heights, one per validator: no more than are connected. */
   const waiting = new Map<string, { readonly validator: Address; readonly number: bigint }>();
   let timer: Timer | undefined;
 

@@ -21,17 +21,16 @@ export const MAX_BLOCK_BYTES = 16 * MIB;
 export const MAX_HEADER_BYTES = 256 * KIB;
 
 /**
- * Most entries of a message. Who was told of the whole pool may ask for as many transactions as were announced at once;
- * of a request no more hashes are kept than are served.
+ * Most entries of a message. A peer that got the whole pool announced may request as many transactions as were announced at
+ * once; no more hashes of a request are kept than are served.
  */
 export const MAX_REQUESTED_HASHES = 4_096;
 export const MAX_BLOCK_ANNOUNCEMENTS = 1_024;
 /** Longest list of transaction hashes sent or accepted (p2p.md#transaction-gossip). */
 export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;
 /**
- * Most unsolicited transactions read from one message, at some 8 µs each: as many usual ones as fit into the 1 MiB that
- * is the most a client sends (p2p.md#transaction-gossip). A message of several transactions is never longer than twice
- * that.
+ * Most unsolicited transactions read from one message, at some 8 µs each: as many usual ones as fit into 1 MiB, the most
+ * that a client sends (p2p.md#transaction-gossip). A message of several transactions is never longer than twice that.
  */
 export const MAX_TRANSACTIONS = 10_922;
 export const MAX_TRANSACTIONS_BYTES = 2 * MIB;
@@ -55,11 +54,14 @@ export const MAX_SERVED_TRANSACTIONS = 256;
  * slow reader costs little.
  */
 export const SERVED_BYTES = 2 * MIB;
-/** The items of a response have no more bytes than Besu accepts in a message, and this node in a response (MAX_CONTENT_BYTES). */
+/**
+ * Most bytes of the items of a response: as many as Besu accepts in a message, and this node in a response
+ * (MAX_CONTENT_BYTES).
+ */
 export const MOST_SERVED_BYTES = 10 * MIB;
-/** Steps of a request that are served in one event-loop slice: some ms. */
+/** Number of steps of a request served in one event-loop slice: some ms. */
 export const STEPS_PER_SLICE = 8;
-/** Items of a response that are collected in one step: headers and transactions. */
+/** Number of items of a response collected in one step: headers and transactions. */
 export const STEP_ITEMS = 64;
 /** Most queued requests of one peer; a peer that exceeds it is disconnected as useless. */
 export const MAX_WAITING_REQUESTS = 64;
@@ -76,11 +78,11 @@ export const LONGEST_RESPONSE_MS = 60_000;
 export const MAX_OUTSTANDING_REQUESTS = 5;
 /** Timeouts in a row of one kind of request that end the connection (p2p.md#requests-and-limits). */
 export const MAX_TIMEOUTS = 5;
-/** Timed-out requests whose late responses are no offence. */
+/** Number of timed-out requests whose late responses are no offence. */
 export const MAX_REMEMBERED_TIMEOUTS = 64;
 
 /**
- * Hashes that a peer is known to have. Besu keeps 100,000 (p2p.md#transaction-gossip); a hash matters only for the
+ * Most hashes that a peer is known to have. Besu keeps 100,000 (p2p.md#transaction-gossip); a hash matters only for the
  * seconds in which it travels, and 25 peers with so many would take a quarter of a gigabyte.
  */
 export const MAX_KNOWN_TRANSACTIONS = 32_768;
@@ -112,8 +114,8 @@ export const IGNORED_SCORE = 1_024;
 export const HIGHEST_TRANSACTION_SCORE = 2_048;
 export const SCORE_LEAK_PER_SECOND = 64;
 /**
- * Share of a rejected transaction that one counts which was announced and never came: it may have been mined meanwhile,
- * with a full block of others.
+ * Weight of an announced transaction that never came, as a share of a rejected one: it may have been mined meanwhile, with a
+ * full block of others.
  */
 export const UNDELIVERED_WEIGHT = 1 / 16;
 /** Largest difference between the announced and the delivered size, in bytes, as in go-ethereum. */
@@ -127,13 +129,13 @@ export const MAX_ANNOUNCED_TRANSACTIONS = 4_096;
 /** Interval of requests for announced transactions, and most hashes per request (p2p.md#transaction-gossip). */
 export const FETCH_INTERVAL_MS = 500;
 export const MAX_FETCHED_TRANSACTIONS = 256;
-/** Most open transaction requests to one peer: of its five request slots some stay free for blocks. */
+/** Most open transaction requests to one peer: some of its five request slots stay free for blocks. */
 export const MAX_FETCHES_OF_PEER = 3;
 /** New transactions are collected this long before they are sent together. */
 export const ANNOUNCE_DELAY_MS = 20;
-/** Collected transactions that are sent without waiting longer. */
+/** Number of collected transactions that are sent without waiting longer. */
 export const MAX_COLLECTED_TRANSACTIONS = 1_024;
-/** A transaction that was offered to the pool is not offered again for this time, whatever the result. */
+/** Time for which a transaction that was offered to the pool is not offered again, whatever the result. */
 export const REOFFER_AFTER_MS = 60_000;
 export const MAX_OFFERED_TRANSACTIONS = 65_536;
 

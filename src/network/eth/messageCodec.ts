@@ -9,9 +9,9 @@ import type { BlockErrorCode } from "./ports.ts";
 import { withoutRequestId } from "./wireReader.ts";
 
 /**
- * Codec of the eth messages (p2p.md#eth-messages). Decoding is strict, and bounded before anything is decoded: by
- * the length of the payload, then by the number of entries. Malformed input is an error value; what a message says is
- * not validated here.
+ * Codec of the eth messages (p2p.md#eth-messages). Decoding is strict, and bounded before anything is decoded: by the length
+ * of the payload, then by the number of entries. Malformed input is an error value; the content of a message is not
+ * validated here.
  */
 
 /** Why a message was refused; a small set, suited for counting. */

@@ -39,7 +39,7 @@ export interface MessageFormat<Kind extends MessageKind> {
   readonly decode: (payload: Uint8Array) => MessageOf<Kind>;
 }
 
-/** Most transactions in a message that nobody asked for, and most bytes of several of them. */
+/** Most transactions in an unsolicited message, and most bytes of several of them. */
 export const UNSOLICITED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
 const REQUESTED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
 

@@ -8,14 +8,14 @@ import type { ResponseKind } from "./requests.ts";
 import type { RequestKind, RequestServer } from "./serve.ts";
 import type { TransactionGossip } from "./transactionGossip.ts";
 
-/** Receives one message of a greeted session; it owns the payload, and returns soon. */
+/** Receives one message of a greeted session; it owns the payload, and must return soon. */
 export type MessageHandler = (peer: Peer, session: Session, payload: Uint8Array) => void;
 
 export type MessageHandlers = Readonly<Record<MessageKind, MessageHandler>>;
 
 /**
- * What is done with each kind of message. Only small messages are decoded at once: blocks, transactions and responses
- * go to who reads them step by step.
+ * Handlers of each kind of message. Only small messages are decoded at once: blocks, transactions and responses go to
+ * readers that work step by step.
  */
 export function createMessageHandlers(parts: {
   readonly pool: Pick<EthPool, "isOpen">;
@@ -60,7 +60,7 @@ export function createMessageHandlers(parts: {
     pooledTransactions: response("pooledTransactions"),
     // This node never requests state nodes.
     nodeData: (peer, session) => refuseUnsolicited(peer, session, "nodeData"),
-    // Nor receipts, and 16 MiB of them take a second to decode.
+    // This node never requests receipts either, and 16 MiB of them take a second to decode.
     receipts: (peer, session) => refuseUnsolicited(peer, session, "receipts"),
   };
 }
@@ -87,7 +87,7 @@ function refuseUnsolicited(peer: Peer, session: Session, kind: MessageKind): voi
   session.disconnect("breachOfProtocol", `unsolicited ${kind}`);
 }
 
-/** Hands the undecoded response to the request that it belongs to. */
+/** Passes the undecoded response to the request that it belongs to. */
 function response(kind: ResponseKind): MessageHandler {
   return (peer, session, payload) => {
     const opened = openResponse(kind, payload);

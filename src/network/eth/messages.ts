@@ -9,12 +9,12 @@ import type { Transaction } from "../../types/transaction.ts";
 export const ETH_VERSIONS = [66, 67, 68] as const;
 export const LATEST_ETH_VERSION = 68;
 export const ETH_MESSAGE_CODES = 17;
-/** The first version that announces transactions with type and size; before, by hash alone. */
+/** The first version that announces transactions with type and size; earlier ones announce only hashes. */
 export const DETAILED_ANNOUNCEMENTS_VERSION = 68;
 
 export type EthVersion = (typeof ETH_VERSIONS)[number];
 
-/** Codes of all versions; which of them a version has, kindsOf tells (p2p.md#eth-messages). */
+/** Codes of all versions; kindsOf returns those of one version (p2p.md#eth-messages). */
 export const CODES: Readonly<Record<MessageKind, number>> = {
   status: 0x00,
   newBlockHashes: 0x01,
@@ -77,7 +77,7 @@ export interface HeaderQuery {
   readonly max: number;
   /** Blocks skipped between two headers. */
   readonly skip: number;
-  /** Towards genesis. */
+  /** True for descending numbers, towards genesis. */
   readonly isReverse: boolean;
 }
 
@@ -93,7 +93,7 @@ export interface TransactionAnnouncement {
   readonly hash: Hash;
 }
 
-/** A transaction as it was announced: before eth/68 there are hashes alone. */
+/** A transaction as it was announced: before eth/68 only its hash. */
 export type AnnouncedTransaction = Pick<TransactionAnnouncement, "hash"> & Partial<TransactionAnnouncement>;
 
 interface WithRequestId {
@@ -102,9 +102,9 @@ interface WithRequestId {
 }
 
 /**
- * What each message says. For a new one, add it here; the compiler then asks for its entries in CODES, in
- * MESSAGE_FORMATS (messageFormats.ts) and in the handlers (messageHandlers.ts). A kind that not every version has also
- * needs an entry in VERSIONS_OF.
+ * The contents of each message. Add a new one here; the compiler then requires its entries in CODES, in MESSAGE_FORMATS
+ * (messageFormats.ts) and in the handlers (messageHandlers.ts). A kind that not every version has also needs an entry in
+ * VERSIONS_OF.
  */
 interface MessageContents {
   readonly status: { readonly status: Status };
@@ -121,7 +121,7 @@ interface MessageContents {
   readonly getPooledTransactions: WithRequestId & { readonly hashes: readonly Hash[] };
   readonly pooledTransactions: WithRequestId & { readonly transactions: readonly Transaction[] };
   readonly getNodeData: WithRequestId & { readonly hashes: readonly Hash[] };
-  /** State trie nodes and code; this node has none to give, and asks for none. */
+  /** State trie nodes and code; this node serves and requests none. */
   readonly nodeData: WithRequestId & { readonly nodes: readonly Uint8Array[] };
   readonly getReceipts: WithRequestId & { readonly hashes: readonly Hash[] };
   readonly receipts: WithRequestId & { readonly receipts: readonly (readonly BareReceipt[])[] };

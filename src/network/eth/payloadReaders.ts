@@ -63,8 +63,8 @@ export async function readBodiesInSlices(
 }
 
 /**
- * Copies each transaction, because it may stay in the pool long after the message; blobs are left out. Transactions
- * beyond `limit` are ignored; several of them may have at most `most` bytes together.
+ * Reads and copies each transaction, because it may stay in the pool long after the message; blobs are left out.
+ * Transactions beyond `limit` are ignored; several of them may have at most `most` bytes together.
  */
 export function readTransactions(list: Uint8Array, limits: TransactionListLimits): Transaction[] {
   return [...readTransactionsOneByOne(list, limits)];
@@ -75,7 +75,7 @@ export interface TransactionListLimits {
   readonly most: number;
 }
 
-/** Like `readTransactions`, but reads each transaction when it is asked for. */
+/** Like `readTransactions`, but reads each transaction on demand. */
 export function* readTransactionsOneByOne(
   list: Uint8Array,
   { limit, most }: TransactionListLimits,
@@ -93,7 +93,7 @@ export function* readTransactionsOneByOne(
 /** A transaction that was requested. */
 export interface DeliveredTransaction {
   readonly transaction: Transaction;
-  /** Bytes of its encoding, blobs included: what announcements call its size. */
+  /** Bytes of its encoding, blobs included: its size in announcements. */
   readonly size: number;
 }
 
@@ -187,7 +187,7 @@ function readHeader(part: Uint8Array): Header {
   return unwrap(decodeHeader(part));
 }
 
-/** Checked before decoding: a header of only empty items would cost a hundred times its length. */
+/** Checks the length before decoding: a header of only empty items would cost a hundred times its length. */
 function checkHeaderLength(part: Uint8Array): void {
   if (part.length > MAX_HEADER_BYTES) throw new RangeError(`a header of ${part.length} bytes`);
 }

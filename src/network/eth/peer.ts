@@ -30,7 +30,7 @@ export type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
 export interface PeerParts {
   readonly clock: Clock;
-  /** Its head bounds the transactions of a requested body. */
+  /** The local chain, whose head bounds the transactions of a requested body. */
   readonly chain: Pick<EthChain, "head">;
   readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
 }
@@ -45,11 +45,11 @@ export class Peer {
   /** Its Status; undefined before it arrived. */
   status: Status | undefined;
   /**
-   * Its best known block: from its Status, later the parent of a block that it announced, or one that it named
+   * Its best known block: from its Status, later the parent of a block that it announced, or a block that it named
    * (p2p.md#block-propagation).
    */
   best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
-  /** Highest block that it should have; undefined until this node has the header of its head, or got it. */
+  /** Highest block that it should have; undefined until this node has, or got, the header of its head. */
   height: bigint | undefined;
   readonly connections = createPeerConnections();
   readonly requests: Requests;
@@ -57,7 +57,7 @@ export class Peer {
   readonly knownTransactions = new KnownHashes(MAX_KNOWN_TRANSACTIONS);
   /** Blocks sent to it, in full or by hash. */
   readonly sentBlocks = new KnownHashes(MAX_KNOWN_BLOCKS);
-  /** Announced by the peer and not requested yet, by hash. */
+  /** Transactions announced by the peer and not requested yet, by hash. */
   readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
   private readonly chain: PeerParts["chain"];
@@ -87,7 +87,7 @@ export class Peer {
     return this.connections.version;
   }
 
-  /** The operator configured it as a peer. */
+  /** True when the operator configured it as a peer. */
   get isMaintained(): boolean {
     return this.connections.isMaintained;
   }
@@ -96,14 +96,14 @@ export class Peer {
     return this.connections.isTrusted;
   }
 
-  /** An error means no valid response; a malformed response has already ended the connection. */
+  /** Requests headers. An error means no valid response; a malformed response has already ended the connection. */
   requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>> {
     return this.request("blockHeaders", encodeHeaderQuery(query), (list) =>
       readHeaders(list, Math.max(1, query.max)),
     );
   }
 
-  /** Bodies of at most so many transactions each; as many as the head's gas limit allows when absent. */
+  /** Requests bodies of at most `maxTransactions` each; as many as the head's gas limit permits when absent. */
   requestBodies(
     hashes: readonly Hash[],
     maxTransactions = maxTransactionsAfter(this.chain.head.header),
@@ -143,7 +143,7 @@ export class Peer {
     this.connections.penalise();
   }
 
-  /** Counts what the peer did in vain; once unless `count` says otherwise. */
+  /** Counts refused input of the peer, once unless `count` is given. */
   noteRefused(reason: InputRefusal, count = 1): void {
     this.onRefused?.(reason, count);
   }
@@ -178,7 +178,7 @@ export class Peer {
     if (!response.ok) return response;
     try {
       const items = await read(response.value);
-      // An empty list of transactions is usual: they may have been mined in the meantime.
+      // An empty list of transactions is normal: they may have been mined in the meantime.
       if (items.length > 0) this.reward();
       else if (kind !== "pooledTransactions") this.penalise();
       return ok(items);

@@ -5,7 +5,7 @@ import { LATEST_ETH_VERSION } from "./messages.ts";
 /** The connections of one peer: one, or two for some seconds after both ends dialed (p2p.md#connection-policy). */
 export interface PeerConnections {
   readonly isEmpty: boolean;
-  /** The operator configured the peer. */
+  /** True when the operator configured the peer. */
   readonly isMaintained: boolean;
   readonly isTrusted: boolean;
   /** Bytes received over all of them so far. */
@@ -14,7 +14,7 @@ export interface PeerConnections {
   readonly version: number;
   open(session: Session): void;
   close(session: Session): void;
-  /** Status was exchanged over this connection; before, nothing else is sent over it. */
+  /** Marks that Status was exchanged over this connection; nothing else is sent over it before. */
   markGreeted(session: Session): void;
   isGreeted(session: Session): boolean;
   /** Sends over the lasting connection; false when there is none. */

@@ -4,14 +4,14 @@ import { Peer, type PeerParts } from "./peer.ts";
 
 /** The connected peers, by node id. */
 export interface Peers {
-  /** Adds a connection to the session's peer, which is new with its first one. */
+  /** Adds a connection to the session's peer, which is created with its first one. */
   open(session: Session): void;
   of(session: Session): Peer | undefined;
-  /** The session ended; returns its peer if that was its last one. */
+  /** Removes a session that ended; returns its peer if that was its last one. */
   close(session: Session): Peer | undefined;
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly greeted: () => readonly Peer[];
-  /** Fails the open requests to all of them. */
+  /** Fails the open requests to all peers. */
   closeRequests(): void;
 }
 

@@ -19,7 +19,9 @@ export interface EthChain {
   blockByHash(hash: Hash): ServedBlock | undefined;
 }
 
-/** A block with its receipts; what is not in memory is read in steps, which fail when it is removed meanwhile. */
+/**
+ * A block with its receipts; parts that are not in memory are read in steps, which fail when the block is removed meanwhile.
+ */
 export interface ServedBlock extends NamedBlock {
   readonly receipts: readonly BareReceipt[];
   bodyInSteps?(): Steps<Uint8Array>;
@@ -32,12 +34,12 @@ export interface EthPool {
    * False while the node is not in sync: transactions are neither accepted nor requested (p2p.md#transaction-gossip).
    */
   readonly isOpen: boolean;
-  /** True while the full pool takes nothing more: announced transactions wait, and are not requested. */
+  /** True while the full pool accepts nothing more: announced transactions wait, and are not requested. */
   readonly isSaturated: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;
   /**
-   * Recovers the senders and validates the transactions, in order; bounds what waits. With `isAhead` the peer may know
+   * Recovers the senders and validates the transactions, in order; bounds those that wait. With `isAhead` the peer may know
    * a newer state than this node, so rejections that depend on the state weigh less.
    */
   offer(
@@ -52,7 +54,7 @@ export interface AnnouncedBlock {
   readonly hash: Hash;
   /** Length of the message, which is kept undecoded. */
   readonly bytes: number;
-  /** Decodes the body. That can be made arbitrarily slow: the header must be validated before. */
+  /** Decodes the body. A peer can make that arbitrarily slow, so the header must be validated before. */
   open(): Result<Block, BlockErrorCode>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;

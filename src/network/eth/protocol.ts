@@ -30,7 +30,7 @@ import { createTransactionGossip } from "./transactionGossip.ts";
  * transactions (the pool), admitting peers (the peer table).
  */
 export interface Eth {
-  /** Sub-protocols of eth, one for each version, ascending; a connection has the highest that both ends have. */
+  /** Sub-protocols of eth, one for each version, ascending; a connection uses the highest that both ends support. */
   readonly protocols: readonly SubProtocol[];
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly Peer[];
@@ -38,7 +38,7 @@ export interface Eth {
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
   /** A validator's consensus messages imply that it has block `number`; requests will show whether it does. */
   noteImpliedHeight(validator: Address, number: bigint): void;
-  /** To be called for each addition to the pool. */
+  /** Must be called for each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
 }
@@ -48,14 +48,14 @@ export interface EthParts {
   readonly chain: EthChain;
   readonly pool: EthPool;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
   /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;
-  /** A peer came, left, or has a greater height. */
+  /** Called when a peer connected, left, or has a greater height. */
   readonly onPeersChanged: () => void;
-  /** A peer did something in vain, so many times. */
+  /** Called when input of a peer was refused. */
   readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
   /** Runs work after pending I/O; setImmediate unless given. */
   readonly defer?: (action: () => void) => void;
@@ -110,7 +110,7 @@ function createVersion(
     readonly peers: Peers;
     readonly statusExchange: StatusExchange;
     readonly handlers: MessageHandlers;
-    /** The peer's last connection has ended. */
+    /** Called when the peer's last connection has ended. */
     readonly onGone: (peer: Peer) => void;
   },
 ): SubProtocol {

@@ -2,23 +2,23 @@ import type { Steps } from "../../primitives/steps.ts";
 import { MAX_WAITING_REQUESTS, STEPS_PER_SLICE } from "./limits.ts";
 
 /**
- * Queue of peers' requests: serves some steps of one request per event-loop slice, round robin over peers, within the
- * time that untrusted peers have. So a peer that floods requests, or asks for what takes long, delays itself most.
+ * Queue of peers' requests: serves some steps of one request per event-loop slice, round robin over peers, within the time
+ * share of untrusted peers. So a peer that floods requests, or asks for slow ones, delays mostly itself.
  */
 export class RequestQueue<Peer> {
   private readonly inShare: (peer: Peer, work: () => void) => void;
-  /** Each has at least one request; the first is in progress. */
+  /** Requests by peer; each peer has at least one, and the first is in progress. */
   private readonly waiting = new Map<Peer, Steps<void>[]>();
   /** Peers whose next slice is due, in round-robin order. */
   private readonly due = new Set<Peer>();
   private isScheduled = false;
 
-  /** `inShare` does the work now, or when the peer's time budget allows. */
+  /** `inShare` does the work now, or when the peer's time budget permits. */
   constructor(inShare: (peer: Peer, work: () => void) => void) {
     this.inShare = inShare;
   }
 
-  /** False when the peer's queue is full. */
+  /** Queues a request; false when the peer's queue is full. */
   enqueue(peer: Peer, serve: Steps<void>): boolean {
     const requests = this.waiting.get(peer);
     if (requests === undefined) {

@@ -10,7 +10,7 @@ import { CODES } from "./messages.ts";
 import { startResponseTimer } from "./responseTimer.ts";
 import { withRequestId } from "./wireWriter.ts";
 
-/** Requests to peers, by the kind of the response. */
+/** Kinds of requests to peers, named by their responses. */
 export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
 
 export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
@@ -36,15 +36,15 @@ interface Open {
 export interface RequestsParts {
   readonly clock: Clock;
   readonly send: (code: number, payload: Uint8Array) => boolean;
-  /** A request timed out; `isRepeated` after several in a row of one kind. */
+  /** Called when a request timed out; `isRepeated` after several consecutive ones of one kind. */
   readonly onTimeout: (isRepeated: boolean) => void;
   /** Bytes received from the peer so far. */
   readonly receivedBytes: () => number;
 }
 
 /**
- * Open requests to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at a time,
- * each for 5 s, or longer while the peer is sending. A response may arrive over any connection of the peer.
+ * Open requests to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five requests may be open at a
+ * time, each for 5 s, or longer while the peer is sending. A response may arrive over any connection of the peer.
  */
 export class Requests {
   private readonly parts: RequestsParts;
@@ -57,7 +57,7 @@ export class Requests {
     this.parts = parts;
   }
 
-  /** Resolves to the undecoded body of the response. */
+  /** Sends a request; resolves to the undecoded body of the response. */
   async send(kind: ResponseKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>> {
     if (this.isClosed) return failed("peerGone", "the peer is gone");
     if (this.open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many open requests");
@@ -88,7 +88,7 @@ export class Requests {
     return "accepted";
   }
 
-  /** The peer is gone: open requests fail, and so do later ones. */
+  /** Fails open and later requests, because the peer is gone. */
   close(): void {
     this.isClosed = true;
     for (const { timer, settle } of this.open.values()) {
@@ -111,11 +111,11 @@ export class Requests {
   }
 }
 
-/** Requests that timed out: their late responses are no offence, several in a row are. */
+/** Requests that timed out: their late responses are no offence, several consecutive timeouts are. */
 interface Timeouts {
-  /** True after several in a row of one kind. */
+  /** Notes a timeout; true after several consecutive ones of one kind. */
   note(key: string, kind: ResponseKind): boolean;
-  /** A response arrived in time. */
+  /** Notes that a response arrived in time. */
   reset(kind: ResponseKind): void;
   /** True once for the late response to a request. */
   takeLate(key: string): boolean;

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import { LONGEST_RESPONSE_MS, REQUEST_TIMEOUT_MS, RESPONSE_PROGRESS_BYTES } from "./limits.ts";
 
 /**
- * Waits for one response: `onTimeout` runs after 5 s, or later, after a minute at most, while the peer is sending
+ * Waits for one response: `onTimeout` runs after 5 s, or later while the peer is sending, after a minute at most
  * (p2p.md#requests-and-limits).
  */
 export function startResponseTimer(

@@ -30,7 +30,7 @@ export type RequestKind =
   | "getReceipts";
 export type EthRequest = MessageOf<RequestKind>;
 
-/** What is served to peers. */
+/** Sources of the data served to peers. */
 export interface ServedParts {
   readonly chain: EthChain;
   readonly pool: EthPool;
@@ -51,7 +51,7 @@ export class RequestServer {
     session.disconnect("uselessPeer", "too many queued requests");
   }
 
-  /** The peer is gone. */
+  /** Drops the requests of a peer that is gone. */
   forget(peer: Peer): void {
     this.queue.forget(peer);
   }
@@ -59,7 +59,7 @@ export class RequestServer {
   private *serve(peer: Peer, session: Session, request: EthRequest): Steps<void> {
     const { code, payload } = yield* respondTo(request, this.parts);
     yield* compressSnappyInSteps(payload);
-    // The requesting connection may be the one of two that ended.
+    // The requesting connection may have ended, while the other one is open.
     if (!session.send(code, payload)) peer.send(code, payload);
   }
 }
@@ -91,12 +91,12 @@ export function* respondTo(request: EthRequest, { chain, pool }: ServedParts): S
   }
 }
 
-/** Items that are there at once, or are read in steps; undefined for what this node does not have. */
+/** Items that are available at once, or are read in steps; undefined for items that this node does not have. */
 type Items = Iterable<Uint8Array | undefined | Steps<Uint8Array | undefined>>;
 
 /**
- * Collects items up to the size of a response. One with which it would be longer than a peer accepts ends it, or is left out where
- * it is the first: no peer can get it.
+ * Collects items up to the size of a response. An item that would make it longer than a peer accepts ends it, or is left out
+ * if it is the first: no peer can get it.
  */
 function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<Response> {
   const taken: Uint8Array[] = [];
@@ -119,8 +119,8 @@ function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<
 }
 
 /**
- * From the start on, every `skip + 1` blocks, up to the first missing one; a request for zero headers gets one, as Besu
- * does.
+ * Headers from the start on, every `skip + 1` blocks, up to the first missing one; a request for zero headers gets one, as
+ * in Besu.
  */
 function* encodedHeaders(
   { start, max, skip, isReverse }: HeaderQuery,
@@ -163,7 +163,7 @@ function* pooled(hashes: readonly Hash[], pool: EthPool): Generator<Uint8Array |
   }
 }
 
-/** What `read` gives of a block; undefined also when it is not stored, or is removed between two steps. */
+/** The result of `read` for a block; also undefined when the block is not stored, or is removed between two steps. */
 function* whileStored(
   hash: Hash,
   chain: EthChain,

@@ -34,9 +34,9 @@ export function ownStatus(
 }
 
 /**
- * Checks a peer's Status. All errors have the same reason on the wire, so the order is free: network, then genesis,
- * then forks, because the fork id covers the genesis hash and unknown forks are what another genesis looks like. The
- * version is not compared.
+ * Checks a peer's Status. All errors have the same reason on the wire, so the order is free: network, then genesis, then
+ * forks, because the fork id covers the genesis hash and another genesis looks like unknown forks. The version is not
+ * compared.
  */
 export function checkStatus(
   theirs: Status,
@@ -69,7 +69,7 @@ export function encodeStatus(status: Status): Uint8Array {
   ]);
 }
 
-/** Throws RangeError. */
+/** Reads a Status; throws RangeError. */
 export function readStatus(payload: Uint8Array): Status {
   const [version, networkId, totalDifficulty, headHash, genesisHash, fork] = tupleOf(payload, 6);
   const forkId = forkIdFromItems(fork === undefined ? undefined : readRlp(fork, 1));

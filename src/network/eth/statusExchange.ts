@@ -27,7 +27,7 @@ export function createStatusExchange(parts: {
   readonly identity: EthIdentity;
   readonly chain: EthChain;
   readonly logger: Logger;
-  /** The first session with a new peer is greeted. */
+  /** Called when the first session with a new peer is greeted. */
   readonly onGreeted: (peer: Peer) => void;
   readonly onPeersChanged: () => void;
 }): StatusExchange {

@@ -11,9 +11,9 @@ import {
 import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 
-/** Tells peers about transactions of the pool: in full or by hash (p2p.md#transaction-gossip). */
+/** Announces transactions of the pool to peers, in full or by hash (p2p.md#transaction-gossip). */
 export interface TransactionAnnouncer {
-  /** To be called for each addition to the pool, local or remote. */
+  /** Must be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
   /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */
   sendPool(peer: Peer): void;
@@ -21,8 +21,8 @@ export interface TransactionAnnouncer {
 }
 
 /**
- * The protocol only announces blob transactions; the pool keeps them without the blobs, so they cannot be served at
- * all.
+ * Type of blob transactions. The protocol only announces them; the pool keeps them without the blobs, so they cannot be
+ * served at all.
  */
 const BLOB_TYPE = 3;
 
@@ -30,7 +30,7 @@ export function createTransactionAnnouncer(parts: {
   readonly peers: () => readonly Peer[];
   readonly pool: EthPool;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;

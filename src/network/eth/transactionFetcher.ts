@@ -24,17 +24,18 @@ export interface TransactionFetcherParts {
 /**
  * Requests the transactions that peers announce by hash, every 500 ms (p2p.md#transaction-gossip).
  *
- * While the pool is saturated, what was announced waits: it is requested once there may be room.
+ * While the pool is saturated, announced transactions wait, and are requested once there may be room.
  *
- * Invariants: a transaction is requested from one peer at a time, and after a failure from another, or again; what
- * waits is bounded per peer; what is delivered is what was announced, and what never comes counts against the peer.
+ * Invariants: a transaction is requested from one peer at a time, and after a failure from another, or again; waiting
+ * announcements are bounded per peer; deliveries must match announcements, and a transaction that never comes counts against
+ * the peer.
  */
 export class TransactionFetcher {
   private readonly parts: TransactionFetcherParts;
   private timer: Timer | undefined;
-  /** Requested from some peer. */
+  /** Transactions requested from some peer. */
   private readonly inFlight = new Set<string>();
-  /** Open requests by peer. */
+  /** Number of open requests by peer. */
   private readonly openRequests = new WeakMap<Peer, number>();
   /** Peers whose last request failed: others are asked before them. */
   private readonly lateResponders = new WeakSet<Peer>();
@@ -84,7 +85,7 @@ export class TransactionFetcher {
     this.schedule();
   }
 
-  /** Continues without a pause while there is a full request's worth. */
+  /** Continues without a pause while a full request is available. */
   private async fetchFrom(peer: Peer): Promise<void> {
     while (!this.parts.pool.isSaturated && (this.openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
       const wanted = this.takeMissing(peer);
@@ -99,7 +100,7 @@ export class TransactionFetcher {
     const wanted: AnnouncedTransaction[] = [];
     for (const [key, announced] of peer.announced) {
       if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
-      // Requested from another peer: if that fails, this one will be asked.
+      // The transaction was requested from another peer: if that fails, this one will be asked.
       if (this.inFlight.has(key)) continue;
       peer.announced.delete(key);
       if (!this.parts.intake.isKnown(key, announced.hash)) wanted.push(announced);
@@ -123,7 +124,10 @@ export class TransactionFetcher {
     return this.accept(peer, asked, response.value);
   }
 
-  /** False when the peer is disconnected: what it delivered is not what it announced. */
+  /**
+   * Accepts delivered transactions; false when the peer is disconnected, because it delivered something other than
+   * announced.
+   */
   private async accept(
     peer: Peer,
     asked: Map<string, AnnouncedTransaction>,
@@ -152,7 +156,10 @@ export class TransactionFetcher {
     this.openRequests.set(peer, (this.openRequests.get(peer) ?? 0) + change);
   }
 
-  /** No other peer may have announced these hashes. A peer that never responds is disconnected after some requests. */
+  /**
+   * Keeps hashes for a new request, because no other peer may have announced them. A peer that never responds is
+   * disconnected after some requests.
+   */
   private putBack(peer: Peer, wanted: readonly AnnouncedTransaction[]): void {
     for (const announced of wanted) {
       if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS)
@@ -162,7 +169,10 @@ export class TransactionFetcher {
   }
 }
 
-/** Clients count a few bytes more or fewer, those of the encoding around the transaction. */
+/**
+ * Whether a transaction matches its announcement. Clients' sizes differ by a few bytes, those of the encoding around the
+ * transaction.
+ */
 function isAsAnnounced(
   { transaction, size }: DeliveredTransaction,
   announced: AnnouncedTransaction,

@@ -22,14 +22,14 @@ import { NO_COUNTS } from "./transactionScore.ts";
  * done here: validating transactions (the pool).
  */
 export interface TransactionGossip {
-  /** To be called for each addition to the pool, local or remote. */
+  /** Must be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
   /** Announces the whole pool, by hashes, to a new peer. */
   sendPool(peer: Peer): void;
-  /** A message of unsolicited transactions arrived. */
+  /** Receives a message of unsolicited transactions. */
   receive(peer: Peer, payload: Uint8Array): void;
   receiveAnnounced(peer: Peer, announcements: readonly AnnouncedTransaction[]): void;
-  /** The peer is gone. */
+  /** Drops the queue of a peer that is gone. */
   forget(peer: Peer): void;
   close(): void;
 }
@@ -38,9 +38,9 @@ export function createTransactionGossip(parts: {
   readonly peers: () => readonly Peer[];
   readonly pool: EthPool;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance: () => number;
-  /** The peer has blocks that this node lacks. */
+  /** Whether the peer has blocks that this node lacks. */
   readonly isAhead: (peer: Peer) => boolean;
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
@@ -56,7 +56,7 @@ export function createTransactionGossip(parts: {
     defer: parts.defer,
     inShare: (peer, work) => peer.inShare(work),
     open: openTransactions,
-    // The pool may have been closed since the message arrived.
+    // The pool may have closed since the message arrived.
     validate: (peer, transactions) => (pool.isOpen ? intake.take(peer, transactions) : NO_COUNTS),
     onBreach(peer, detail) {
       peer.noteRefused("malformed");

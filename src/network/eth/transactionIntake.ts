@@ -22,7 +22,7 @@ export class TransactionIntake {
     /** The peer has these transactions, and the full pool has no place for them now. */
     readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
   };
-  /** Offered to the pool, oldest first, with the time. */
+  /** Transactions offered to the pool, oldest first, with the time. */
   private readonly offered = new Map<string, number>();
 
   constructor(parts: {
@@ -36,7 +36,7 @@ export class TransactionIntake {
     this.parts = parts;
   }
 
-  /** True for a transaction of the pool, and for one that was offered lately. */
+  /** True for a transaction of the pool, and for one that was offered recently. */
   isKnown(key: string, hash: Hash): boolean {
     const offeredMs = this.offered.get(key);
     if (offeredMs !== undefined && this.parts.clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
@@ -61,13 +61,13 @@ export class TransactionIntake {
     return this.settle(peer, validating);
   }
 
-  /** The peer answered without so many transactions that it had announced. */
+  /** Notes that a response lacked transactions that the peer had announced. */
   noteUndelivered(peer: Peer, count: number): void {
     peer.noteRefused("undelivered", count);
     record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
   }
 
-  /** Transactions arrived from an ignored peer. */
+  /** Notes that transactions arrived from an ignored peer. */
   noteIgnored(peer: Peer): void {
     peer.noteRefused("ignored");
     peer.transactionScore.noteIgnored();
@@ -87,7 +87,7 @@ export class TransactionIntake {
   }
 }
 
-/** A trusted peer is only ignored for a while; any other that continues is disconnected. */
+/** Records validation results. A trusted peer is only ignored for a while; any other that continues is disconnected. */
 function record(peer: Peer, counts: ValidationCounts): ValidationCounts {
   peer.transactionScore.note(counts);
   if (peer.transactionScore.isIgnored) peer.announced.clear();

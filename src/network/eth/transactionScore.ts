@@ -14,31 +14,34 @@ import {
  */
 export interface ValidationCounts {
   readonly accepted: number;
-  /** Invalid signature, insufficient balance, a nonce used long ago or far in the future. May be a fraction. */
+  /**
+   * Number of rejected transactions, which may be a fraction: invalid signature, insufficient balance, a nonce used long ago
+   * or far in the future.
+   */
   readonly rejected: number;
-  /** What the full pool had no place for, to be requested again later; absent when there is none. */
+  /** Transactions that the full pool had no room for, to be requested again later; absent when there are none. */
   readonly withoutPlace?: readonly Transaction[];
 }
 
 export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };
 
 /**
- * Score of the work that a peer's rejected transactions caused lately. It leaks, and accepted ones reduce it: an honest
- * peer has some rejections whenever a block supersedes what it sends, and more only if most of its transactions are
- * invalid for long.
+ * Score of the work that a peer's rejected transactions caused recently. It leaks, and accepted ones reduce it: an honest
+ * peer has some rejections whenever a block supersedes what it sends, and more only if most of its transactions are invalid
+ * for long.
  */
 export interface TransactionScore {
   note(counts: ValidationCounts): void;
-  /** A message arrived from the ignored peer. */
+  /** Notes that a message arrived from the ignored peer. */
   noteIgnored(): void;
-  /** The peer's transactions are ignored for now. */
+  /** True while the peer's transactions are ignored. */
   readonly isIgnored: boolean;
-  /** The peer continues although it is ignored. */
+  /** True when the peer continues although it is ignored. */
   readonly isAtLimit: boolean;
 }
 
 export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
-  /** Holds what is missing to the highest score. */
+  /** The bucket holds the distance to the highest score. */
   const left = new TokenBucket(LEAK, clock.nowMs());
 
   function add(change: number): void {

@@ -42,7 +42,7 @@ export function* encodeReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<
   return yield* encodeRlpListInSteps(parts, meter);
 }
 
-/** Bytes that the logs of receipts have when they are encoded: a lower bound for the receipts, without encoding them. */
+/** Bytes of the encoded logs of receipts: a lower bound for the receipts, without encoding them. */
 export function* leastBytesOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<number> {
   const meter = new StepMeter();
   let bytes = 0;

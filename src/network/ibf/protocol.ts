@@ -9,7 +9,7 @@ import { type ReceivedMessage, SenderQueues } from "./senderQueues.ts";
 const MESSAGE_CODES = 4;
 
 /**
- * Carries consensus messages between validators, and does not interpret them.
+ * Carries consensus messages between validators, without interpreting them.
  *
  *     sessions ──> senderQueues.ts ──> receive          send ──> each session of an address, or the lasting one
  *
@@ -18,8 +18,8 @@ const MESSAGE_CODES = 4;
 export interface IbfTransport {
   readonly protocol: SubProtocol;
   /**
-   * Sends to each connected address in `to`, over all its connections (p2p.md#connection-policy), except those in
-   * `except`. A large message goes only over the crossing connection that stays.
+   * Sends to each connected address in `to` that is not in `except`, over all its connections (p2p.md#connection-policy). A
+   * large message goes only over the crossing connection that stays.
    */
   send(
     code: number,
@@ -30,7 +30,10 @@ export interface IbfTransport {
   penalise(sender: Address): void;
   /** Addresses with open sessions. */
   readonly connected: readonly Address[];
-  /** Addresses that keep their connections: a node that is called by two nodes of one key refuses the second one, a moment later. */
+  /**
+   * Addresses that keep their connections: a node that two nodes of one key connect to refuses the second one, a moment
+   * later.
+   */
   readonly kept: readonly Address[];
   /** Messages dropped because their sender's queue was full. */
   readonly droppedCount: number;
@@ -40,10 +43,10 @@ export type SendMessage = (code: number, payload: Uint8Array) => void;
 
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
-  /** A session opened. `say` sends over that session alone. */
+  /** Called when a session opened. `send` sends over that session only. */
   readonly onOpened?: (address: Address, say: SendMessage) => void;
   /**
-   * Defers large messages after a session has opened; at once unless given. Besu disconnects a peer whose other
+   * Defers large messages after a session has opened; sends them at once unless given. Besu disconnects a peer whose other
    * protocols have no Status within 5 s (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10 Mbit/s.
    */
   readonly later?: (say: () => void) => void;

@@ -20,7 +20,7 @@ interface SenderQueue {
  *     senders ──> queues ── round robin, a burst per event-loop slice ──> deliver
  *
  * Invariants: one sender can neither fill the memory nor delay another's messages by more than one round of the queues;
- * messages beyond a sender's bounds are dropped and counted, its oldest are kept.
+ * messages beyond a sender's bounds are dropped and counted, and its oldest are kept.
  */
 export class SenderQueues {
   readonly #deliver: (message: ReceivedMessage) => void;

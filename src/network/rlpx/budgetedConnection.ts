@@ -1,16 +1,16 @@
 import type { MessagePriority } from "./messagePriority.ts";
 
-/** What the buffer budget (bufferBudget.ts) sees of a connection, and can do to it. */
+/** A connection as the buffer budget (bufferBudget.ts) sees it. */
 export interface BudgetedConnection {
   readonly isUntrusted: boolean;
-  /** Since when queued data waits for the peer to read, undefined when none does; on any one clock. */
+  /** Since when queued data has waited for the peer to read, on any one clock; undefined when none does. */
   readonly sendingSinceMs: number | undefined;
-  /** Since when a message from the peer is incomplete. */
+  /** Since when a message from the peer has been incomplete. */
   readonly readingSinceMs: number | undefined;
   readonly waitingBytes: Readonly<Record<MessagePriority, number>>;
   dropOrdinary(): void;
   dropOldestConsensus(): boolean;
-  /** Closes the connection, which leaves the budget, too. */
+  /** Closes the connection and removes it from the budget. */
   cut(detail: string): void;
 }
 

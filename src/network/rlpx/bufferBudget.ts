@@ -6,7 +6,7 @@ import { SendBudget } from "./sendBudget.ts";
 
 /** One connection's part of the budget. */
 export interface BufferShare {
-  /** False when there is no room. */
+  /** Reserves room for a message; false when there is none. */
   reserve(bytes: Uint8Array, priority: MessagePriority): boolean;
   release(bytes: Uint8Array): void;
   /** Reports the memory that an incomplete message takes. */

@@ -1,8 +1,8 @@
-/** Buffer that is kept when all was read; a larger one is released. */
+/** Largest buffer kept when everything was read; a larger one is released. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * Received bytes that were not read yet, in one buffer: each byte is copied a bounded number of times. The unread bytes are
+ * Received bytes that are not read yet, in one buffer: each byte is copied a bounded number of times. The unread bytes are
  * those of `buffer` between `from` and `until`.
  */
 export class ByteQueue {
@@ -30,13 +30,13 @@ export class ByteQueue {
     this.until += chunk.length;
   }
 
-  /** Takes the next `count` bytes, which must be there: a view that is valid until the next append. */
+  /** Takes the next `count` bytes, which must be available, as a view that is valid until the next append. */
   take(count: number): Uint8Array {
     if (count > this.length) throw new RangeError(`only ${this.length} of ${count} bytes are there`);
     this.from += count;
     this.expected = 0;
     const taken = this.buffer.subarray(this.from - count, this.from);
-    // A peer that sent something large may be silent for long.
+    // A large buffer is released, because its peer may then be silent for long.
     if (this.from === this.until && this.buffer.length > KEPT_BYTES) this.clear();
     return taken;
   }

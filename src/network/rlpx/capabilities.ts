@@ -15,8 +15,8 @@ export interface Agreed<P extends Spoken> {
 }
 
 /**
- * The shared capabilities with their message ids (p2p.md#hello-and-capabilities): for each name the highest version
- * that both have, in the order of the names' code units, so IBF comes before eth.
+ * The shared capabilities with their message ids (p2p.md#hello-and-capabilities): for each name the highest version that
+ * both ends have, in the order of the names' code units, so IBF comes before eth.
  */
 export function agreeCapabilities<P extends Spoken>(
   ours: readonly P[],

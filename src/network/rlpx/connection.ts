@@ -22,13 +22,13 @@ export interface Remote {
 export interface ConnectionEvents {
   opened(hello: Hello): void;
   message(id: number, payload: Uint8Array): void;
-  /** A message of the base protocol was received or sent. */
+  /** Called when a message of the base protocol was received or sent. */
   base?(direction: "inbound" | "outbound", id: number): void;
-  /** The peer of an open connection broke the protocol; `ended` follows. */
+  /** Called when the peer of an open connection broke the protocol; `ended` follows. */
   broken?(): void;
-  /** Called once; only `released` follows. */
+  /** Called once, when the connection ended; only `released` follows. */
   ended(disconnect: Disconnect): void;
-  /** Called once; the socket is closed. */
+  /** Called once, when the socket is closed. */
   released(): void;
 }
 
@@ -44,19 +44,19 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly clock: Clock;
   /**
-   * Schedules the reading of a received chunk; false when it runs later. At once unless given. The id is the dialed
+   * Schedules the reading of a received chunk; false when it runs later. Reads at once unless given. The id is the dialed
    * one, even before it is proven, or the proven one of an inbound connection.
    */
   readonly read?: ((nodeId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
-  /** Shared by all connections; a budget of its own unless given. */
+  /** Budget shared by all connections; each has its own unless given. */
   readonly bufferBudget?: BufferBudget | undefined;
   /** Whether a node is trusted, so that untrusted ones are dropped first when memory is short; none is unless given. */
   readonly isTrusted?: ((nodeId: Uint8Array) => boolean) | undefined;
 }
 
 /**
- * A wire (wire.ts) on a socket, with timeouts and limits: set up within 10 s, kept alive by Ping, closed when the peer
- * makes no progress in reading or sending, however little or much waits. It ends exactly once, whatever happens
+ * A wire (wire.ts) on a socket, with timeouts and limits: set up within 10 s, kept alive by Ping, closed when the peer makes
+ * no progress in reading or sending, however little or much waits. A connection ends exactly once, whatever happens
  * afterwards.
  */
 export class Connection implements BudgetedConnection {
@@ -76,7 +76,7 @@ export class Connection implements BudgetedConnection {
   private hasEnded = false;
   private isOpen = false;
   private socketError = "the connection was closed";
-  /** Ends the set-up when it takes too long, and later closes the socket. */
+  /** Timer that ends a set-up that takes too long, and later closes the socket. */
   private timer: Timer;
 
   /** Takes over the socket; an outbound one may still be connecting. */
@@ -179,7 +179,7 @@ export class Connection implements BudgetedConnection {
     this.socket.destroy();
   }
 
-  /** Reads nothing more until `resume`. */
+  /** Stops reading until `resume`. */
   hold(): void {
     this.reader.hold();
   }
@@ -188,7 +188,7 @@ export class Connection implements BudgetedConnection {
     this.reader.resume();
   }
 
-  /** Calls back when the remote end answers a Ping that is sent from now on; the last call counts (healthCheck.ts). */
+  /** Calls back when the remote end answers a Ping sent from now on; only the last call counts (healthCheck.ts). */
   probe(answered: () => void): void {
     this.health.probe(answered);
   }
@@ -272,7 +272,7 @@ export class Connection implements BudgetedConnection {
     this.timer = this.clock.at(this.clock.nowMs() + CLOSE_DELAY_MS, () => this.socket.destroy());
   }
 
-  /** Gives up what the connection has queued and half read. */
+  /** Releases the connection's queued messages and its incomplete input. */
   private release(): void {
     this.wire.stop();
     this.share.leave();

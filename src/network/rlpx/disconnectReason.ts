@@ -31,12 +31,12 @@ const REASONS = new Map<number, DisconnectReason>(
   Object.entries(DISCONNECT_CODES).map(([reason, code]) => [code, reason as DisconnectReason]),
 );
 
-/** The payload of Disconnect: `requested` as the byte 00, not as the empty string that RLP makes of zero. */
+/** The payload of Disconnect; `requested` is the byte 00, not the empty string that RLP makes of zero. */
 export function encodeDisconnect(reason: DisconnectReason): Uint8Array {
   return Uint8Array.of(0xc1, reason === "unknown" ? 0x80 : DISCONNECT_CODES[reason]);
 }
 
-/** Accepts a list or a bare byte; anything else is `unknown`. */
+/** Decodes a list or a bare byte; anything else is `unknown`. */
 export function decodeDisconnect(payload: Uint8Array): DisconnectReason {
   const code = payload[0] !== undefined && payload[0] >= 0xc1 ? payload[1] : payload[0];
   return (code === undefined ? undefined : REASONS.get(code)) ?? "unknown";

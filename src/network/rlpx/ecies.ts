@@ -3,7 +3,7 @@ import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 
 /**
- * ECIES as RLPx uses it (p2p.md#rlpx-handshake), in native code only, since anyone who reaches the port can cause it. A
+ * ECIES as RLPx uses it (p2p.md#rlpx-handshake), only in native code, since anyone who reaches the port can trigger it. A
  * message sealed for a public key reads
  *
  *     04 || one-time public key (64) || IV (16) || AES-128-CTR of the text || HMAC-SHA256 (32)
@@ -12,7 +12,7 @@ import { curve } from "../../primitives/secp256k1.ts";
  */
 export const SEAL_BYTES = 65 + 16 + 32;
 
-/** Seals `plain` for the owner of a node id of 64 bytes. Throws when the id is no point of the curve. */
+/** Seals `plain` for the owner of a node id of 64 bytes. Throws when the id is not a point of the curve. */
 export function seal(plain: Uint8Array, nodeId: Uint8Array, prefix = EMPTY_BYTES): Uint8Array {
   const oneTimeKey = drawKey();
   const keys = deriveKeys(sharedSecretOf(nodeId, oneTimeKey));
@@ -33,7 +33,7 @@ export function openSealed(packet: Uint8Array, privateKey: Uint8Array, prefix = 
   return new Uint8Array(decipher.update(sealed.subarray(16)));
 }
 
-/** ECDH: x of the shared point. Throws when the public key (64 bytes) is no point of the curve. */
+/** ECDH: x of the shared point. Throws when the public key (64 bytes) is not a point of the curve. */
 export function sharedSecretOf(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array {
   const secret = curve.sharedSecret(publicKey, privateKey);
   if (secret === undefined) throw new Error(NO_POINT);

@@ -49,7 +49,7 @@ export class FrameWriter {
     return encrypted;
   }
 
-  /** Ends the frame; all of the body was added. */
+  /** Ends the frame, after all of its body was added. */
   end(): Uint8Array {
     const padding = this.add(new Uint8Array(this.paddingLength));
     return concatBytes(padding, this.tags.ofBody());
@@ -59,9 +59,9 @@ export class FrameWriter {
 export class FrameReader {
   private readonly cipher: Cipher;
   private readonly tags: Tags;
-  /** Length of the frame whose header was read. */
+  /** Body length of the frame whose header was read. */
   private bodyLength: number | undefined;
-  /** Bytes of the body already in the MAC: hashing a long body only at the end would take 0.1 s. */
+  /** Bytes of the body already added to the MAC: hashing a long body only at the end would take 0.1 s. */
   private added = 0;
 
   constructor({ aesSecret, macSecret, ingressMac }: FrameSecrets) {
@@ -129,7 +129,7 @@ class Tags {
     this.mac.update(encrypted);
   }
 
-  /** The body's MAC; all of the body was added. */
+  /** The body's MAC, after all of the body was added. */
   ofBody(): Uint8Array {
     const digest = this.current();
     return this.absorb(digest, digest);

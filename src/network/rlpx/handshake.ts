@@ -23,7 +23,7 @@ export interface OwnIdentity {
   readonly privateKey: Uint8Array;
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** Replaces the random values, to repeat a recorded handshake. */
+  /** Replacement for the random values, to repeat a recorded handshake. */
   readonly drawn?: Drawn;
 }
 
@@ -67,8 +67,8 @@ export interface HandshakePacket {
 const OLD_LENGTHS = { auth: 307, ack: 210 } as const;
 
 /**
- * Takes a complete packet, undefined until it has arrived. The first byte tells the formats apart: the old one begins
- * with 04, which as a size would be 1,024 and more. Fails from the first two bytes on when neither fits.
+ * Takes a complete packet; undefined until it has arrived. The first byte distinguishes the formats: the old one begins with
+ * 04, which as a size would be 1,024 or more. Fails after the first two bytes when neither fits.
  */
 export function takeHandshakePacket(
   queue: ByteQueue,
@@ -177,7 +177,7 @@ const NODE_ID_BYTES = 64;
 const NONCE_BYTES = 32;
 /** "No session to resume", the last byte of the old format. */
 const OLD_ACK_END = Uint8Array.of(0);
-/** auth-vsn and ack-vsn of EIP-8, which readers ignore. */
+/** The auth-vsn and ack-vsn of EIP-8, which readers ignore. */
 const VERSION = Uint8Array.of(4);
 
 function encodeAuth({ privateKey, nodeId }: OwnIdentity, drawn: Drawn, remoteId: Uint8Array): Uint8Array {
@@ -235,7 +235,7 @@ function readOldAck(plain: Uint8Array): ReturnType<typeof readAck> {
   return { ephemeralPublicKey: plain.subarray(0, 64), nonce: plain.subarray(64, 96) };
 }
 
-/** The size in front is part of what the MAC covers. */
+/** Seals with the size in front, which the MAC covers. */
 function sealSized(plain: Uint8Array, remoteId: Uint8Array): Uint8Array {
   const padding = randomBytes(randomInt(SMALLEST_PADDING, LARGEST_PADDING + 1));
   const length = plain.length + padding.length + SEAL_BYTES;
@@ -243,7 +243,7 @@ function sealSized(plain: Uint8Array, remoteId: Uint8Array): Uint8Array {
   return concatBytes(size, seal(concatBytes(plain, padding), remoteId, size));
 }
 
-/** Padding gives EIP-8 packets various sizes, all larger than the old ones. */
+/** Least padding: it gives EIP-8 packets various sizes, all larger than the old ones. */
 const SMALLEST_PADDING = 100;
 const LARGEST_PADDING = 250;
 

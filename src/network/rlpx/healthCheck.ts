@@ -4,7 +4,7 @@ import type { DisconnectReason } from "./disconnectReason.ts";
 import type { SocketReader } from "./socketReader.ts";
 import type { SocketWriter } from "./socketWriter.ts";
 
-/** Looks after an open connection: a Ping after silence, an end when no Pong comes or a transfer makes no progress. */
+/** Monitors an open connection: sends a Ping after silence, and ends it when no Pong comes or a transfer makes no progress. */
 export interface HealthCheck {
   /** Starts the checks, once the connection is open. */
   start(): void;
@@ -13,8 +13,8 @@ export interface HealthCheck {
   heard(): void;
   ponged(): void;
   /**
-   * Asks whether the other end is alive: calls back at the Pong to a Ping that is sent from now on. One Ping is unanswered at a time, for
-   * Pongs do not tell which Ping they answer. The last call counts.
+   * Probes whether the other end is alive: calls back at the Pong to a Ping sent from now on. One Ping is unanswered at a
+   * time, because Pongs do not say which Ping they answer. Only the last call counts.
    */
   probe(answered: () => void): void;
 }
@@ -96,5 +96,5 @@ export function createHealthCheck(parts: HealthCheckParts): HealthCheck {
 }
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Time for the buffers of both sockets and the path between, some 4 MB, at 2 Mbit/s. */
+/** Time to drain the buffers of both sockets and the path between, some 4 MB, at 2 Mbit/s. */
 const SOCKET_DRAIN_MS = 15_000;

@@ -48,8 +48,8 @@ export function encodeHello(hello: Hello): Uint8Array {
 }
 
 /**
- * Ignores items beyond the five. Fails when one of the five is missing or malformed, or a version takes more than one
- * byte. The client name, which is untrusted, is made safe for logs.
+ * Decodes a Hello. Ignores items beyond the five; fails when one of the five is missing or malformed, or a version takes
+ * more than one byte. The untrusted client name is made safe for logs.
  */
 export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
   try {

@@ -11,7 +11,7 @@ import {
 
 /** One end's part of the handshake (handshake.ts), as a state machine over bytes. */
 export interface KeyExchange {
-  /** The packet to begin with: auth from an initiator, none from a responder. Fails when the node id is no key. */
+  /** The packet to begin with: auth from an initiator, none from a responder. Fails when the node id is not a key. */
   start(): Result<Uint8Array | undefined, "badHandshake">;
   /** Takes the remote end's packet; undefined until it has arrived. */
   read(queue: ByteQueue): Result<ExchangedKeys | undefined, "badHandshake">;
@@ -25,7 +25,7 @@ export interface ExchangedKeys {
   readonly ack: Uint8Array | undefined;
 }
 
-/** The end that dialed the node. */
+/** Begins an exchange as the end that dialed the node. */
 export function initiateExchange(own: OwnIdentity, remoteId: Uint8Array): KeyExchange {
   /** Undefined until the start. */
   let initiator: Initiator | undefined;
@@ -46,7 +46,7 @@ export function initiateExchange(own: OwnIdentity, remoteId: Uint8Array): KeyExc
   };
 }
 
-/** The end that was dialed. */
+/** Begins an exchange as the end that was dialed. */
 export function answerExchange(own: OwnIdentity): KeyExchange {
   return {
     start: () => ok(undefined),

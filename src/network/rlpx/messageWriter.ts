@@ -28,7 +28,7 @@ export class MessageWriter {
     return this.partial !== undefined || !this.sends.isEmpty;
   }
 
-  /** Gives the frames' writer, once the handshake is complete. */
+  /** Sets the writer of frames, once the handshake is complete. */
   start(frames: FrameWriter): void {
     this.frames = frames;
   }

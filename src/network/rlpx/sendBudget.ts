@@ -21,7 +21,7 @@ export class SendBudget {
     return this.#queuedBytes;
   }
 
-  /** False when there is no room, or the connection was closed to make some. */
+  /** Reserves room; false when there is none, or the connection was closed to make some. */
   reserve(connection: BudgetedConnection, bytes: Uint8Array, priority: MessagePriority): boolean {
     while (!this.#holders.has(bytes) && this.#queuedBytes + bytes.length > this.#maxBytes) {
       if (!makeRoom(this.#connections, priority) || !this.#connections.has(connection)) return false;
@@ -39,7 +39,7 @@ export class SendBudget {
   }
 }
 
-/** False when nothing more may be dropped for a message of this priority. */
+/** Drops something for a message of this priority; false when nothing more may be dropped. */
 function makeRoom(connections: ReadonlySet<BudgetedConnection>, priority: MessagePriority): boolean {
   const untrusted = slowestUntrusted(connections, "sendingSinceMs");
   if (untrusted !== undefined) {

@@ -17,8 +17,8 @@ const OVERHEAD_BYTES = 256;
  *     base protocol  >  consensus up to 64 KiB  >  larger consensus  >  everything else
  *
  * Invariants: the order within a row is kept; a Pong waits for one frame at most; votes do not wait for blocks; a large
- * message that is queued or being sent is not queued again. Each row is bounded in bytes: new consensus messages
- * displace the oldest, for the newest count; other messages are refused when there is no room.
+ * message that is queued or being sent is not queued again. Each row is bounded in bytes: new consensus messages displace
+ * the oldest, because the newest matter most; other messages are refused when there is no room.
  */
 export class SendQueue {
   /** Queued bytes by priority. */
@@ -32,7 +32,7 @@ export class SendQueue {
   private readonly large = new Map<Uint8Array, number>();
   private current: QueuedMessage | undefined;
 
-  /** Without a share of the common budget, only its own bounds apply. */
+  /** Without a share of the common budget, only the queue's own bounds apply. */
   constructor(
     share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
   ) {
@@ -53,7 +53,7 @@ export class SendQueue {
     if (!this.base.some(({ id }) => id === message.id)) this.base.push(message);
   }
 
-  /** False when there is no room. */
+  /** Queues a message; false when there is no room. */
   push(message: QueuedMessage, priority: MessagePriority): boolean {
     const { id, bytes } = message;
     const isLarge = bytes.length > PIECE_BYTES;

@@ -4,9 +4,9 @@ import { STEP_BYTES, type Steps } from "../../primitives/steps.ts";
 
 /**
  * Snappy's raw block format, used for messages after Hello (p2p.md#frames). The package of the wire library compresses;
- * decompression is our own, because that package trusts the sender: it allocates what the first bytes claim, copies
- * beyond the end, and misses output shorter than announced. A message for several peers, blocks above all, is one
- * object and compressed once: it must not be changed after it was sent.
+ * decompression is our own, because that package trusts the sender: it allocates what the first bytes claim, copies beyond
+ * the end, and misses output shorter than announced. A message for several peers, such as a block, is one object and
+ * compressed once: it must not be changed after it was sent.
  */
 export function compressSnappy(bytes: Uint8Array): Uint8Array {
   if (bytes.length < MIN_CACHED_BYTES) return compress(bytes);
@@ -17,13 +17,13 @@ export function compressSnappy(bytes: Uint8Array): Uint8Array {
   return compressed;
 }
 
-/** Compresses a long message in steps, so that compressSnappy has its form when it is sent. */
+/** Compresses a long message in steps, so that compressSnappy has its result when it is sent. */
 export function* compressSnappyInSteps(bytes: Uint8Array): Steps<void> {
   if (bytes.length <= COMPRESS_STEP_BYTES || compressedForms.has(bytes)) return;
   const parts: Uint8Array[] = [lengthPrefix(bytes.length)];
   for (let at = 0; at < bytes.length; at += COMPRESS_STEP_BYTES) {
     const compressed = compress(bytes.subarray(at, at + COMPRESS_STEP_BYTES));
-    // Offsets within the elements count backwards, so that those of the next piece can follow.
+    // Offsets within the elements count backwards, so the elements of the next piece can simply follow.
     parts.push(compressed.subarray(readLength(compressed)?.from));
     yield;
   }
@@ -45,17 +45,20 @@ function lengthPrefix(length: number): Uint8Array {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Compressed in half a millisecond. The package compresses pieces of this length on their own, too. */
+/** Bytes compressed in half a millisecond. The package also compresses pieces of this length separately. */
 const COMPRESS_STEP_BYTES = 64 * 1024;
 
 /** Compressed forms, kept as long as their originals. */
 const compressedForms = new WeakMap<Uint8Array, Uint8Array>();
 const MIN_CACHED_BYTES = 1024;
 
-/** No element expands 3 bytes to more than 64, so a greater length is false and costs no memory. */
+/** Largest expansion: no element expands 3 bytes to more than 64, so a greater length is false and costs no memory. */
 const LARGEST_EXPANSION = 22;
 
-/** Fails when the input is malformed, or longer than `maxBytes` uncompressed; allocates no more than the output. */
+/**
+ * Decompresses; fails when the input is malformed, or longer than `maxBytes` uncompressed. Allocates no more than the
+ * output.
+ */
 export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Uint8Array, "badSnappy"> {
   const header = readLength(bytes);
   if (header === undefined) return fail("peer", "badSnappy", "its length is not readable");
@@ -67,7 +70,10 @@ export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Ui
   return fill(output, bytes, from) ? ok(output) : fail("peer", "badSnappy", "an element is wrong");
 }
 
-/** False when an element is truncated, points outside the output so far, or the output is not filled exactly. */
+/**
+ * Fills the output; false when an element is truncated, points outside the output so far, or the output is not filled
+ * exactly.
+ */
 function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
   let at = start;
   let filled = 0;
@@ -102,20 +108,23 @@ function copyLength(kind: number, tag: number): number {
   return kind === 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
 }
 
-/** How far before the end of the output the copied bytes begin. A short copy has the upper three bits of it in its tag. */
+/**
+ * How far before the end of the output the copied bytes begin. A short copy has the upper three bits of the offset in its
+ * tag.
+ */
 function copyOffset(kind: number, tag: number, number: number): number {
   return kind === 1 ? number + ((tag >> 5) << 8) : number;
 }
 
-/** How many bytes follow a tag: those of a long literal's length, or of a copy's offset. */
+/** Number of bytes that follow a tag: those of a long literal's length, or of a copy's offset. */
 function numberWidth(kind: number, tag: number): number {
   if (kind === 0) return Math.max(0, (tag >> 2) - 59);
   return kind === 3 ? 4 : kind;
 }
 
 /**
- * Where the copies end that have two bytes of offset and the same one as that which ends at `at`. An element copies 64 bytes at
- * most, so a long run, such as of zeros, is a row of them, and one copy to us.
+ * End of the consecutive copies with the same two-byte offset as the one that ends at `at`. An element copies 64 bytes at
+ * most, so a long run, such as of zeros, is a row of them, which this merges into one copy.
  */
 function endOfContinued(bytes: Uint8Array, at: number): number {
   const low = bytes[at - 2];
@@ -141,7 +150,10 @@ function lengthOfContinued(bytes: Uint8Array, from: number, until: number): numb
 /** Encoded bytes of a copy with two bytes of offset. */
 const LONG_COPY_BYTES = 3;
 
-/** A bulk copy call costs as much as copying some dozens of bytes one by one, and hostile input is all short pieces. */
+/**
+ * Shortest bulk copy: its call costs as much as copying some dozens of bytes one by one, and hostile input consists of short
+ * pieces.
+ */
 const MIN_BULK_COPY_BYTES = 48;
 
 function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: number, length: number): void {
@@ -149,7 +161,7 @@ function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: nu
   else for (let index = 0; index < length; index++) output[at + index] = bytes[from + index] ?? 0;
 }
 
-/** The source may overlap the destination: then the bytes between repeat. */
+/** Copies bytes of the output. The source may overlap the destination: the bytes between then repeat. */
 function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
   if (offset >= length && length > MIN_BULK_COPY_BYTES)
     output.copyWithin(at, at - offset, at - offset + length);
@@ -157,7 +169,7 @@ function copyBack(output: Uint8Array, at: number, offset: number, length: number
   else for (let index = at; index < at + length; index++) output[index] = output[index - offset] ?? 0;
 }
 
-/** Repeats the last `offset` bytes. Each copy doubles what repeats, so it is a multiple of them until the last one. */
+/** Repeats the last `offset` bytes. Each copy doubles the repeated part, which stays a multiple of them until the last copy. */
 function repeat(output: Uint8Array, at: number, offset: number, length: number): void {
   const from = at - offset;
   for (let copied = 0; copied < length; ) {
@@ -167,7 +179,7 @@ function repeat(output: Uint8Array, at: number, offset: number, length: number):
   }
 }
 
-/** The bulk copies of a shorter run would cost more than its bytes one by one. */
+/** Shortest run for which bulk copies cost less than its bytes one by one. */
 const MIN_REPEATED_BYTES = 512;
 
 function littleEndian(bytes: Uint8Array, at: number, width: number): number {
@@ -176,7 +188,7 @@ function littleEndian(bytes: Uint8Array, at: number, width: number): number {
   return value;
 }
 
-/** A varint of at most 32 bits. */
+/** Reads a varint of at most 32 bits. */
 function readLength(bytes: Uint8Array): { length: number; from: number } | undefined {
   let length = 0;
   for (let index = 0; index < 5; index++) {

@@ -13,11 +13,14 @@ export interface SocketReaderParts {
   readonly schedule: (read: () => void) => boolean;
 }
 
-/** Hands a socket's input to its wire, when there is time for it: one chunk waits at most, and the socket is paused. */
+/**
+ * Passes a socket's input to its wire when there is time for it: at most one chunk waits, and the socket is paused
+ * meanwhile.
+ */
 export class SocketReader {
   private readonly parts: SocketReaderParts;
   private readonly progress: Progress;
-  /** The read that waits for its time. */
+  /** The read that waits for its turn. */
   private pending: (() => void) | undefined;
   private isStopped = false;
   private isHeld = false;
@@ -27,22 +30,22 @@ export class SocketReader {
     this.progress = new Progress(parts.clock);
   }
 
-  /** Whether a chunk waits for its time. */
+  /** Whether a chunk waits for its turn. */
   get isWaiting(): boolean {
     return this.pending !== undefined;
   }
 
-  /** Since when a message is incomplete; undefined when none is. */
+  /** Since when a message has been incomplete; undefined when none is. */
   get sinceMs(): number | undefined {
     return this.progress.sinceMs;
   }
 
-  /** The peer's message makes no progress (transferProgress.ts), which is not the fault of this node's time budget. */
+  /** True when the peer's message makes no progress (transferProgress.ts), and this node's time budget is not the cause. */
   get isStalled(): boolean {
     return this.progress.isStalled && this.pending === undefined;
   }
 
-  /** Takes the next chunk of the socket. */
+  /** Receives the next chunk of the socket. */
   take(chunk: Uint8Array): void {
     if (this.isStopped) return;
     const { socket, schedule } = this.parts;
@@ -64,7 +67,7 @@ export class SocketReader {
     this.pending?.();
   }
 
-  /** Reads nothing more until `resume`: what comes waits in the socket, and what has come of a chunk in the wire. */
+  /** Stops reading until `resume`: further input waits in the socket, and the rest of a chunk in the wire. */
   hold(): void {
     this.isHeld = true;
     this.parts.wire.hold();
@@ -78,13 +81,14 @@ export class SocketReader {
     if (this.pending === undefined) this.parts.socket.resume();
   }
 
-  /** Input is dropped from now on. */
+  /** Drops all further input. */
   stop(): void {
     this.isStopped = true;
     const isPaused = this.isHeld || this.pending !== undefined;
     this.isHeld = false;
     this.pending = undefined;
-    // The end of the input shows only to one that reads, and a socket closed with unread input resets: its Disconnect may be lost.
+    // Only a reader notices the end of the input, and a socket closed with unread input is reset, so its Disconnect may be
+    // lost.
     if (isPaused) this.parts.socket.resume();
     this.parts.share.reportUnread(0);
   }
@@ -93,7 +97,7 @@ export class SocketReader {
     this.report(chunk.length, () => this.parts.wire.receive(chunk));
   }
 
-  /** Notes what becomes of the wire's unread bytes, of which so many are new. */
+  /** Reports the change of the wire's unread bytes, `newBytes` of which are new. */
   private report(newBytes: number, read: () => void): void {
     const { wire, share } = this.parts;
     const before = wire.messagesRead;

@@ -4,7 +4,7 @@ import { MAX_WRITTEN_BYTES, PUMP_BYTES } from "../limits.ts";
 import { Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
-/** Writes a wire's bytes to its socket: no more at a time than the socket takes, the rest as the peer reads it. */
+/** Writes a wire's bytes to its socket: no more at a time than the socket accepts, the rest as the peer reads. */
 export class SocketWriter {
   private readonly socket: Socket;
   private readonly wire: Pick<Wire, "next" | "hasNext">;
@@ -47,17 +47,17 @@ export class SocketWriter {
     }
   }
 
-  /** Whether something waits for the peer to read. */
+  /** Whether data waits for the peer to read. */
   get isSending(): boolean {
     return this.socket.writableLength > 0 || this.wire.hasNext;
   }
 
-  /** Since when something waits; undefined when nothing does. */
+  /** Since when data has waited; undefined when none does. */
   get sinceMs(): number | undefined {
     return this.progress.sinceMs;
   }
 
-  /** The peer reads too slowly (transferProgress.ts). */
+  /** True when the peer reads too slowly (transferProgress.ts). */
   get isStalled(): boolean {
     return this.progress.isStalled;
   }

@@ -13,7 +13,7 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Has no effect after the first call. */
+  /** Begins a transfer; has no effect after the first call. */
   begin(): void {
     if (this.#sinceMs !== undefined) return;
     this.#mark();
@@ -29,7 +29,7 @@ export class Progress {
     this.#sinceMs = undefined;
   }
 
-  /** Undefined when no transfer is in progress. */
+  /** When the transfer began; undefined when none is in progress. */
   get sinceMs(): number | undefined {
     return this.#sinceMs;
   }

@@ -16,22 +16,22 @@ import { uncompressSnappy } from "./snappy.ts";
 export interface WireEvents {
   /** Writes a packet of the handshake. */
   write(bytes: Uint8Array): void;
-  /** `next` has more to give. */
+  /** Called when `next` has more to return. */
   queued(): void;
-  /** Both Hellos were exchanged; the node id is the one that the handshake proved. */
+  /** Called when both Hellos were exchanged; the node id is the one that the handshake proved. */
   opened(hello: Hello): void;
-  /** A sub-protocol message, uncompressed; `id` is the connection's message id. */
+  /** Called with a sub-protocol message, uncompressed; `id` is the connection's message id. */
   message(id: number, payload: Uint8Array): void;
   ponged(): void;
-  /** A message of the base protocol was received or sent. */
+  /** Called when a message of the base protocol was received or sent. */
   base?(direction: "inbound" | "outbound", id: number): void;
-  /** The remote end sent Disconnect. */
+  /** Called when the remote end sent Disconnect. */
   disconnected(reason: DisconnectReason): void;
-  /** The remote end broke the protocol, or is not the expected node. */
+  /** Called when the remote end broke the protocol, or is not the expected node. */
   broken(reason: DisconnectReason, detail: string): void;
 }
 
-/** Messages after Hello are compressed from this p2p version on. */
+/** First p2p version in which messages after Hello are compressed. */
 const FIRST_COMPRESSED_VERSION = 5;
 
 type Stage =
@@ -59,7 +59,7 @@ export interface WireSettings {
  * until `next` takes them (messageWriter.ts).
  */
 export class Wire {
-  /** Frames read so far. */
+  /** Number of frames read so far. */
   messagesRead = 0;
   private readonly hello: Hello;
   private readonly events: WireEvents;
@@ -69,7 +69,7 @@ export class Wire {
   private stage: Stage;
   private isProven = false;
   private isHeld = false;
-  /** The peer's Hello was read. */
+  /** True once the peer's Hello was read. */
   private isHelloReceived = false;
 
   /** Creates an initiator when `remoteId` is given, else a responder. */
@@ -118,7 +118,7 @@ export class Wire {
     while (this.readNext()) {}
   }
 
-  /** Keeps what is received unread until `resume`; a Hello or what stands before it is read all the same. */
+  /** Keeps input unread until `resume`; a Hello and everything before it is read all the same. */
   hold(): void {
     this.isHeld = true;
   }
@@ -170,7 +170,7 @@ export class Wire {
     this.queue.clear();
   }
 
-  /** Reported while the Disconnect can still be sent, with the reason. */
+  /** Fails the wire; the error is reported while the Disconnect can still be sent, with the reason. */
   private fail(reason: DisconnectReason, detail: string): false {
     this.queue.clear();
     this.events.broken(reason, detail);
