@@ -111,7 +111,7 @@ export function answerSettings(options: ResolvedOptions): RpcAnswerSettings {
   const threads = values["rpc-threads"];
   return {
     threads: threads === undefined ? undefined : Math.max(1, threads),
-    gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
+    gasCap: values["rpc-gas-cap"],
     maxLogsRange: values["rpc-max-logs-range"],
     maxTraceFilterRange: values["rpc-max-trace-filter-range"],
     isLogIndexAutomatic: values["auto-log-bloom-caching-enabled"],

@@ -250,8 +250,8 @@ export interface MetricsPushSettings {
 export interface RpcAnswerSettings {
   /** Threads that answer over HTTP and WebSocket, at least 1; undefined to go by the cores. */
   readonly threads: number | undefined;
-  /** Gas limit of a simulated call; undefined for no cap. */
-  readonly gasCap: bigint | undefined;
+  /** Gas limit of a simulated call; 0 for no cap. */
+  readonly gasCap: bigint;
   /** Largest block range of a log query; 0 for no limit. */
   readonly maxLogsRange: bigint;
   /** Largest block range of trace_filter; 0 for no limit. */

@@ -158,7 +158,7 @@ function openReaders(
     clock: durationClock,
     logger: logger.child("chain"),
   };
-  const gasCap = settings.rpc.gasCap ?? 0n;
+  const { gasCap } = settings.rpc;
   const simulator = createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing);
   onStop(() => simulator.close());
   const tracer = createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing);

@@ -129,7 +129,7 @@ function threadOpener(
         databasePath: directory.chain,
         accountIndex: settings.accountIndex && { path: directory.accountIndex, ...settings.accountIndex },
         spec: settings.chainSpec,
-        gasCap: settings.rpc.gasCap ?? 0n,
+        gasCap: settings.rpc.gasCap,
         viewLimits: caches.view,
         ...withoutUsers(servers),
         answers,

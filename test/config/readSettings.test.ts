@@ -83,7 +83,7 @@ describe("without any options", () => {
       },
       webSocket: { host: "127.0.0.1", port: 8546, groups: SUPPORTED_API_GROUPS, maxFrameBytes: 1_048_576 },
       rpc: {
-        gasCap: undefined,
+        gasCap: 0n,
         maxLogsRange: 1000n,
         gasPrice: { blocks: 100, percentile: 50, maxWei: 500_000_000_000n },
         coinbase: undefined,
