@@ -1,10 +1,6 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
-
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
+import type { Endpoint } from "../primitives/endpoint.ts";
 
 /** What a user needs to begin with the development network; printed once, after the start. */
 export function welcomeText(

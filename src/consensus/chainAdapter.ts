@@ -11,6 +11,7 @@ import { equalBytes, includesBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { recoverAddress, type Signature } from "../primitives/secp256k1.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
+import type { VoteLog } from "../storage/votes/voteLog.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
@@ -24,7 +25,6 @@ import type {
   Outbox,
   OwnSeals,
   RemoteSigner,
-  VoteLog,
 } from "./ports.ts";
 
 export interface ConsensusParts {
@@ -39,7 +39,8 @@ export interface ConsensusParts {
   };
   /** Sends our messages. */
   readonly outbox: Outbox;
-  readonly voteLog: VoteLog;
+  /** Only its newest record is read. */
+  readonly voteLog: Pick<VoteLog, "read" | "write">;
   readonly clock: Clock;
   readonly signedTimes: SignedTimes;
   readonly logger: Logger;

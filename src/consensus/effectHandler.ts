@@ -5,15 +5,9 @@ import type { Logger } from "../observability/logger.ts";
 import { assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
+import type { VoteLog } from "../storage/votes/voteLog.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
-import type {
-  CandidateBuilder,
-  CandidateChecker,
-  Committer,
-  Outbox,
-  RemoteSigner,
-  VoteLog,
-} from "./ports.ts";
+import type { CandidateBuilder, CandidateChecker, Committer, Outbox, RemoteSigner } from "./ports.ts";
 import { SeenMessages } from "./router/seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
@@ -21,7 +15,8 @@ export interface EffectHandlerParts {
   readonly builder: CandidateBuilder;
   readonly checker: CandidateChecker;
   readonly committer: Committer;
-  readonly voteLog: VoteLog;
+  /** Only its newest record is read. */
+  readonly voteLog: Pick<VoteLog, "read" | "write">;
   readonly outbox: Outbox;
   /** Absent when the rules have the key. */
   readonly signer?: RemoteSigner | undefined;

@@ -53,15 +53,6 @@ export interface RemoteSigner {
   sign(request: SignatureRequest, signal: AbortSignal): Promise<Signature | undefined>;
 }
 
-/** The log of our votes; only the newest record is read. */
-export interface VoteLog {
-  /** Undefined when no record was ever written; throws when the log is damaged. */
-  read(): Uint8Array | undefined;
-  /** Resolves when the record survives a power cut. */
-  write(bytes: Uint8Array): Promise<void>;
-}
-
-/** Searches our chain for blocks that our key has signed. */
 export interface OwnSeals {
   /** The block of that number if it has our seal, or was decided in a round whose proposer we are. */
   find(number: bigint): OwnSeal | undefined;

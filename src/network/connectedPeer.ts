@@ -1,9 +1,10 @@
 import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Timer } from "../primitives/clock.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { PeerScore } from "./peerScore.ts";
-import type { Connection, Remote } from "./rlpx/connection.ts";
+import type { Connection } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -34,9 +35,9 @@ export interface PeerView {
   readonly address: Address;
   readonly hello: Hello;
   readonly isInbound: boolean;
-  readonly remote: Remote;
+  readonly remote: Endpoint;
   /** The local end of the connection; undefined once it is closed. */
-  readonly local: Remote | undefined;
+  readonly local: Endpoint | undefined;
   readonly isReady: boolean;
   /** Shared protocols. */
   readonly protocols: readonly { readonly name: string; readonly version: number }[];

@@ -1,10 +1,10 @@
 import { createServer, type Socket } from "node:net";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import type { Remote } from "./rlpx/connection.ts";
 
 /** The port that peers connect to. */
 export interface Listener {
-  readonly endpoint: Remote;
+  readonly endpoint: Endpoint;
   /** Reports accepted sockets, and errors of the port, from now on; earlier sockets are closed. */
   begin(events: ListenerEvents): void;
   /** Stops accepting; resolves when all accepted sockets are closed. */
@@ -17,7 +17,7 @@ export interface ListenerEvents {
 }
 
 /** Listens on the address; port 0 picks any free port. Fails when listening is impossible. */
-export function listen({ host, port }: Remote): Promise<Result<Listener, "addressInUse" | "cannotListen">> {
+export function listen({ host, port }: Endpoint): Promise<Result<Listener, "addressInUse" | "cannotListen">> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once("error", (error) => resolve(refusal({ host, port }, error)));
@@ -43,7 +43,7 @@ export function listen({ host, port }: Remote): Promise<Result<Listener, "addres
 }
 
 function refusal(
-  { host, port }: Remote,
+  { host, port }: Endpoint,
   error: NodeJS.ErrnoException,
 ): Result<never, "addressInUse" | "cannotListen"> {
   const isInUse = error.code === "EADDRINUSE";

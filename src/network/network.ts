@@ -2,6 +2,7 @@ import { connect as openSocket, type Socket } from "node:net";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
@@ -22,7 +23,7 @@ import { PeerTable } from "./peerTable.ts";
 import { PendingConnections } from "./pendingConnections.ts";
 import { ReadingTime } from "./readingTime.ts";
 import { BufferBudget } from "./rlpx/bufferBudget.ts";
-import { Connection, type Remote } from "./rlpx/connection.ts";
+import { Connection } from "./rlpx/connection.ts";
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { type Hello, ownHello } from "./rlpx/hello.ts";
@@ -64,7 +65,7 @@ export interface NetworkParts {
   /** Whether the operator's lists permit this node; its port is the listen port. */
   readonly isPermitted?: (node: NodeAddress) => boolean;
   /** Whether a node with this node's own id is this one, judging by its address. */
-  readonly isOwnAddress?: (node: NodeAddress, endpoint: Remote) => boolean;
+  readonly isOwnAddress?: (node: NodeAddress, endpoint: Endpoint) => boolean;
   /** Whether this address is a validator of the next block. */
   readonly isValidator?: (address: Address) => boolean;
   /** Traffic counters; absent for none. */
@@ -180,7 +181,7 @@ export class Network {
   }
 
   /** The address and port on which this node listens. */
-  get endpoint(): Remote {
+  get endpoint(): Endpoint {
     return this.listener.endpoint;
   }
 
@@ -344,7 +345,7 @@ export class Network {
 
   private adopt(
     socket: Socket,
-    { remote, remoteId }: { readonly remote: Remote; readonly remoteId?: Uint8Array },
+    { remote, remoteId }: { readonly remote: Endpoint; readonly remoteId?: Uint8Array },
   ): Connection {
     const { table, pending, sockets, readingTime, bufferBudget } = this;
     const { clock, traffic } = this.parts;

@@ -1,7 +1,7 @@
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { type DatagramPort, openDatagramPort } from "./discovery/datagramPort.ts";
 import { type Listener, listen } from "./listener.ts";
-import type { Remote } from "./rlpx/connection.ts";
 
 export interface OpenPorts {
   readonly listener: Listener;
@@ -17,7 +17,7 @@ const MAX_ATTEMPTS = 10;
  * the port is in use.
  */
 export async function openPorts(
-  { host, port }: Remote,
+  { host, port }: Endpoint,
   {
     hasDatagrams,
     openDatagrams = openDatagramPort,

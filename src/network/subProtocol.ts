@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import type { Spoken } from "./rlpx/capabilities.ts";
-import type { Remote } from "./rlpx/connection.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { MessagePriority } from "./rlpx/messagePriority.ts";
@@ -47,7 +47,7 @@ export interface Session {
   readonly version: number;
   /** True when the peer opened the connection. */
   readonly isInbound: boolean;
-  readonly remote: Remote;
+  readonly remote: Endpoint;
   /** True when the operator configured the node as a peer. */
   readonly isMaintained: boolean;
   /** False for the crossing connection that will be closed soon. */

@@ -1,9 +1,9 @@
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { toHex } from "../primitives/hex.ts";
 import { KnownHashes } from "../primitives/knownHashes.ts";
 import type { Agreed } from "./rlpx/capabilities.ts";
-import type { Remote } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 
@@ -24,7 +24,7 @@ export class UnsharedProtocols {
   note(
     { nodeId, clientId, capabilities }: Hello,
     agreed: readonly Agreed<SubProtocol>[],
-    remote: Remote,
+    remote: Endpoint,
   ): void {
     for (const missing of this.expected) {
       if (agreed.some(({ protocol }) => protocol.name === missing)) continue;

@@ -7,6 +7,7 @@ import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/ports.ts";
@@ -39,11 +40,11 @@ import { openStatusSocket } from "./status/statusSocket.ts";
  * Invariant: when a part cannot be opened, those already open are closed, and the error says what to do.
  */
 export interface RunningNode {
-  readonly http: { readonly host: string; readonly port: number } | undefined;
-  readonly webSocket: { readonly host: string; readonly port: number } | undefined;
-  readonly explorer: { readonly host: string; readonly port: number } | undefined;
+  readonly http: Endpoint | undefined;
+  readonly webSocket: Endpoint | undefined;
+  readonly explorer: Endpoint | undefined;
   /** Endpoint of the metrics server. */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  readonly metrics: Endpoint | undefined;
   readonly nodeAddress: string;
   readonly isValidator: boolean;
   readonly headNumber: bigint;

@@ -1,6 +1,7 @@
 import type { Faucet } from "../faucet/faucet.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
+import type { RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";

@@ -12,6 +12,7 @@ import type { LogLevel, LogModule } from "../observability/levels.ts";
 import type { MetricFamily } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
+import type { Endpoint } from "../primitives/endpoint.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
@@ -236,9 +237,4 @@ export interface ServiceEndpoints {
   readonly jsonrpc?: Endpoint;
   readonly ws?: Endpoint;
   readonly metrics?: Endpoint;
-}
-
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
 }

@@ -7,7 +7,6 @@ import type {
   Committer,
   Outbox,
   RemoteSigner,
-  VoteLog,
 } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
@@ -16,6 +15,7 @@ import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, type Signature } from "../../src/primitives/secp256k1.ts";
+import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { HandClock } from "../builders/handClock.ts";
 import { aCandidate, aSchedule, headOf } from "../builders/toyChain.ts";
 
@@ -129,7 +129,7 @@ export function startToyNode(
       return true;
     },
   };
-  const voteLog: VoteLog = {
+  const voteLog: Pick<VoteLog, "read" | "write"> = {
     read: () => disk.votes,
     async write(bytes) {
       await moment("vote written");

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
 import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
+import type { Endpoint } from "../../primitives/endpoint.ts";
 import { diskFacts, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
@@ -70,13 +71,8 @@ function secretsOf({ path, keystore }: Settings["nodeKey"]): readonly string[] {
   return keystore === undefined ? [path] : [keystore.path, keystore.passwordFile];
 }
 
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
-
-function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (readonly [string, Place])[] {
-  const places: (readonly [string, Place | undefined])[] = [
+function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (readonly [string, Endpoint])[] {
+  const places: (readonly [string, Endpoint | undefined])[] = [
     ["--rpc-http-port", http],
     ["--rpc-ws-port", webSocket],
     ["--p2p-port", peers],
@@ -88,7 +84,7 @@ function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (read
 }
 
 /** The system's code for why a port cannot be listened on; undefined when it can. */
-function problemOfPort({ host, port }: Place): Promise<string | undefined> {
+function problemOfPort({ host, port }: Endpoint): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Endpoint } from "../../primitives/endpoint.ts";
 import { CLOSE_DELAY_MS, SETUP_TIMEOUT_MS } from "../limits.ts";
 import type { BudgetedConnection } from "./budgetedConnection.ts";
 import { BufferBudget, type BufferShare } from "./bufferBudget.ts";
@@ -13,11 +14,6 @@ import { SendQueue } from "./sendQueue.ts";
 import { SocketReader } from "./socketReader.ts";
 import { SocketWriter } from "./socketWriter.ts";
 import { Wire, type WireEvents } from "./wire.ts";
-
-export interface Remote {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface ConnectionEvents {
   opened(hello: Hello): void;
@@ -35,7 +31,7 @@ export interface ConnectionEvents {
 export interface ConnectionSettings {
   readonly own: OwnIdentity;
   readonly hello: Hello;
-  readonly remote: Remote;
+  readonly remote: Endpoint;
   /** The dialed node id; undefined for an inbound connection. */
   readonly remoteId?: Uint8Array;
 }
@@ -60,7 +56,7 @@ export interface ConnectionParts {
  * afterwards.
  */
 export class Connection implements BudgetedConnection {
-  readonly remote: Remote;
+  readonly remote: Endpoint;
   /** The dialed node id; undefined for an inbound connection. */
   readonly dialedId: Uint8Array | undefined;
   private readonly socket: Socket;
@@ -118,7 +114,7 @@ export class Connection implements BudgetedConnection {
   }
 
   /** The local end; undefined once the socket is closed. */
-  get local(): Remote | undefined {
+  get local(): Endpoint | undefined {
     const { localAddress: host, localPort: port } = this.socket;
     return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
   }

@@ -2,10 +2,10 @@ import type { ChainSpec } from "../../../chainspec/chainSpec.ts";
 import { forkAt } from "../../../chainspec/forks.ts";
 import { FORK_KEYS } from "../../../chainspec/genesisForks.ts";
 import { parametersAt } from "../../../chainspec/ibftParameters.ts";
+import type { Endpoint } from "../../../primitives/endpoint.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, type Json } from "../../method.ts";
-import type { Endpoint } from "../../ports.ts";
 import { OBJECT } from "../../schemas.ts";
 
 export const adminNodeInfo = defineMethod({
