@@ -1,0 +1,161 @@
+import { expectDefined } from "../../primitives/assert.ts";
+import { Credit, type CreditMemory, type LimitedKind } from "./credit.ts";
+
+/** A message as it is posted: its receiver gives back `messages` and `bytes` of the credit of its kind. */
+export type Part<Contents> = {
+  readonly [Kind in keyof Contents]: PartOf<Kind, Contents[Kind]>;
+}[keyof Contents];
+
+interface PartOf<Kind, Content> {
+  readonly kind: Kind;
+  readonly content: Content;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** What was gathered of one kind in an event-loop cycle, and memory in it that is handed over, not copied. */
+export type Batch<Contents> = Part<Contents> & { readonly transferred?: readonly ArrayBuffer[] };
+
+/** What gathers messages of one kind until the end of an event-loop cycle. */
+export interface Gatherer<GatheredBatch> {
+  takeBatch(): GatheredBatch;
+  /** Called with a batch that cannot be cloned, which otherwise fails this thread. */
+  cannotSend?(batch: GatheredBatch): void;
+}
+
+/** What a thread does with messages. A promise says when its work is done. */
+export type Handlers<Contents> = {
+  readonly [Kind in keyof Contents]: (content: Contents[Kind]) => unknown;
+};
+
+/** How often a sender looks whether the receiver, which is held up, has given back credit. */
+const ROOM_CHECK_MS = 10;
+
+/**
+ * One end of what two threads send one another, within the limits of each kind of message (credit.ts):
+ *
+ *   send, offer ──────────────────────────────────────────┐
+ *   gather ──(end of the event-loop cycle)── one message ──┴──> receive ──> handler ──> credit given back
+ *
+ * `offer` refuses what is beyond the limit; what becomes of it then is its caller's affair, who may wait with `whenRoom`.
+ * Gathered messages are sent as one, since each one wakes the other thread. Messages that are sent at once overtake those.
+ */
+export class Channel<Sent extends object, Received extends object> {
+  private readonly post: (parts: readonly Part<Sent>[], transferred: readonly ArrayBuffer[]) => void;
+  private readonly credits: ReadonlyMap<keyof Sent | keyof Received, Credit>;
+  /** Those that gathered something in this cycle. */
+  private due: Gatherer<Batch<Sent>>[] = [];
+  private dropped = false;
+
+  /** `thread` is the index of the thread that is at one of the ends. */
+  constructor(
+    limits: Readonly<Record<keyof Sent | keyof Received, LimitedKind>>,
+    { memory, thread }: { readonly memory: CreditMemory; readonly thread: number },
+    post: (parts: readonly Part<Sent>[], transferred: readonly ArrayBuffer[]) => void,
+  ) {
+    this.post = post;
+    const kinds = Object.keys(limits) as (string & (keyof Sent | keyof Received))[];
+    this.credits = new Map(kinds.map((kind) => [kind, new Credit(limits, kind, memory, thread)]));
+  }
+
+  creditOf(kind: keyof Sent | keyof Received): Credit {
+    return expectDefined(this.credits.get(kind), "the credit of a kind of message");
+  }
+
+  /** Sends a message at once, and counts it also where it is beyond the limit. */
+  send<Kind extends keyof Sent>(kind: Kind, content: Sent[Kind], messages = 0, bytes = 0): void {
+    if (this.dropped) return;
+    this.creditOf(kind).takeBeyond(messages, bytes);
+    this.postOne(kind, content, messages, bytes);
+  }
+
+  /** Sends a message at once, or refuses it when it is beyond the limit. */
+  offer<Kind extends keyof Sent>(kind: Kind, content: Sent[Kind], messages = 1, bytes = 0): boolean {
+    if (this.dropped) return true;
+    if (!this.creditOf(kind).take(messages, bytes)) return false;
+    this.postOne(kind, content, messages, bytes);
+    return true;
+  }
+
+  /**
+   * Takes a batch at the end of this event-loop cycle; called with the first message of each batch. The credit of its messages has
+   * been taken by then.
+   */
+  gather(gatherer: Gatherer<Batch<Sent>>): void {
+    if (this.due.length === 0) setImmediate(() => this.sendGathered());
+    this.due.push(gatherer);
+  }
+
+  /** Resolves once `isRoom` says so, which is looked after now and then, or when this end is dropped. */
+  async whenRoom(isRoom: () => boolean): Promise<void> {
+    while (!this.dropped && !isRoom()) await new Promise((resolve) => setTimeout(resolve, ROOM_CHECK_MS));
+  }
+
+  receive(parts: readonly Part<Received>[], handlers: Handlers<Received>): void {
+    for (const part of parts) {
+      // The content is of the kind that the handler is for, hence the cast.
+      const handler = handlers[part.kind] as (content: unknown) => unknown;
+      const done = handler(part.content);
+      if (done instanceof Promise) void done.then(() => this.giveBack(part));
+      else this.giveBack(part);
+    }
+  }
+
+  /** The other thread ended: nothing more is sent, and nothing waits. */
+  drop(): void {
+    this.dropped = true;
+  }
+
+  get isDropped(): boolean {
+    return this.dropped;
+  }
+
+  private giveBack({ kind, messages, bytes }: Part<Received>): void {
+    if (messages > 0 && !this.dropped) this.creditOf(kind).giveBack(messages, bytes);
+  }
+
+  private postOne<Kind extends keyof Sent>(
+    kind: Kind,
+    content: Sent[Kind],
+    messages: number,
+    bytes: number,
+  ): void {
+    try {
+      // The content is of its kind, which TypeScript does not see of a kind that it does not know, hence the cast.
+      this.post([{ kind, content, messages, bytes } as Part<Sent>], []);
+    } catch (error) {
+      this.creditOf(kind).giveBack(messages, bytes);
+      throw error;
+    }
+  }
+
+  private sendGathered(): void {
+    const gatherers = this.due;
+    this.due = [];
+    if (this.dropped) return;
+    const batches = gatherers.map((gatherer) => gatherer.takeBatch());
+    try {
+      this.postBatches(batches);
+    } catch {
+      // One of them cannot be cloned, and has not taken the others along.
+      for (const [index, batch] of batches.entries()) this.sendSingly(batch, gatherers[index]);
+    }
+  }
+
+  private sendSingly(batch: Batch<Sent>, gatherer: Gatherer<Batch<Sent>> | undefined): void {
+    try {
+      this.postBatches([batch]);
+    } catch (error) {
+      if (gatherer?.cannotSend === undefined) throw error;
+      gatherer.cannotSend(batch);
+    }
+  }
+
+  private postBatches(batches: readonly Batch<Sent>[]): void {
+    const transferred = batches.flatMap((batch) => batch.transferred ?? []);
+    this.post(
+      batches.map(({ transferred: _, ...part }) => part as Part<Sent>),
+      transferred,
+    );
+  }
+}
