@@ -61,6 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   network: [...GROUND, "types", "chainspec"],
   rpc: [
     ...GROUND,
+    "workers",
     "faucet",
     "chain",
     "logs",
@@ -74,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   faucet: [...GROUND, "storage"],
   explorer: [...GROUND, "faucet", "rpc"],
-  warmup: [...GROUND, "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
+  warmup: [...GROUND, "workers", "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
   cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],

@@ -12,8 +12,12 @@ import { CallerTime } from "../rpc/server/callerTime.ts";
 import { HttpCaller } from "../rpc/server/httpRequests.ts";
 import { MessageReader } from "../rpc/server/messageReader.ts";
 import { createHostMemory, type SharedHosts, shareHosts } from "../rpc/server/sharedHosts.ts";
-import { createTransactionSender } from "../rpc/threads/callerSide/transactionSender.ts";
+import { HostCredit } from "../rpc/threads/callerSide/hostCredit.ts";
+import { TransactionSender } from "../rpc/threads/callerSide/transactionSender.ts";
+import { type FromThread, MESSAGES, type ToThread } from "../rpc/threads/messages.ts";
 import { createRemoteSubmission } from "../txpool/submission.ts";
+import { Channel } from "../workers/channel/channel.ts";
+import { createCreditMemory } from "../workers/channel/credit.ts";
 import { type TransferKind, unsignedTransfer } from "./madeUpTransfers.ts";
 
 /** The thread's backend with another way to the pool. */
@@ -90,16 +94,18 @@ interface MadeUpServer {
 
 function openServer(methods: readonly RpcMethod[], backendWith: BackendWith, clock: Clock): MadeUpServer {
   const none = (): SharedHosts => shareHosts(createHostMemory(1), 0);
-  const shared = { transactions: none(), transactionBytes: none() };
-  const sender = createTransactionSender((message) => {
-    if (message.kind === "transactions") setImmediate(() => sender.receive(ALL_ADDED));
-  }, shared);
+  const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
+  const channel = new Channel<FromThread, ToThread>(MESSAGES, place, () =>
+    setImmediate(() => sender.receive(ALL_ADDED)),
+  );
+  const limit = new HostCredit("transactions", { messages: none(), bytes: none() });
+  const sender = new TransactionSender(channel, limit);
   return {
     reader: new MessageReader(clock, undefined, none()),
     dispatcher: createDispatcher(
       { methods, modules: new Set(["ETH"]) },
       {
-        backend: backendWith(createRemoteSubmission(sender.add)),
+        backend: backendWith(createRemoteSubmission((raw, host) => sender.add(raw, host))),
         logger: silentLogger,
         metrics: undefined,
         callerTime: new CallerTime(),
@@ -109,7 +115,7 @@ function openServer(methods: readonly RpcMethod[], backendWith: BackendWith, clo
 }
 
 /** The pool's answer for all that waits. */
-const ALL_ADDED = { kind: "submitted", count: Number.MAX_SAFE_INTEGER, refused: [] } as const;
+const ALL_ADDED = { count: Number.MAX_SAFE_INTEGER, refused: [] } as const;
 
 /** A caller over HTTP without a connection. */
 function nobody(): HttpCaller {

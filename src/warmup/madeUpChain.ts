@@ -135,7 +135,7 @@ export class MadeUpChain {
     const bytes = packBytes(transfers);
     let left = count;
     await new Promise<void>((resolve) =>
-      this.#host.receive({ kind: "transactions", bytes }, (decided) => {
+      this.#host.receive(bytes, (decided) => {
         left -= decided.count;
         if (left === 0) resolve();
       }),

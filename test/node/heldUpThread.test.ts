@@ -5,36 +5,48 @@ import type { ThreadParts } from "../../src/node/rpcThreads/threadParts.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { RpcCount } from "../../src/rpc/rpcMetrics.ts";
 import { createHostMemory } from "../../src/rpc/server/sharedHosts.ts";
-import { createTotalsMemory, shareTotals } from "../../src/rpc/server/sharedTotals.ts";
-import { openInterests } from "../../src/rpc/threads/callerSide/eventFeed.ts";
-import { NOTICE_CREDIT } from "../../src/rpc/threads/mainSide/notifications.ts";
-import type { FromThread, ThreadRequest } from "../../src/rpc/threads/protocol.ts";
+import { createTotalsMemory } from "../../src/rpc/server/sharedTotals.ts";
+import { openInterests } from "../../src/rpc/threads/interests.ts";
+import { type FromThread, type FromThreadParts, MESSAGES } from "../../src/rpc/threads/messages.ts";
+import type { ThreadRequest } from "../../src/rpc/threads/protocol.ts";
+import { Credit, createCreditMemory } from "../../src/workers/channel/credit.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../src/workers/supervisedThread.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { takeTimeouts } from "../builders/handTimeouts.ts";
 
 /**
  * A thread that is held up in its first message, as by one long step, until the first number of its memory is 1. Then it answers what
- * it was sent as a thread for callers does, without doing it, and ends on "close".
+ * it was sent as a thread for callers does, without doing it, and ends on "exit".
  */
 const ENTRY = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, workerData } from "node:worker_threads";
     const isFree = new Int32Array(workerData);
+    const KINDS = ${JSON.stringify(Object.keys(MESSAGES))};
+    const send = (kind) => parentPort.postMessage([{ kind, content: undefined, messages: 0, bytes: 0 }]);
+    let credits;
     parentPort.on("message", (message) => {
-      const { kind } = message;
-      if (kind === "open") {
-        parentPort.postMessage({ kind: "opened", failure: undefined });
+      if (message.kind === "exit") process.exit(7);
+      if (message.kind === "open") {
+        credits = new Int32Array(message.data.held.credits.memory);
+        send("opened");
         Atomics.wait(isFree, 0, 0);
+        return;
       }
-      if (["head", "syncing", "access"].includes(kind)) parentPort.postMessage({ kind: "worked", on: kind });
-      if (kind === "poolEvents") parentPort.postMessage({ ...message, kind: "credit" });
-      if (kind === "flush") parentPort.postMessage({ kind: "flushed" });
-      if (kind === "close") process.exit(7);
+      for (const { kind, messages, bytes } of message) {
+        Atomics.sub(credits, 2 * KINDS.indexOf(kind), messages);
+        Atomics.sub(credits, 2 * KINDS.indexOf(kind) + 1, bytes);
+        if (kind === "flush") send("flushed");
+      }
     });
     parentPort.postMessage("ready");
   `)}`,
 );
+
+interface Sent {
+  readonly kind: string;
+  readonly data?: RpcThreadData;
+}
 
 /** A held-up thread, with what it was sent. */
 async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
@@ -43,8 +55,8 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   /** What the thread was told to open with, each time it started. */
   const opened: RpcThreadData[] = [];
   const loading = {
-    user: undefined as SupervisedThreadUser<FromThread> | undefined,
-    supervised: new SupervisedThread<FromThread>(
+    user: undefined as SupervisedThreadUser<FromThreadParts> | undefined,
+    supervised: new SupervisedThread<FromThreadParts>(
       { entry: ENTRY, workerData: memory.buffer },
       {
         ready: () => loading.user?.ready(),
@@ -55,9 +67,9 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   };
   const post = loading.supervised.post.bind(loading.supervised);
   loading.supervised.post = (message, transferred) => {
-    const { kind, data } = message as { readonly kind: string; readonly data?: RpcThreadData };
-    sent.push(kind);
-    if (data !== undefined) opened.push(data);
+    const parts = (Array.isArray(message) ? message : [message]) as readonly Sent[];
+    sent.push(...parts.map(({ kind }) => kind));
+    opened.push(...parts.flatMap(({ data }) => data ?? []));
     post(message, transferred);
   };
   const held = {
@@ -66,6 +78,7 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
     pages: createHostMemory(1),
     reading: createHostMemory(1),
     totals: createTotalsMemory(1),
+    credits: createCreditMemory(MESSAGES, 1),
   };
   const interests = openInterests(1);
   const thread = new RpcThread(loading);
@@ -93,8 +106,13 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
     Atomics.notify(memory, 0);
   };
   /** A message as if the thread had sent it. */
-  const receive = (message: FromThread): void => loading.user?.receive(message);
-  return { thread, sent, opened, interests, totals: shareTotals(held.totals, 0), loading, release, receive };
+  const receive = <Kind extends keyof FromThread>(
+    kind: Kind,
+    content: FromThread[Kind],
+    messages = 0,
+  ): void => loading.user?.receive([{ kind, content, messages, bytes: 0 }] as unknown as FromThreadParts);
+  const creditOf = (kind: keyof typeof MESSAGES) => new Credit(MESSAGES, kind, held.credits, 0);
+  return { thread, sent, opened, interests, creditOf, loading, release, receive };
 }
 
 function timesOf(kind: string, sent: readonly string[]): number {
@@ -109,7 +127,7 @@ it("a thread for callers that is started again knows what callers may do now", a
   const servers = { http: undefined, webSocket: undefined, explorer: undefined };
   thread.changeAccess(servers);
   // It ends, and is started again.
-  loading.supervised.post({ kind: "close" });
+  loading.supervised.post({ kind: "exit" });
   await expect.poll(() => opened.length).toBe(2);
   expect(opened[1]?.servers).toBe(servers);
 });
@@ -120,60 +138,67 @@ describe("what is sent to a thread for callers that is held up", () => {
     interests.change(0, 3);
     const transaction = aTransaction();
     // The time after which a flush is waited for no longer does not pass, however long the rounds take.
-    takeTimeouts();
+    const timeouts = takeTimeouts();
     for (let round = 0; round < 30_000; round++) {
-      thread.tell({ kind: "head" });
-      thread.tell({ kind: "syncing", status: undefined });
-      thread.tell({ kind: "access", access: {} });
-      thread.events?.dropped(transaction);
+      thread.notifications?.tell("head", undefined);
+      thread.notifications?.tell("syncing", undefined);
+      thread.notifications?.tell("access", {});
+      thread.events?.onDropped(transaction);
       if (round % 1000 === 0) void thread.flushCounts();
       await nextCycle();
     }
-    for (const kind of ["head", "syncing", "access"]) expect(timesOf(kind, sent)).toBe(NOTICE_CREDIT);
+    for (const kind of ["head", "syncing", "access"] as const)
+      expect(timesOf(kind, sent)).toBe(MESSAGES[kind].most.messages);
     expect(timesOf("flush", sent)).toBe(1);
     expect(timesOf("poolEvents", sent)).toBeLessThan(17_000);
     const before = sent.length;
     release();
     // The newest of each is sent once the thread goes on, and that events were lost.
     await expect
-      .poll(() => sent.slice(before).sort())
+      .poll(async () => {
+        await timeouts.advanceBy(10);
+        return sent.slice(before).sort();
+      })
       .toEqual(["access", "flush", "head", "poolEvents", "syncing"]);
     await thread.flushCounts();
   });
 
   it("does not grow by answers: beyond their credit, its requests wait", async () => {
-    const { sent, totals, receive } = await aHeldUpThread();
+    const { sent, creditOf, receive } = await aHeldUpThread();
     const timeouts = takeTimeouts();
     const request: ThreadRequest = { kind: "readiness", query: "" };
-    for (let id = 0; id < 500; id++) receive({ kind: "requests", requests: [{ id, request }] });
-    await expect.poll(() => totals.answerBytes.own).toBeGreaterThan(64_000_000);
+    for (let id = 0; id < 500; id++) receive("requests", [{ id, request }]);
+    await expect.poll(() => creditOf("answers").bytes).toBeGreaterThan(64_000_000);
     await timeouts.advanceBy(10_000);
-    expect(totals.answerBytes.own).toBeLessThan(70_000_000);
+    expect(creditOf("answers").bytes).toBeLessThan(70_000_000);
     expect(timesOf("answers", sent)).toBeLessThanOrEqual(70);
   });
 
   it("is forgotten when it ends, counts of the main thread included", async () => {
     const counted: RpcCount[] = [];
-    const { thread, totals, loading, receive, release } = await aHeldUpThread({
+    const { thread, creditOf, loading, receive, release } = await aHeldUpThread({
       count: (one) => counted.push(one),
     });
     const timeouts = takeTimeouts();
     const request: ThreadRequest = { kind: "readiness", query: "" };
-    for (let id = 0; id < 100; id++) receive({ kind: "requests", requests: [{ id, request }] });
-    await expect.poll(() => totals.answerBytes.own).toBeGreaterThan(64_000_000);
-    totals.counts.add(3);
-    totals.logLines.add(2);
-    totals.logBytes.add(600);
-    receive({ kind: "counted", counts: [{ kind: "rejected", reason: "busy", times: 2 }] });
-    expect([counted, totals.counts.own]).toEqual([[{ kind: "rejected", reason: "busy", times: 2 }], 2]);
+    for (let id = 0; id < 100; id++) receive("requests", [{ id, request }]);
+    await expect.poll(() => creditOf("answers").bytes).toBeGreaterThan(64_000_000);
+    creditOf("counts").takeBeyond(3);
+    creditOf("logLine").takeBeyond(2, 600);
+    receive("counts", [{ kind: "rejected", reason: "busy", times: 2 }], 1);
+    expect([counted, creditOf("counts").messages]).toEqual([
+      [{ kind: "rejected", reason: "busy", times: 2 }],
+      2,
+    ]);
     release();
-    loading.supervised.post({ kind: "close" });
-    await expect.poll(() => totals.answerBytes.own).toBe(0);
-    expect([totals.counts.own, totals.logLines.own, totals.logBytes.own]).toEqual([0, 0, 0]);
+    loading.supervised.post({ kind: "exit" });
+    await expect.poll(() => creditOf("answers").bytes).toBe(0);
+    const [counts, lines] = [creditOf("counts"), creditOf("logLine")];
+    expect([counts.messages, lines.messages, lines.bytes]).toEqual([0, 0, 0]);
     await expect.poll(() => loading.supervised.isReady).toBe(true);
     // Nothing of the one that ended goes to the one that took its place.
     await timeouts.advanceBy(10_000);
-    expect(totals.answerBytes.own).toBe(0);
+    expect(creditOf("answers").bytes).toBe(0);
     await thread.flushCounts();
   });
 });

@@ -17,35 +17,34 @@ import { MessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
-import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/callerSide/eventFeed.ts";
+import { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
+import type { SharedHostCredit } from "../../rpc/threads/callerSide/hostCredit.ts";
+import { HostCredit } from "../../rpc/threads/callerSide/hostCredit.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/callerSide/lastingWork.ts";
-import { createLogForwarder } from "../../rpc/threads/callerSide/logForwarder.ts";
-import {
-  createMainThread,
-  type MainThread,
-  type SharedRequests,
-} from "../../rpc/threads/callerSide/mainThread.ts";
-import {
-  createMetricsForwarder,
-  type MetricsForwarder,
-} from "../../rpc/threads/callerSide/metricsForwarder.ts";
+import { LogForwarder } from "../../rpc/threads/callerSide/logForwarder.ts";
+import { createMainThread, type MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
+import { MetricsForwarder } from "../../rpc/threads/callerSide/metricsForwarder.ts";
 import { threadBackend, threadMethods } from "../../rpc/threads/callerSide/threadMethods.ts";
+import { TransactionSender } from "../../rpc/threads/callerSide/transactionSender.ts";
+import { openInterests } from "../../rpc/threads/interests.ts";
 import {
-  createTransactionSender,
-  type SharedTransactions,
-  type TransactionSender,
-} from "../../rpc/threads/callerSide/transactionSender.ts";
-import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
+  type FromThread,
+  MESSAGES,
+  type ThreadChannel,
+  type ToThread,
+  type ToThreadParts,
+} from "../../rpc/threads/messages.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
+import { Channel, type Handlers } from "../../workers/channel/channel.ts";
 import { localPorts } from "./localPorts.ts";
 import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
-import { openThreadServers, type ThreadServers } from "./threadServers.ts";
+import { openThreadServers } from "./threadServers.ts";
 
 /** What answers the callers of one thread, once it is open. */
 export interface CallerThread {
-  receive(message: ToThread): void;
+  receive(parts: ToThreadParts): void;
 }
 
 /**
@@ -56,16 +55,18 @@ export async function openCallerThread(
   { data, http, webSocket, explorer }: OpenMessage,
   port: MessagePort,
 ): Promise<CallerThread> {
-  const post = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void =>
-    port.postMessage(message, [...transferred]);
+  const place = { memory: data.held.credits, thread: data.index };
+  const channel = new Channel<FromThread, ToThread>(MESSAGES, place, (parts, transferred) =>
+    port.postMessage(parts, transferred),
+  );
   const totals = shareTotals(data.held.totals, data.index, {
     httpAnswers: THREAD_HTTP_ANSWERS_BYTES,
     webSocketAnswers: THREAD_WEBSOCKET_ANSWERS_BYTES,
   });
-  const sendLine = createLogForwarder((line, bytes) => post({ kind: "log", line, bytes }), totals);
-  const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
+  const lines = new LogForwarder(channel);
+  const logger = createRemoteLogger(data.logLevels, systemClock, (line) => lines.forward(line));
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
-  const accounts = accountsOf(data, post);
+  const accounts = accountsOf(data, channel);
   const view = new ChainView({
     database,
     spec: data.spec,
@@ -73,14 +74,20 @@ export async function openCallerThread(
     logger: logger.child("chain"),
     limits: data.viewLimits,
   });
-  const transactions = createTransactionSender(post, transactionsOfAll(data));
-  const { feed, onLost } = openEvents(data, post);
-  const counts = data.isMetered
-    ? createMetricsForwarder((all) => post({ kind: "counted", counts: all }), totals.counts)
-    : undefined;
-  const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
+  const transactions = new TransactionSender(
+    channel,
+    new HostCredit("transactions", hostCreditOf(data, "transactions", "transactionBytes")),
+  );
+  const { feed, onLost } = openEvents(data);
+  const counts = data.isMetered ? new MetricsForwarder(channel) : undefined;
+  const metrics =
+    counts &&
+    createRpcMetrics(
+      () => performance.now() / 1000,
+      (one) => counts.count(one),
+    );
   const reader = new MessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
-  const main = createMainThread(post, totals, requestsOfAll(data));
+  const main = createMainThread(channel, hostCreditOf(data, "requests", "requestBytes"));
   const backendWith = backendsOf(data, { view, main, accounts });
   const methods = threadMethods(METHODS, { main, view });
   const servers = await openThreadServers(
@@ -88,7 +95,7 @@ export async function openCallerThread(
     { http, webSocket, explorer },
     {
       methods,
-      backend: backendWith(createRemoteSubmission(transactions.add)),
+      backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),
       view,
       main,
       reader,
@@ -101,7 +108,7 @@ export async function openCallerThread(
       logger: logger.child("rpc"),
     },
   );
-  post({ kind: "opened", failure: servers.failure });
+  channel.send("opened", servers.failure);
   // The first answer does not wait for it: meanwhile calls run on the threads for them.
   void loadInterpreter();
 
@@ -115,10 +122,24 @@ export async function openCallerThread(
     view.close();
     await accounts?.close();
     await database.close();
-    post({ kind: "closed" });
+    channel.send("closed", undefined);
   }
 
-  return receiver({ main, transactions, feed, view, counts, servers, madeUp, post, close });
+  const handlers: Handlers<ToThread> = {
+    answers: (answers) => main.receive(answers),
+    decided: (decided) => transactions.receive(decided),
+    poolEvents: (events) => feed.receive(events),
+    syncing: (status) => feed.syncChanged(status),
+    head: () => view.refresh(),
+    access: (access) => servers.changeAccess(access as ServerSettings),
+    warmUp: (calls) => madeUp.answer(calls),
+    flush() {
+      counts?.flush();
+      channel.send("flushed", undefined);
+    },
+    close: () => void close(),
+  };
+  return { receive: (parts) => channel.receive(parts, handlers) };
 }
 
 /** The thread's backend with any way to the pool. */
@@ -144,83 +165,23 @@ function backendsOf(
   return (submit) => threadBackend({ ...ports, submit });
 }
 
-function requestsOfAll({ held, index }: RpcThreadData): SharedRequests {
-  return {
-    requests: shareHosts(held.requests, index),
-    requestBytes: shareHosts(held.requestBytes, index),
-  };
-}
-
-function transactionsOfAll({ held, index }: RpcThreadData): SharedTransactions {
-  return {
-    transactions: shareHosts(held.transactions, index),
-    transactionBytes: shareHosts(held.transactionBytes, index),
-  };
-}
-
-interface Parts {
-  readonly main: MainThread;
-  readonly transactions: TransactionSender;
-  readonly feed: EventFeed;
-  readonly view: ChainView;
-  readonly counts: MetricsForwarder | undefined;
-  readonly servers: ThreadServers;
-  readonly madeUp: MadeUpCalls;
-  post(message: FromThread): void;
-  close(): Promise<void>;
-}
-
-function receiver(parts: Parts): CallerThread {
-  const { main, transactions, feed, view, counts, servers, madeUp, post, close } = parts;
-  return {
-    receive(message) {
-      switch (message.kind) {
-        case "answers":
-          main.receive(message.answers, message.bytes);
-          break;
-        case "submitted":
-          transactions.receive(message);
-          break;
-        case "poolEvents":
-          feed.receive(message);
-          break;
-        case "syncing":
-          feed.receive(message);
-          post({ kind: "worked", on: message.kind });
-          break;
-        case "head":
-          view.refresh();
-          post({ kind: "worked", on: message.kind });
-          break;
-        case "flush":
-          counts?.flush();
-          post({ kind: "flushed" });
-          break;
-        case "access":
-          servers.changeAccess(message.access as ServerSettings);
-          post({ kind: "worked", on: message.kind });
-          break;
-        case "warmUp":
-          void madeUp.answer(message.calls).then(() => post({ kind: "worked", on: message.kind }));
-          break;
-        case "close":
-          void close();
-          break;
-      }
-    },
-  };
+function hostCreditOf(
+  { held, index }: RpcThreadData,
+  messages: "requests" | "transactions",
+  bytes: "requestBytes" | "transactionBytes",
+): SharedHostCredit {
+  return { messages: shareHosts(held[messages], index), bytes: shareHosts(held[bytes], index) };
 }
 
 /** The events of the main thread, and what is to be called when some were lost. */
-function openEvents(
-  { interests: memory, index }: RpcThreadData,
-  post: (message: FromThread) => void,
-): { readonly feed: EventFeed; readonly onLost: (listener: () => void) => void } {
+function openEvents({ interests: memory, index }: RpcThreadData): {
+  readonly feed: EventFeed;
+  readonly onLost: (listener: () => void) => void;
+} {
   const interests = openInterests(1, memory);
   const listeners: (() => void)[] = [];
-  const feed = createEventFeed(
+  const feed = new EventFeed(
     (kinds) => interests.change(index, kinds),
-    post,
     () => {
       for (const listener of listeners) listener();
     },
@@ -229,14 +190,11 @@ function openEvents(
 }
 
 /** The index by address, opened when it is asked for the first time. The main thread hears of damage. */
-function accountsOf(
-  { accountIndex }: RpcThreadData,
-  post: (message: FromThread) => void,
-): AccountIndexReader | undefined {
+function accountsOf({ accountIndex }: RpcThreadData, channel: ThreadChannel): AccountIndexReader | undefined {
   if (accountIndex === undefined) return undefined;
   const { path } = accountIndex;
   const open = () => openIndexDatabase({ path, readOnlyThread: true });
-  return createIndexReader(open, accountIndex, (damage) => post({ kind: "indexDamage", damage }));
+  return createIndexReader(open, accountIndex, (damage) => channel.send("indexDamage", damage));
 }
 
 /** Calls have a slice here, and then a thread that can be terminated. */

@@ -1,5 +1,7 @@
 import { createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { createTotalsMemory, type TotalsMemory } from "../../rpc/server/sharedTotals.ts";
+import { MESSAGES } from "../../rpc/threads/messages.ts";
+import { type CreditMemory, createCreditMemory } from "../../workers/channel/credit.ts";
 
 /**
  * Memory of what callers have on all threads: connections, of those over WebSocket the ones of foreign pages, characters of large
@@ -18,6 +20,8 @@ export interface HeldMemory {
   readonly transactions: HostMemory;
   readonly transactionBytes: HostMemory;
   readonly totals: TotalsMemory;
+  /** Counts what lies between the threads and the main thread. */
+  readonly credits: CreditMemory;
 }
 
 export function createHeldMemory(threads: number): HeldMemory {
@@ -33,5 +37,6 @@ export function createHeldMemory(threads: number): HeldMemory {
     transactions: createHostMemory(threads),
     transactionBytes: createHostMemory(threads),
     totals: createTotalsMemory(threads),
+    credits: createCreditMemory(MESSAGES, threads),
   };
 }

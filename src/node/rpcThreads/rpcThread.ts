@@ -1,29 +1,32 @@
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
-import { forgetTotals, type SharedTotals, shareTotals } from "../../rpc/server/sharedTotals.ts";
-import { createEventSource, type EventSource } from "../../rpc/threads/callerSide/eventFeed.ts";
-import { lineWritten } from "../../rpc/threads/callerSide/logForwarder.ts";
-import { createFlushes, type Flushes } from "../../rpc/threads/mainSide/flushes.ts";
+import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
+import { EventSource } from "../../rpc/threads/mainSide/eventSource.ts";
+import { Flushes } from "../../rpc/threads/mainSide/flushes.ts";
+import { Notifications } from "../../rpc/threads/mainSide/notifications.ts";
+import { RequestHost } from "../../rpc/threads/mainSide/requestHost.ts";
 import {
-  createNoticeSource,
-  type Notice,
-  type NoticeSource,
-} from "../../rpc/threads/mainSide/notifications.ts";
-import { createRequestHost, type RequestHost } from "../../rpc/threads/mainSide/requestHost.ts";
-import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
+  type FromThread,
+  type FromThreadParts,
+  type MainChannel,
+  MESSAGES,
+  type ToThread,
+} from "../../rpc/threads/messages.ts";
+import { Channel, type Handlers } from "../../workers/channel/channel.ts";
+import { forgetCredits } from "../../workers/channel/credit.ts";
 import type { SupervisedThread } from "../../workers/supervisedThread.ts";
 import type { LoadingThread } from "./loadingThreads.ts";
-import type { RpcThreadData, ServerSettings, ThreadMessage } from "./threadData.ts";
+import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
 import type { ThreadParts } from "./threadParts.ts";
 
 /** The main thread's side of a thread, from its start to its end. */
 interface Hosts {
+  readonly channel: MainChannel;
   readonly requests: RequestHost;
   /** Events for its subscribers. */
   readonly events: EventSource;
-  readonly notices: NoticeSource;
+  readonly notifications: Notifications;
   readonly counts: Flushes;
-  /** What lies between the thread and this one, of which each takes off what it has received. */
-  readonly totals: SharedTotals;
+  readonly handlers: Handlers<FromThread>;
 }
 
 /**
@@ -33,7 +36,7 @@ interface Hosts {
  *     begin ───────────┘
  */
 export class RpcThread {
-  private readonly thread: SupervisedThread<FromThread>;
+  private readonly thread: SupervisedThread<FromThreadParts>;
   /** What it opens; undefined before `begin`. */
   private begun: { readonly data: RpcThreadData; readonly parts: ThreadParts } | undefined;
   private hosts: Hosts | undefined;
@@ -47,7 +50,7 @@ export class RpcThread {
     this.thread = loading.supervised;
     loading.user = {
       ready: () => void this.open(),
-      receive: (message) => this.receive(message),
+      receive: (parts) => this.receive(parts),
       died: (error) => this.died(error),
     };
   }
@@ -71,12 +74,12 @@ export class RpcThread {
   changeAccess(servers: ServerSettings): void {
     if (this.begun === undefined) return;
     this.begun = { ...this.begun, data: { ...this.begun.data, servers } };
-    this.tell({ kind: "access", access: servers });
+    this.notifications?.tell("access", servers);
   }
 
-  /** Tells the thread if it is open. */
-  tell(notice: Notice): void {
-    this.hosts?.notices.tell(notice);
+  /** Undefined while the thread is not open, as are its events. */
+  get notifications(): Notifications | undefined {
+    return this.hosts?.notifications;
   }
 
   /** Resolves when what the thread has counted has come, or after a little while: it may be held up. */
@@ -90,7 +93,7 @@ export class RpcThread {
       const closed = new Promise<void>((resolve) => {
         this.onClosed = resolve;
       });
-      this.send({ kind: "close" });
+      this.hosts.channel.send("close", undefined);
       // Keeps the process alive: it must not end before the rest of the node was closed.
       const limit = setTimeout(() => this.giveUpClosing(), CLOSING_LIMIT_MS);
       await closed;
@@ -110,10 +113,6 @@ export class RpcThread {
     this.onClosed();
   }
 
-  private send(message: ThreadMessage, transferred?: readonly ArrayBuffer[]): void {
-    this.thread.post(message, transferred);
-  }
-
   private async open(): Promise<void> {
     if (this.isClosing || this.begun === undefined) return;
     this.thread.setBusy(true);
@@ -125,55 +124,60 @@ export class RpcThread {
     );
     if (this.ends !== ends) return;
     const { data, parts } = this.begun;
-    this.hosts = newHosts(data, parts, (...sent) => this.send(...sent));
-    this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1], explorer: sockets[2] });
+    this.hosts = this.newHosts(data, parts);
+    const opened: OpenMessage = {
+      kind: "open",
+      data,
+      http: sockets[0],
+      webSocket: sockets[1],
+      explorer: sockets[2],
+    };
+    this.thread.post(opened);
   }
 
-  private receive(message: FromThread): void {
-    const { begun, hosts } = this;
-    if (begun === undefined || hosts === undefined) return;
-    const { data, parts } = begun;
-    switch (message.kind) {
-      case "requests":
-        hosts.requests.receive(message.requests);
-        break;
-      case "transactions":
-        parts.transactions.receive(message, (decided) => {
-          if (this.hosts === hosts) this.send(decided);
-        });
-        break;
-      case "credit":
-        hosts.events.credit(message);
-        break;
-      case "indexDamage":
-        parts.reportIndexDamage(message.damage);
-        break;
-      case "worked":
-        hosts.notices.worked(message.on);
-        break;
-      case "abandoned":
-        hosts.requests.abandon(message.ids);
-        break;
-      case "log":
-        lineWritten(hosts.totals, message.bytes);
-        parts.writeLine(data.index, message.line);
-        break;
-      case "counted":
-        hosts.totals.counts.add(-message.counts.length);
-        for (const one of message.counts) parts.count?.(one);
-        break;
-      case "flushed":
-        hosts.counts.flushed();
-        break;
-      case "opened":
-        if (message.failure !== undefined)
-          parts.logger.child("rpc").error({ error: message.failure }, "a thread for callers cannot listen");
-        this.onOpened();
-        break;
-      case "closed":
-        this.onClosed();
-        break;
-    }
+  private newHosts(data: RpcThreadData, parts: ThreadParts): Hosts {
+    const { index, held } = data;
+    const { interests, listeners } = parts;
+    const logger = parts.logger.child("rpc");
+    const channel = new Channel<ToThread, FromThread>(
+      MESSAGES,
+      { memory: held.credits, thread: index },
+      (...sent) => this.thread.post(...sent),
+    );
+    const requests = new RequestHost(channel, {
+      ...parts,
+      descriptor: (server) => listeners[server]?.spare(index),
+      logger,
+    });
+    const counts = new Flushes(channel);
+    return {
+      channel,
+      requests,
+      events: new EventSource(() => interests.of(index), channel),
+      notifications: new Notifications(channel),
+      counts,
+      handlers: {
+        requests: (content) => requests.receive(content),
+        abandoned: (ids) => requests.abandon(ids),
+        transactions: (bytes) =>
+          parts.transactions.receive(bytes, (decided) => channel.send("decided", decided)),
+        logLine: (line) => parts.writeLine(index, line),
+        counts: (all) => {
+          for (const one of all) parts.count?.(one);
+        },
+        flushed: () => counts.flushed(),
+        indexDamage: (damage) => parts.reportIndexDamage(damage),
+        opened: (failure) => {
+          if (failure !== undefined) logger.error({ error: failure }, "a thread for callers cannot listen");
+          this.onOpened();
+        },
+        closed: () => this.onClosed(),
+      },
+    };
+  }
+
+  private receive(parts: FromThreadParts): void {
+    this.hosts?.channel.receive(parts, this.hosts.handlers);
   }
 
   private died(error: Error): void {
@@ -182,9 +186,10 @@ export class RpcThread {
     const { data, parts } = this.begun;
     const { held, index } = data;
     parts.interests.change(index, 0);
-    const { totals, ...hosts } = held;
+    const { totals, credits, ...hosts } = held;
     for (const memory of Object.values(hosts)) forgetHosts(memory, index);
     forgetTotals(totals, index);
+    forgetCredits(credits, index);
     for (const listener of Object.values(parts.listeners)) listener.ended(index);
     const logger = parts.logger.child("rpc");
     if (this.thread.failure === undefined) {
@@ -204,32 +209,9 @@ export class RpcThread {
   private end(): void {
     this.ends++;
     this.onClosed();
-    this.hosts?.requests.drop();
-    this.hosts?.events.drop();
+    this.hosts?.channel.drop();
     this.hosts = undefined;
   }
-}
-
-function newHosts(
-  { index, held }: RpcThreadData,
-  parts: ThreadParts,
-  post: (message: ToThread, transferred?: readonly ArrayBuffer[]) => void,
-): Hosts {
-  const { logger, interests } = parts;
-  const totals = shareTotals(held.totals, index);
-  return {
-    requests: createRequestHost({
-      ...parts,
-      descriptor: (server) => parts.listeners[server]?.spare(index),
-      post: (answers, bytes, transferred) => post({ kind: "answers", answers, bytes }, transferred),
-      answerBytes: totals.answerBytes,
-      logger: logger.child("rpc"),
-    }),
-    events: createEventSource(() => interests.of(index), post),
-    notices: createNoticeSource(post),
-    counts: createFlushes(() => post({ kind: "flush" })),
-    totals,
-  };
 }
 
 /** Time for a thread to close, longer than its servers take (server/limits.ts). */

@@ -4,7 +4,7 @@ import { type Err, ok, type Result } from "../../primitives/result.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
 import { allOfHosts, type HostMemory } from "../../rpc/server/sharedHosts.ts";
-import { openInterests } from "../../rpc/threads/callerSide/eventFeed.ts";
+import { openInterests } from "../../rpc/threads/interests.ts";
 import { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
@@ -159,10 +159,10 @@ class Threads implements RpcThreads {
       thread.begin(dataOf(settings, parts, { index, ...shared }), threadParts);
     const each = (tell: (thread: RpcThread) => void): void => this.threads.forEach(tell);
     this.stops = [
-      parts.onHeadChanged(() => each((thread) => thread.tell({ kind: "head" }))),
-      parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.added(transaction))),
-      parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.dropped(transaction))),
-      parts.onSyncChanged((status) => each((thread) => thread.tell({ kind: "syncing", status }))),
+      parts.onHeadChanged(() => each((thread) => thread.notifications?.tell("head", undefined))),
+      parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.onAdded(transaction))),
+      parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.onDropped(transaction))),
+      parts.onSyncChanged((status) => each((thread) => thread.notifications?.tell("syncing", status))),
     ];
   }
 
@@ -194,7 +194,7 @@ class Threads implements RpcThreads {
   }
 
   warmUp(calls: number): void {
-    for (const thread of this.threads) thread.tell({ kind: "warmUp", calls });
+    for (const thread of this.threads) thread.notifications?.tell("warmUp", calls);
   }
 
   /** Once for all ports, whose owners each close theirs. */

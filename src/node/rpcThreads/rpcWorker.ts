@@ -1,4 +1,4 @@
-import type { ToThread } from "../../rpc/threads/protocol.ts";
+import type { ToThreadParts } from "../../rpc/threads/messages.ts";
 import { OF_CALLERS } from "../../workers/threadPriority.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
 import type { CallerThread } from "./callerThread.ts";
@@ -13,10 +13,10 @@ const { openCallerThread } = await import("./callerThread.ts");
 
 let thread: CallerThread | undefined;
 /** What came while it opened. */
-const early: ToThread[] = [];
+const early: ToThreadParts[] = [];
 
 receiveMessages<ThreadMessage>(port, (message) => {
-  if (message.kind === "open")
+  if ("kind" in message)
     void openCallerThread(message, port).then((opened) => {
       thread = opened;
       for (const one of early.splice(0)) opened.receive(one);

@@ -2,7 +2,7 @@ import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
-import type { ToThread } from "../../rpc/threads/protocol.ts";
+import type { ToThreadParts } from "../../rpc/threads/messages.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import type { HeldMemory } from "./heldMemory.ts";
 
@@ -31,7 +31,7 @@ export interface RpcThreadData {
   readonly settings: RpcSettings;
   /** Memory of what callers have on all threads. */
   readonly held: HeldMemory;
-  /** Memory of the events that threads want (eventFeed.ts), and of the newest number of a subscription. */
+  /** Memory of the events that threads want (rpc/threads/interests.ts), and of the newest number of a subscription. */
   readonly interests: SharedArrayBuffer;
   readonly subscriptions: SharedArrayBuffer;
   /** Number of the thread, from 0. */
@@ -51,4 +51,4 @@ export interface OpenMessage {
 }
 
 /** What a thread is sent. */
-export type ThreadMessage = OpenMessage | ToThread;
+export type ThreadMessage = OpenMessage | ToThreadParts;

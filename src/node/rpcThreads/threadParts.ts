@@ -7,7 +7,7 @@ import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { CallAnswerer } from "../../rpc/dispatcher.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
-import type { Interests } from "../../rpc/threads/callerSide/eventFeed.ts";
+import type { Interests } from "../../rpc/threads/interests.ts";
 import type { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";

@@ -1,7 +1,6 @@
 /*
  * Amounts that several threads hold and that have one limit, counted in memory that they share: for each thread a number for each
- * amount. It alone writes it, save for what lies between it and the main thread: the one adds what it sends, the other takes off
- * what it has received.
+ * amount, which that thread alone writes.
  */
 
 /** What connections of all threads hold together. */
@@ -12,13 +11,6 @@ const AMOUNTS = [
   "webSocketAnswers",
   /** Bytes of notifications that clients have not read. */
   "notifications",
-  /** About the bytes of the main thread's answers that a thread has not taken. */
-  "answerBytes",
-  /** Log lines that the main thread has not written, and about their bytes. */
-  "logLines",
-  "logBytes",
-  /** Counts that the main thread has not added to the metrics. */
-  "counts",
 ] as const;
 export type SharedAmount = (typeof AMOUNTS)[number];
 
@@ -83,15 +75,6 @@ export function shareTotals(
     return [name, total] as const;
   });
   return Object.fromEntries(totals) as SharedTotals;
-}
-
-/** Adds to what this thread holds, unless all would hold more than the limit then. */
-export function addWithin(total: SharedTotal, by: number, limit: number): boolean {
-  // Added first: of two threads that add at one time, both may be refused, but never both admitted beyond the limit.
-  total.add(by);
-  if (total.all <= limit) return true;
-  total.add(-by);
-  return false;
 }
 
 /**

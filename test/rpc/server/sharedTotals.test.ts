@@ -6,7 +6,6 @@ import { LARGE_MESSAGE, LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/l
 import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
 import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
 import {
-  addWithin,
   createTotalsMemory,
   forgetTotals,
   holdsTooMuch,
@@ -16,16 +15,15 @@ import {
 import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
 import type { WebSocketConnection } from "../../../src/rpc/server/websocketConnection.ts";
 import { SubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
-import {
-  createMainThread,
-  REQUEST_BYTES,
-  REQUEST_LIMIT,
-} from "../../../src/rpc/threads/callerSide/mainThread.ts";
-import {
-  createTransactionSender,
-  WAITING_LIMIT,
-} from "../../../src/rpc/threads/callerSide/transactionSender.ts";
+import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
+import { createMainThread } from "../../../src/rpc/threads/callerSide/mainThread.ts";
+import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
+import { MESSAGES } from "../../../src/rpc/threads/messages.ts";
 import { createHandClock } from "../../builders/handClock.ts";
+
+const { messages: REQUEST_LIMIT, bytes: REQUEST_BYTES } = MESSAGES.requests.most;
+const WAITING_LIMIT = MESSAGES.transactions.most.messages;
+const NOWHERE = { gather: () => undefined, send: () => undefined };
 
 /** The totals of two threads. */
 function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly end: () => void } {
@@ -36,14 +34,13 @@ function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly
   };
 }
 
-it("an amount has one limit for all threads, and what a thread held that ended is forgotten", () => {
+it("what a thread held that ended is forgotten", () => {
   const { totals, end } = twoThreads();
-  const [first, second] = [totals[0].logBytes, totals[1].logBytes];
-  expect(addWithin(first, 60, 100)).toBe(true);
-  expect(addWithin(second, 41, 100)).toBe(false);
-  expect(addWithin(second, 40, 100)).toBe(true);
+  const [first, second] = [totals[0].httpAnswers, totals[1].httpAnswers];
+  first.add(60);
+  second.add(40);
   expect([first.own, second.own, first.all, second.all]).toEqual([60, 40, 100, 100]);
-  expect(totals[0].logLines.all).toBe(0);
+  expect(totals[0].notifications.all).toBe(0);
   end();
   expect([first.own, second.all]).toEqual([0, 40]);
 });
@@ -70,9 +67,9 @@ it("a thread gives up what it has beyond what one may have, whatever the others 
 function twoMainThreads() {
   const memory = { requests: createHostMemory(2), requestBytes: createHostMemory(2) };
   const [one, other] = [0, 1].map((index) =>
-    createMainThread(() => undefined, undefined, {
-      requests: shareHosts(memory.requests, index),
-      requestBytes: shareHosts(memory.requestBytes, index),
+    createMainThread(NOWHERE, {
+      messages: shareHosts(memory.requests, index),
+      bytes: shareHosts(memory.requestBytes, index),
     }),
   );
   onTestFinished(() => {
@@ -103,7 +100,7 @@ it("requests of all threads that wait for the main thread are bounded together, 
   void other?.ask(callFrom("192.0.2.2"));
   void one?.ask({ kind: "readiness", query: "" });
   expect(count()).toBe(half + 2);
-  one?.receive([{ id: 1, answer: { kind: "value", value: null } }], 0);
+  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
   expect(count()).toBe(half + 1);
 });
 
@@ -114,7 +111,7 @@ it("requests of all threads that wait for the main thread are bounded in bytes, 
   expect(await asked.at(-1)).toBe("busy");
   expect(bytes()).toBeLessThanOrEqual(REQUEST_BYTES / 2);
   expect(bytes()).toBeGreaterThan(REQUEST_BYTES / 2 - 5_000_000);
-  one?.receive([{ id: 1, answer: { kind: "value", value: null } }], 0);
+  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
   expect(await asked[0]).toEqual({ kind: "value", value: null });
   const held = bytes();
   void other?.ask(callFrom("192.0.2.2", "0".repeat(4_000_000)));
@@ -123,11 +120,15 @@ it("requests of all threads that wait for the main thread are bounded in bytes, 
 
 it("transactions of all threads that wait for the pool are bounded together, and a host leaves others room", async () => {
   const memory = { transactions: createHostMemory(2), transactionBytes: createHostMemory(2) };
-  const [one, other] = [0, 1].map((index) =>
-    createTransactionSender(() => undefined, {
-      transactions: shareHosts(memory.transactions, index),
-      transactionBytes: shareHosts(memory.transactionBytes, index),
-    }),
+  const [one, other] = [0, 1].map(
+    (index) =>
+      new TransactionSender(
+        NOWHERE,
+        new HostCredit("transactions", {
+          messages: shareHosts(memory.transactions, index),
+          bytes: shareHosts(memory.transactionBytes, index),
+        }),
+      ),
   );
   const [greedy, modest] = ["192.0.2.1", "192.0.2.2"];
   const half = WAITING_LIMIT / 2;
@@ -135,8 +136,8 @@ it("transactions of all threads that wait for the pool are bounded together, and
   expect(await other?.add(new Uint8Array(1), greedy)).toBe("tooManyWaiting");
   void other?.add(new Uint8Array(1), modest);
   expect(allOfHosts(memory.transactions)).toBe(half + 1);
-  one?.receive({ kind: "submitted", count: half, refused: [] });
-  other?.receive({ kind: "submitted", count: 1, refused: [] });
+  one?.receive({ count: half, refused: [] });
+  other?.receive({ count: 1, refused: [] });
   expect([memory.transactions, memory.transactionBytes].map(allOfHosts)).toEqual([0, 0]);
   const large = new Uint8Array(16 * 1024 * 1024);
   for (const sender of [one, other]) void sender?.add(large, greedy);

@@ -1,32 +1,32 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { declareRpcCounts, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
-import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
-import {
-  COUNTS_WAITING,
-  createMetricsForwarder,
-} from "../../../src/rpc/threads/callerSide/metricsForwarder.ts";
-import { createFlushes } from "../../../src/rpc/threads/mainSide/flushes.ts";
+import { MetricsForwarder } from "../../../src/rpc/threads/callerSide/metricsForwarder.ts";
+import { Flushes } from "../../../src/rpc/threads/mainSide/flushes.ts";
+import { type FromThread, MESSAGES } from "../../../src/rpc/threads/messages.ts";
+import type { Handlers } from "../../../src/workers/channel/channel.ts";
+import { aChannel, handlersOf } from "../../builders/aChannel.ts";
 import { aRegistry, readSample } from "../../observability/aRegistry.ts";
+
+const COUNTS_WAITING = MESSAGES.counts.most.messages;
 
 const answered = (method: string, seconds: number): RpcCount => ({ kind: "answered", method, seconds });
 
 /** A thread that counts, and the main thread's metrics, which take what was sent when the test says so. */
 function twoSides() {
-  const { counts: waiting } = shareTotals();
-  const sent: (readonly RpcCount[])[] = [];
-  const sender = createMetricsForwarder((counts) => sent.push(counts), waiting);
+  const { thread, main, fromThread, creditOf } = aChannel();
+  const sender = new MetricsForwarder(thread);
   const metrics = aRegistry();
   const add = declareRpcCounts(metrics, { httpConnections: () => 0, webSocketConnections: () => 0 });
-  return {
-    waiting,
-    sent,
-    sender,
-    receive(): void {
-      for (const counts of sent.splice(0)) {
-        waiting.add(-counts.length);
-        for (const one of counts) add(one);
-      }
+  const handlers = handlersOf<Handlers<FromThread>>({
+    counts(counts) {
+      for (const one of counts) add(one);
     },
+  });
+  return {
+    waiting: creditOf("counts"),
+    sent: () => fromThread.map(({ content }) => content as readonly RpcCount[]),
+    sender,
+    receive: () => main.receive(fromThread.splice(0), handlers),
     calls: (methodName: string) => readSample(metrics, "besu_rpc_request_time_count", { methodName }),
     seconds: (methodName: string) => readSample(metrics, "besu_rpc_request_time_sum", { methodName }),
     refused: (reason: string) => readSample(metrics, "rpc_requests_rejected_total", { reason }),
@@ -40,9 +40,9 @@ describe("counts of a thread", () => {
   it("are sent one by one, soon", () => {
     const { sender, sent } = twoSides();
     for (const seconds of [1, 2]) sender.count(answered("eth_call", seconds));
-    expect(sent).toEqual([]);
+    expect(sent()).toEqual([]);
     vi.advanceTimersByTime(100);
-    expect(sent).toEqual([[answered("eth_call", 1), answered("eth_call", 2)]]);
+    expect(sent()).toEqual([[answered("eth_call", 1), answered("eth_call", 2)]]);
   });
 
   it("are merged, and none is lost, while the main thread is held up", async () => {
@@ -53,13 +53,13 @@ describe("counts of a thread", () => {
       sender.count(answered("eth_getLogs", 1 + (round % 2)));
       sender.count({ kind: "rejected", reason: "batch" });
     }
-    expect(waiting.all).toBeLessThanOrEqual(COUNTS_WAITING);
-    expect(sent.flat().length).toBeLessThanOrEqual(COUNTS_WAITING);
+    expect(waiting.messages).toBeLessThanOrEqual(COUNTS_WAITING);
+    expect(sent().flat().length).toBeLessThanOrEqual(COUNTS_WAITING);
     receive();
     sender.flush();
-    expect(sent.flat().length).toBeLessThan(2100);
+    expect(sent().flat().length).toBeLessThan(2100);
     receive();
-    expect(waiting.own).toBe(0);
+    expect(waiting.messages).toBe(0);
     vi.useRealTimers();
     expect(await Promise.all([calls("eth_call"), calls("eth_getLogs"), refused("batch")])).toEqual([
       ROUNDS,
@@ -72,10 +72,10 @@ describe("counts of a thread", () => {
 
   it("come at a flush even while too many wait", () => {
     const { sender, sent, waiting } = twoSides();
-    waiting.add(COUNTS_WAITING);
+    waiting.takeBeyond(COUNTS_WAITING);
     for (let count = 0; count < 10; count++) sender.count(answered("eth_call", 1));
     sender.flush();
-    expect(sent).toEqual([[{ ...answered("eth_call", 1), times: 10 }]]);
+    expect(sent()).toEqual([[{ ...answered("eth_call", 1), times: 10 }]]);
   });
 });
 
@@ -84,33 +84,35 @@ describe("a flush of counts", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("is asked for once at a time; who asks later waits for the next one", async () => {
-    let posted = 0;
-    const flushes = createFlushes(() => posted++);
+    const { main, toThread } = aChannel();
+    const flushes = new Flushes(main);
+    const posted = (): number => toThread.length;
     const done: string[] = [];
     void flushes.flush().then(() => done.push("first"));
     void flushes.flush().then(() => done.push("second"));
     void flushes.flush().then(() => done.push("third"));
-    expect(posted).toBe(1);
+    expect(posted()).toBe(1);
     flushes.flushed();
     await vi.advanceTimersByTimeAsync(0);
-    expect([posted, ...done]).toEqual([2, "first"]);
+    expect([posted(), ...done]).toEqual([2, "first"]);
     flushes.flushed();
     await vi.advanceTimersByTimeAsync(0);
-    expect([posted, ...done]).toEqual([2, "first", "second", "third"]);
+    expect([posted(), ...done]).toEqual([2, "first", "second", "third"]);
   });
 
   it("waits only so long for a thread that is held up, to which nothing more is sent meanwhile", async () => {
-    let posted = 0;
-    const flushes = createFlushes(() => posted++);
+    const { main, toThread } = aChannel();
+    const flushes = new Flushes(main);
+    const posted = (): number => toThread.length;
     let done = 0;
     for (let count = 0; count < 50; count++) {
       void flushes.flush().then(() => done++);
       await vi.advanceTimersByTimeAsync(200);
     }
-    expect([posted, done]).toEqual([1, 50]);
+    expect([posted(), done]).toEqual([1, 50]);
     flushes.flushed();
     void flushes.flush().then(() => done++);
-    expect(posted).toBe(2);
+    expect(posted()).toBe(2);
     flushes.flushed();
     await vi.advanceTimersByTimeAsync(0);
     expect(done).toBe(51);

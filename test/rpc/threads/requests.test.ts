@@ -5,41 +5,53 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { ERRORS, invalidParams, RpcError } from "../../../src/rpc/errors/errors.ts";
 import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
-import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { createLastingWork } from "../../../src/rpc/threads/callerSide/lastingWork.ts";
 import { createMainThread, type MainThread } from "../../../src/rpc/threads/callerSide/mainThread.ts";
+import { RequestHost, type RequestHostParts } from "../../../src/rpc/threads/mainSide/requestHost.ts";
 import {
-  ANSWER_CREDIT_BYTES,
-  createRequestHost,
-  type RequestHost,
-} from "../../../src/rpc/threads/mainSide/requestHost.ts";
-import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
+  type FromThread,
+  type FromThreadParts,
+  MESSAGES,
+  type ToThread,
+  type ToThreadParts,
+} from "../../../src/rpc/threads/messages.ts";
+import type { RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
 import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
+import { Channel, type Handlers } from "../../../src/workers/channel/channel.ts";
+import { Credit, createCreditMemory } from "../../../src/workers/channel/credit.ts";
+import { handlersOf } from "../../builders/aChannel.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 
 const CALLER = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
+const ANSWER_CREDIT_BYTES = MESSAGES.answers.most.bytes;
 const PRESENT = { isAbandoned: () => false };
 
 /** A thread and the main thread, which exchange real messages. */
-function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) {
+function twoSides(parts: Partial<RequestHostParts> = {}) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => {
     main.close();
     port1.close();
   });
-  const totals = shareTotals();
-  const main: MainThread = createMainThread((message) => port1.postMessage(message), totals);
+  const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
+  const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (...sent) =>
+    port1.postMessage(...sent),
+  );
+  const atMain = new Channel<ToThread, FromThread>(MESSAGES, place, (...sent) => port2.postMessage(...sent));
+  const main: MainThread = createMainThread(atThread);
+  const answerCredit = new Credit(MESSAGES, "answers", place.memory, 0);
+  const threadHandlers = handlersOf<Handlers<ToThread>>({ answers: (answers) => main.receive(answers) });
   /** Messages of answers that the thread has not taken, because it is held up. */
-  const untaken: Answers[] = [];
+  const untaken: ToThreadParts[] = [];
   let isHeldUp = false;
-  port1.on("message", (message: Answers) => {
-    if (isHeldUp) untaken.push(message);
-    else main.receive(message.answers, message.bytes);
+  port1.on("message", (parts: ToThreadParts) => {
+    if (isHeldUp) untaken.push(parts);
+    else atThread.receive(parts, threadHandlers);
   });
   const toy = aToyDispatcher();
   let messages = 0;
-  const host: RequestHost = createRequestHost({
+  const host = new RequestHost(atMain, {
     dispatcher: toy.dispatcher,
     simulator: { run: () => Promise.reject(new Error("nothing is simulated")) },
     stateQueries: { query: () => Promise.reject(new Error("no state is queried")) },
@@ -48,15 +60,16 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     descriptor: () => undefined,
     readiness: () => [],
     logins: { http: undefined, webSocket: undefined },
-    post: (answers, bytes, transferred) => port2.postMessage({ answers, bytes }, [...transferred]),
-    answerBytes: totals.answerBytes,
     logger: silentLogger,
     ...parts,
   });
-  port2.on("message", (message: FromThread) => {
+  const mainHandlers = handlersOf<Handlers<FromThread>>({
+    requests: (requests) => host.receive(requests),
+    abandoned: (ids) => host.abandon(ids),
+  });
+  port2.on("message", (parts: FromThreadParts) => {
     messages++;
-    if (message.kind === "requests") host.receive(message.requests);
-    else if (message.kind === "abandoned") host.abandon(message.ids);
+    atMain.receive(parts, mainHandlers);
   });
   const call = async (method: string, params: readonly unknown[] = [], requester = PRESENT) => {
     const answer = await main.ask({ kind: "call", method, params, caller: CALLER }, requester);
@@ -67,14 +80,9 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
   };
   const goOn = (): void => {
     isHeldUp = false;
-    for (const { answers, bytes } of untaken.splice(0)) main.receive(answers, bytes);
+    for (const parts of untaken.splice(0)) atThread.receive(parts, threadHandlers);
   };
-  return { main, host, call, ...toy, totals, holdUp, goOn, messages: () => messages };
-}
-
-interface Answers {
-  readonly answers: readonly NumberedAnswer[];
-  readonly bytes: number;
+  return { main, atMain, call, ...toy, answerCredit, holdUp, goOn, messages: () => messages };
 }
 
 describe("calls that a thread hands to the main thread", () => {
@@ -133,10 +141,10 @@ describe("calls that a thread hands to the main thread", () => {
   });
 
   it("are abandoned when their thread has ended, and not answered", async () => {
-    const { call, host, backend } = twoSides();
+    const { call, atMain, backend } = twoSides();
     void call("toy_hold");
     await expect.poll(() => backend.contexts.length).toBe(1);
-    host.drop();
+    atMain.drop();
     expect(backend.contexts[0]?.isAbandoned()).toBe(true);
     backend.held[0]?.("too late");
   });
@@ -151,7 +159,7 @@ describe("calls that a thread hands to the main thread", () => {
   it("are not begun while a thread that is held up has too much before it; they wait, and are answered then", async () => {
     const text = "0".repeat(10_000_000);
     let asked = 0;
-    const { main, totals, holdUp, goOn } = twoSides({
+    const { main, answerCredit, holdUp, goOn } = twoSides({
       readiness: () => {
         asked++;
         return [text];
@@ -163,7 +171,7 @@ describe("calls that a thread hands to the main thread", () => {
     await expect.poll(() => asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
     await timeouts.advanceBy(10_000);
     expect(asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
-    expect(totals.answerBytes.own).toBeGreaterThanOrEqual(ANSWER_CREDIT_BYTES);
+    expect(answerCredit.bytes).toBeGreaterThanOrEqual(ANSWER_CREDIT_BYTES);
     goOn();
     const answered = Promise.all(all);
     const answering = settling(answered);
@@ -174,7 +182,7 @@ describe("calls that a thread hands to the main thread", () => {
       })
       .toBe(true);
     expect((await answered).flat()).toHaveLength(20);
-    expect(totals.answerBytes.own).toBe(0);
+    expect(answerCredit.bytes).toBe(0);
   });
 
   it("are made one at a time where they may be very large, and handed over without a copy", async () => {
@@ -218,8 +226,11 @@ describe("calls that a thread hands to the main thread", () => {
     const told: number[] = [];
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
-    const main = createMainThread((message) => {
-      if (message.kind === "abandoned") told.push(...message.ids);
+    const main = createMainThread({
+      gather: () => undefined,
+      send: (kind, content) => {
+        if (kind === "abandoned") told.push(...(content as FromThread["abandoned"]));
+      },
     });
     onTestFinished(() => main.close());
     for (let count = 0; count < 3; count++)

@@ -2,18 +2,25 @@ import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
-import {
-  createTransactionSender,
-  type TransactionSender,
-  WAITING_LIMIT,
-} from "../../../src/rpc/threads/callerSide/transactionSender.ts";
+import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
+import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
 import { PoolHost } from "../../../src/rpc/threads/mainSide/poolHost.ts";
+import {
+  type FromThread,
+  type FromThreadParts,
+  MESSAGES,
+  type ToThread,
+  type ToThreadParts,
+} from "../../../src/rpc/threads/messages.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { recoverSender } from "../../../src/types/transactionSignature.ts";
+import { Channel, type Handlers } from "../../../src/workers/channel/channel.ts";
+import { createCreditMemory } from "../../../src/workers/channel/credit.ts";
+import { handlersOf } from "../../builders/aChannel.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
 
@@ -26,20 +33,28 @@ function aThread(host: PoolHost) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   let messages = 0;
-  let isOver = false;
-  const sender = createTransactionSender((message, transferred) =>
-    port1.postMessage(message, [...transferred]),
+  const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
+  const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (parts, transferred) =>
+    port1.postMessage(parts, transferred),
   );
-  port1.on("message", sender.receive);
-  port2.on("message", (message) => {
+  const atMain = new Channel<ToThread, FromThread>(MESSAGES, place, (parts) => port2.postMessage(parts));
+  const sender = new TransactionSender(atThread, new HostCredit("transactions"));
+  port1.on("message", (parts: ToThreadParts) =>
+    atThread.receive(
+      parts,
+      handlersOf<Handlers<ToThread>>({ decided: (decided) => sender.receive(decided) }),
+    ),
+  );
+  port2.on("message", (parts: FromThreadParts) => {
     messages++;
-    host.receive(message, (decided) => {
-      if (!isOver) port2.postMessage(decided);
-    });
+    atMain.receive(
+      parts,
+      handlersOf<Handlers<FromThread>>({
+        transactions: (bytes) => host.receive(bytes, (decided) => atMain.send("decided", decided)),
+      }),
+    );
   });
-  const end = (): void => {
-    isOver = true;
-  };
+  const end = (): void => atMain.drop();
   return { sender, end, messages: () => messages };
 }
 
@@ -62,7 +77,7 @@ function twoSides(...choices: Parameters<typeof aHost>) {
 }
 
 function submissionOf(sender: TransactionSender): (raw: Uint8Array) => Promise<Submitted> {
-  const submit = createRemoteSubmission(sender.add);
+  const submit = createRemoteSubmission((raw, host) => sender.add(raw, host));
   return (raw) => submit(raw, HOST);
 }
 
@@ -101,11 +116,12 @@ describe("transactions of a thread's callers", () => {
   });
 
   it("of one host are at most half of those on which the pool has not decided, in number and in bytes", async () => {
-    const none = createTransactionSender(() => undefined);
+    const unread = () => new TransactionSender({ gather: () => undefined }, new HostCredit("transactions"));
+    const none = unread();
     const raw = new Uint8Array(100);
-    for (let count = 0; count < WAITING_LIMIT / 2; count++) void none.add(raw, HOST);
+    for (let count = 0; count < MESSAGES.transactions.most.messages / 2; count++) void none.add(raw, HOST);
     expect(await none.add(raw, HOST)).toBe("tooManyWaiting");
-    const large = createTransactionSender(() => undefined);
+    const large = unread();
     for (let count = 0; count < 32; count++) void large.add(new Uint8Array(1024 * 1024), HOST);
     expect(await submissionOf(large)(aTransaction().raw)).toEqual(
       err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" }),

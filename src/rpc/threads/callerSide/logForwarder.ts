@@ -1,48 +1,29 @@
 import type { LogLine } from "../../../observability/remoteLogger.ts";
-import { addWithin, type SharedTotals } from "../../server/sharedTotals.ts";
+import type { Credit } from "../../../workers/channel/credit.ts";
+import type { ThreadChannel } from "../messages.ts";
 
-/** Log lines of all threads that the main thread has not written, and about their bytes. */
-export const LINES_WAITING = 10_000;
-export const LINE_BYTES_WAITING = 8 * 1024 * 1024;
+/** Sends this thread's log lines to the main thread at once. What is beyond the limit is lost, which a line tells later. */
+export class LogForwarder {
+  private readonly channel: Pick<ThreadChannel, "offer">;
+  private readonly credit: Credit;
+  private lost = 0;
 
-type LineTotals = Pick<SharedTotals, "logLines" | "logBytes">;
-
-/** Sends a thread's log lines to the main thread. What it cannot take, because it is held up, is lost, which a line tells later. */
-export function createLogForwarder(
-  post: (line: LogLine, bytes: number) => void,
-  { logLines, logBytes }: LineTotals,
-): (line: LogLine) => void {
-  let lost = 0;
-
-  function send(line: LogLine): boolean {
-    const bytes = sizeOf(line);
-    if (!addWithin(logLines, 1, LINES_WAITING)) return false;
-    if (addWithin(logBytes, bytes, LINE_BYTES_WAITING)) {
-      try {
-        post(line, bytes);
-        return true;
-      } catch (error) {
-        lineWritten({ logLines, logBytes }, bytes);
-        throw error;
-      }
-    }
-    logLines.add(-1);
-    return false;
+  constructor(channel: Pick<ThreadChannel, "offer" | "creditOf">) {
+    this.channel = channel;
+    this.credit = channel.creditOf("logLine");
   }
 
-  /** After a loss, lines are lost until half of those that wait are written: they are told of once, not one by one. */
-  const isClear = (): boolean => logLines.all <= LINES_WAITING / 2 && logBytes.all <= LINE_BYTES_WAITING / 2;
+  /** Throws when a fact cannot be cloned. */
+  forward(line: LogLine): void {
+    // After a loss, lines are lost until half of those that wait are written: they are told of once, not one by one.
+    if (this.lost > 0 && this.credit.isHalfFree && this.offer({ ...LOST, facts: { lines: this.lost } }))
+      this.lost = 0;
+    if (this.lost > 0 || !this.offer(line)) this.lost++;
+  }
 
-  return (line) => {
-    if (lost > 0 && isClear() && send({ ...LOST, facts: { lines: lost } })) lost = 0;
-    if (lost > 0 || !send(line)) lost++;
-  };
-}
-
-/** Takes off a line that was written. */
-export function lineWritten({ logLines, logBytes }: LineTotals, bytes: number): void {
-  logLines.add(-1);
-  logBytes.add(-bytes);
+  private offer(line: LogLine): boolean {
+    return this.channel.offer("logLine", line, 1, sizeOf(line));
+  }
 }
 
 const LOST = {

@@ -1,65 +1,63 @@
 import type { RpcCount } from "../../rpcMetrics.ts";
-import { addWithin, type SharedTotal } from "../../server/sharedTotals.ts";
-
-/** Collects what the servers of a thread count, for the main thread, which has the metrics. */
-export interface MetricsForwarder {
-  readonly count: (one: RpcCount) => void;
-  /** Sends what was collected. */
-  flush(): void;
-}
+import type { ThreadChannel } from "../messages.ts";
 
 /** How long counts wait to be sent. */
 const INTERVAL_MS = 100;
 /** Number of new counts that are sent without waiting for the end of the interval. */
 const MOST_COUNTS = 2000;
-/** Counts of all threads that the main thread has not added, beyond which equal ones are sent as one. */
-export const COUNTS_WAITING = 100_000;
 
 /**
- * Sends every count by itself, for the sake of quantiles, as long as the main thread keeps up. While it is held up, counts stay
- * here, those of one thing as one with their mean: few, since what is counted has names of ours.
+ * Collects what the servers of this thread count, for the main thread, which has the metrics. Every count is sent by itself, for the
+ * sake of quantiles, as long as the main thread keeps up. While it is held up, counts stay here, those of one thing as one with their
+ * mean: few, since what is counted has names of ours.
  */
-export function createMetricsForwarder(
-  post: (counts: readonly RpcCount[]) => void,
-  waiting: SharedTotal,
-): MetricsForwarder {
-  let collected: RpcCount[] = [];
+export class MetricsForwarder {
+  private readonly channel: Pick<ThreadChannel, "offer" | "send">;
+  private collected: RpcCount[] = [];
   /** Number of `collected` counts that are merged already. */
-  let merged = 0;
-  let timer: NodeJS.Timeout | undefined;
+  private merged = 0;
+  private timer: NodeJS.Timeout | undefined;
 
-  function send(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const counts = collected;
-    collected = [];
-    merged = 0;
-    if (counts.length > 0) post(counts);
+  constructor(channel: Pick<ThreadChannel, "offer" | "send">) {
+    this.channel = channel;
   }
 
-  function sendIfRoom(): void {
-    if (addWithin(waiting, collected.length, COUNTS_WAITING)) {
-      send();
-      return;
-    }
-    collected = mergedCounts(collected);
-    merged = collected.length;
-    clearTimeout(timer);
-    timer = setTimeout(sendIfRoom, INTERVAL_MS).unref();
+  count(one: RpcCount): void {
+    this.collected.push(one);
+    if (this.collected.length - this.merged >= MOST_COUNTS) this.sendIfRoom();
+    else this.timer ??= setTimeout(() => this.sendIfRoom(), INTERVAL_MS).unref();
   }
 
-  return {
-    count(one) {
-      collected.push(one);
-      if (collected.length - merged >= MOST_COUNTS) sendIfRoom();
-      else timer ??= setTimeout(sendIfRoom, INTERVAL_MS).unref();
-    },
-    flush() {
-      if (waiting.all + collected.length > COUNTS_WAITING) collected = mergedCounts(collected);
-      waiting.add(collected.length);
-      send();
-    },
-  };
+  /** Sends what was collected, however much the main thread has before it. */
+  flush(): void {
+    if (this.hasSent()) return;
+    const counts = mergedCounts(this.takeCollected());
+    this.channel.send("counts", counts, counts.length);
+  }
+
+  private sendIfRoom(): void {
+    if (this.hasSent()) return;
+    this.collected = mergedCounts(this.collected);
+    this.merged = this.collected.length;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.sendIfRoom(), INTERVAL_MS).unref();
+  }
+
+  private hasSent(): boolean {
+    const { collected } = this;
+    if (collected.length > 0 && !this.channel.offer("counts", collected, collected.length)) return false;
+    this.takeCollected();
+    return true;
+  }
+
+  private takeCollected(): readonly RpcCount[] {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const { collected } = this;
+    this.collected = [];
+    this.merged = 0;
+    return collected;
+  }
 }
 
 /** One count for each thing that was counted. */

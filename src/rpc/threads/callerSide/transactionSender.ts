@@ -1,68 +1,50 @@
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
-import { HostShares } from "../../server/hostShares.ts";
-import type { SharedHosts } from "../../server/sharedHosts.ts";
+import type { Batch, Gatherer } from "../../../workers/channel/channel.ts";
+import type { HostLimit } from "../../../workers/channel/requestSender.ts";
+import type { DecidedTransactions, FromThread, ThreadChannel } from "../messages.ts";
 import { packBytes } from "../packedBytes.ts";
-import type { FromThread, ToThread } from "../protocol.ts";
 
-/** Hands the transactions of a thread's callers to the pool on the main thread. */
-export interface TransactionSender {
-  /** Resolves to why the pool refused it, or to undefined when it was added. */
-  add(raw: Uint8Array, remoteHost: string): Promise<SubmissionErrorCode | undefined>;
-  /** Takes the pool's decisions. */
-  receive(decided: ToThread & { readonly kind: "submitted" }): void;
-}
+/** Hands the transactions of this thread's callers to the pool on the main thread (mainSide/poolHost.ts), which decides in their order. */
+export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "transactions">>> {
+  private readonly channel: Pick<ThreadChannel, "gather">;
+  private readonly limit: HostLimit;
+  private readonly undecided: Undecided[] = [];
+  private unsent: Uint8Array[] = [];
 
-/** Transactions of all threads on which the pool has not decided, and their bytes; one remote host alone can have half of them. */
-export const WAITING_LIMIT = 16_384;
-const WAITING_BYTES = 64 * 1024 * 1024;
-
-/** What remote hosts have of such transactions, and of their bytes, on other threads. */
-export interface SharedTransactions {
-  readonly transactions: SharedHosts;
-  readonly transactionBytes: SharedHosts;
-}
-
-/** Transactions of one event-loop cycle go as one message. */
-export function createTransactionSender(
-  post: (message: FromThread, transferred: readonly ArrayBuffer[]) => void,
-  shared?: SharedTransactions,
-): TransactionSender {
-  const counts = new HostShares(WAITING_LIMIT, shared?.transactions);
-  const sizes = new HostShares(WAITING_BYTES, shared?.transactionBytes);
-  const waiting: Waiting[] = [];
-  let unsent: Uint8Array[] = [];
-
-  function send(): void {
-    const bytes = packBytes(unsent);
-    unsent = [];
-    post({ kind: "transactions", bytes }, [bytes.buffer]);
+  constructor(channel: Pick<ThreadChannel, "gather">, limit: HostLimit) {
+    this.channel = channel;
+    this.limit = limit;
   }
 
-  return {
-    add(raw, remoteHost) {
-      if (!counts.take(remoteHost, 1)) return Promise.resolve("tooManyWaiting");
-      if (!sizes.take(remoteHost, raw.length)) {
-        counts.giveBack(remoteHost, 1);
-        return Promise.resolve("tooManyWaiting");
-      }
-      return new Promise((resolve) => {
-        if (unsent.length === 0) setImmediate(send);
-        unsent.push(raw);
-        waiting.push({ resolve, remoteHost, length: raw.length });
-      });
-    },
-    receive({ count, refused }) {
-      const reasons = new Map(refused);
-      for (const [place, { resolve, remoteHost, length }] of waiting.splice(0, count).entries()) {
-        counts.giveBack(remoteHost, 1);
-        sizes.giveBack(remoteHost, length);
-        resolve(reasons.get(place));
-      }
-    },
-  };
+  /** Resolves to why the pool refused it, or to undefined when it was added. */
+  add(raw: Uint8Array, remoteHost: string): Promise<SubmissionErrorCode | undefined> {
+    const { limit } = this;
+    const { length } = raw;
+    if (!limit.takeMessage(remoteHost) || !limit.takeBytes(remoteHost, length))
+      return Promise.resolve("tooManyWaiting");
+    return new Promise((resolve) => {
+      if (this.unsent.length === 0) this.channel.gather(this);
+      this.unsent.push(raw);
+      this.undecided.push({ resolve, remoteHost, length });
+    });
+  }
+
+  takeBatch(): Batch<Pick<FromThread, "transactions">> {
+    const bytes = packBytes(this.unsent);
+    this.unsent = [];
+    return { kind: "transactions", content: bytes, messages: 0, bytes: 0, transferred: [bytes.buffer] };
+  }
+
+  receive({ count, refused }: DecidedTransactions): void {
+    const reasons = new Map(refused);
+    for (const [place, { resolve, remoteHost, length }] of this.undecided.splice(0, count).entries()) {
+      this.limit.giveBack(remoteHost, length);
+      resolve(reasons.get(place));
+    }
+  }
 }
 
-interface Waiting {
+interface Undecided {
   readonly remoteHost: string;
   readonly length: number;
   resolve(reason: SubmissionErrorCode | undefined): void;

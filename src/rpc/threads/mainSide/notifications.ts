@@ -1,42 +1,29 @@
-import type { FromThread, ToThread } from "../protocol.ts";
+import type { KindsThat, MainChannel, ToThread } from "../messages.ts";
 
-/** What a thread is told of which only the newest counts: the head was shown, a status of syncing, what callers may do. */
-export type Notice = ToThread & { readonly kind: NoticeKind };
-export type NoticeKind = (FromThread & { readonly kind: "worked" })["on"];
+/** What a thread is told of which only the newest counts. */
+type NotificationKind = KindsThat<"newest wins">;
 
-/** Notices of one kind that a thread may have before it. Beyond it, a newer one takes the place of the one that waits here. */
-export const NOTICE_CREDIT = 8;
+/** Tells a thread things at once, or the newest of each kind once the thread, which may be held up, has worked on earlier ones. */
+export class Notifications {
+  private readonly channel: Pick<MainChannel, "offer" | "whenRoom">;
+  private readonly waiting = new Map<NotificationKind, () => boolean>();
 
-/** The main thread's side of one thread's notices; another one is needed when the thread starts again. */
-export interface NoticeSource {
-  tell(notice: Notice): void;
-  /** The thread has worked on a notice of this kind. */
-  worked(kind: NoticeKind): void;
-}
+  constructor(channel: Pick<MainChannel, "offer" | "whenRoom">) {
+    this.channel = channel;
+  }
 
-/** Sends notices at once, or once the thread, which may be held up, has worked on earlier ones of their kind. */
-export function createNoticeSource(post: (notice: Notice) => void): NoticeSource {
-  const lines = new Map<NoticeKind, { sent: number; waiting: Notice | undefined }>();
-
-  function tell(notice: Notice): void {
-    const line = lines.get(notice.kind) ?? { sent: 0, waiting: undefined };
-    lines.set(notice.kind, line);
-    if (line.sent >= NOTICE_CREDIT) line.waiting = notice;
-    else {
-      line.sent++;
-      post(notice);
+  tell<Kind extends NotificationKind>(kind: Kind, content: ToThread[Kind]): void {
+    const offer = (): boolean => this.channel.offer(kind, content);
+    if (this.waiting.has(kind)) this.waiting.set(kind, offer);
+    else if (!offer()) {
+      this.waiting.set(kind, offer);
+      void this.channel.whenRoom(() => this.hasSent(kind));
     }
   }
 
-  return {
-    tell,
-    worked(kind) {
-      const line = lines.get(kind);
-      if (line === undefined) return;
-      line.sent--;
-      const { waiting } = line;
-      line.waiting = undefined;
-      if (waiting !== undefined) tell(waiting);
-    },
-  };
+  private hasSent(kind: NotificationKind): boolean {
+    if (this.waiting.get(kind)?.() === false) return false;
+    this.waiting.delete(kind);
+    return true;
+  }
 }

@@ -1,10 +1,7 @@
 import type { AdmissionQueue, Readable } from "../../../txpool/admissionQueue.ts";
 import { decodeTransaction } from "../../../types/transaction.ts";
+import type { DecidedTransactions } from "../messages.ts";
 import { unpackBytes } from "../packedBytes.ts";
-import type { FromThread, ToThread } from "../protocol.ts";
-
-type Transactions = FromThread & { readonly kind: "transactions" };
-type Decided = ToThread & { readonly kind: "submitted" };
 
 /** The main thread's side of the transactions of all threads. */
 export class PoolHost {
@@ -15,11 +12,11 @@ export class PoolHost {
   }
 
   /** `decide` is called in the order of the transactions. They are added also when their thread has ended meanwhile. */
-  receive({ bytes }: Transactions, decide: (decided: Decided) => void): void {
+  receive(bytes: Uint8Array<ArrayBuffer>, decide: (decided: DecidedTransactions) => void): void {
     this.queue.add(decodedIn(bytes), {
       decided({ count, refused }) {
         const codes = refused.map(([place, { code }]) => [place, code] as const);
-        decide({ kind: "submitted", count, refused: codes });
+        decide({ count, refused: codes });
       },
       // A node that stops closes its callers' connections: nobody waits for an answer.
       unrecovered: () => undefined,
