@@ -34,7 +34,7 @@ export interface AccountIndexParts {
 }
 
 /**
- * Opens the index, which begins anew when it is damaged or of another version: nothing in it is the only copy of anything.
+ * Opens the index, which is rebuilt when it is damaged or has another version: nothing in it is the only copy of anything.
  * Throws DiskError.
  */
 export async function openAccountIndex(
@@ -67,14 +67,15 @@ async function openUsable(path: string, cacheBytes: number): Promise<DatabaseOnD
 }
 
 /**
- * LevelDB has one thread for background work in a process. It starts with the first such work, with the priority of the thread that
- * asks for it: this must not be the worker, because the chain's tables are written by the same thread.
+ * An empty range to compact. LevelDB has one thread for background work in a process. It starts with the first such work,
+ * with the priority of the thread that requests it, which must not be the worker, because the same thread writes the chain's
+ * tables.
  */
 const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 
 /**
- * The index by address, which tells what an account did. It has a database of its own; a worker thread of the lowest priority
- * writes it, block after block, from the beginning of the chain and then behind the head:
+ * The index by address: what each account did. It has a database of its own; a worker thread of the lowest priority writes
+ * it, block after block, from the beginning of the chain and then behind the head:
  *
  *     main thread   opens both databases ─> starts the thread, tells it that the head moved
  *     worker        reads the chain, executes blocks again, writes the index (indexer.ts)
@@ -82,7 +83,7 @@ const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
  */
 export class AccountIndex {
   readonly database: DatabaseOnDisk;
-  /** What the thread last reported; undefined before its first report. */
+  /** The thread's last report; undefined before the first. */
   progress: IndexProgress | undefined;
   private readonly settings: AccountIndexSettings;
   private readonly parts: AccountIndexParts;
@@ -108,7 +109,7 @@ export class AccountIndex {
     this.startThread();
   }
 
-  /** A reader on any thread has found an entry that it cannot read (UnusableIndex.what): the index is built again. */
+  /** Called when a reader on any thread has found an unreadable entry (UnusableIndex.what): the index is rebuilt. */
   reportDamage(what: string): void {
     this.send({ damage: what });
   }
@@ -144,7 +145,7 @@ export class AccountIndex {
   }
 
   private receive(progress: IndexProgress): void {
-    // A thread that always ends at the same block has heard of the blocks before it, too.
+    // Only a new block resets the pause: a thread that always ends at the same block still reports the one before it.
     if (progress.next !== this.progress?.next) {
       this.retryMs = FIRST_RETRY_MS;
       this.toldFailure = undefined;
@@ -206,13 +207,13 @@ export class AccountIndex {
 }
 
 const CANNOT_BE_BUILT = "the explorer's index cannot be built now and is tried again";
-/** Names of errors after which a thread would find the same again; a thread's end carries no more of the class. */
+/** Names of errors that a new thread would hit again; only the name of the class crosses threads. */
 const DAMAGE = ["DamagedData", "UnusableIndex"];
 export const INDEX_CACHE_BYTES = 8 * 1024 * 1024;
-/** A block of some thousand calls that is executed again, and the entries of a step. */
+/** Memory for executing a block of some thousand calls again, and for the entries of a step. */
 const THREAD_MEMORY_MB = 512;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-/** Distance behind the head from which on it is worth a line. */
+/** Distance behind the head above which it is logged. */
 const MANY_BLOCKS = 100;
 const TELL_MS = 30_000;

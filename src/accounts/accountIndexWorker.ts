@@ -14,7 +14,7 @@ import { openWorkerPort } from "../workers/workerPort.ts";
 import { openIndexDatabase } from "./indexDatabase.ts";
 import { Indexer, type IndexProgress } from "./indexer.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface AccountIndexWorkerData {
   /** Folders of the chain's database and of the index, both of which the main thread has open. */
   readonly chainPath: string;
@@ -24,14 +24,14 @@ export interface AccountIndexWorkerData {
   /** Memory of the shown head. */
   readonly shownHead: SharedArrayBuffer;
   readonly maxBytes: number;
-  /** Sizes of the caches of its view of the chain. */
+  /** Cache sizes of its view of the chain. */
   readonly viewLimits: ViewLimits | undefined;
 }
 
-/** The head has moved, a reader has found an entry that it cannot read, or the work is to end. */
+/** Commands: the head has moved, a reader has found an unreadable entry, or the work must end. */
 export type AccountIndexCommand = "head" | { readonly damage: string } | "close";
 
-/** Worker that builds the index by address (indexer.ts), until it is told to end, or by what it throws. */
+/** Worker that builds the index by address (indexer.ts), until "close" or an exception ends it. */
 const port = openWorkerPort();
 reportLoaded(port);
 takeLowestThreadPriority();
@@ -101,7 +101,7 @@ function report(progress: IndexProgress | undefined): void {
   if (progress !== undefined) port.postMessage(progress);
 }
 
-/** Pause after each step, as a multiple of the time that it took: a third of one core at most. */
+/** Pause after each step, as a multiple of the step's time: at most a third of one core. */
 const PAUSE_RATIO = 2;
 const REPORT_MS = 1000;
 

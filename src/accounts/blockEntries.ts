@@ -15,20 +15,20 @@ import { type CollectedParties, MessageParties } from "./messageParties.ts";
 import { assetsOf, holdersOf, type TokenTransfer, tokenTransferOf } from "./tokenTransfers.ts";
 
 /**
- * What one block may add to the index. Nothing but gas bounds a block, so that one can be made which takes more memory than
- * the thread has: what goes beyond is left out.
+ * Limits on what one block may add to the index. Only gas bounds a block, so a block could take more memory than the thread
+ * has: anything beyond the limits is left out.
  */
 export interface BlockLimits {
   /** Memory in which the block is executed again. */
   readonly memoryBytes: number;
-  /** Addresses and creations found in calls, beside the senders and recipients of transactions. */
+  /** Addresses and creations found in calls, in addition to the senders and recipients of transactions. */
   readonly parties: number;
   readonly transfers: number;
-  /** Entries about who may hold what, two for each account and asset, and of ids one more, and one for each transfer. */
+  /** Entries about possible holders: two for each account and asset, one more for ids, and one for each transfer. */
   readonly pairs: number;
 }
 
-/** All entries together take some 200 MB of the thread's heap, where the memory of calls is not. */
+/** All entries together take some 200 MB of the thread's heap, which does not include the memory of calls. */
 export const BLOCK_LIMITS: BlockLimits = {
   memoryBytes: 256 * 1024 * 1024,
   parties: 50_000,
@@ -37,19 +37,19 @@ export const BLOCK_LIMITS: BlockLimits = {
 };
 
 /**
- * Collects what the index keeps of blocks for one write. Transactions that may have called others are executed again, with
- * those before them in their block.
+ * Collects the entries of blocks for one write. Transactions that may have called others are executed again, after those
+ * before them in their block.
  */
 export class BlockEntries {
   private readonly source: ReplaySource;
   private readonly batch: Batch;
   private readonly limits: BlockLimits;
-  /** Keys of holdings and the newest block that moved each: hundreds of transfers may be of the same. */
+  /** Keys of holdings and the newest block that moved each: hundreds of transfers may concern the same one. */
   private readonly pairs = new Map<string, { readonly key: Uint8Array; readonly block: number }>();
-  /** Room left in the present block for transfers and for pairs. */
+  /** Room left in the current block for transfers and for pairs. */
   private transfersLeft = 0;
   private pairsLeft = 0;
-  /** The newest block of which something was left out; undefined when none was. */
+  /** The newest block with entries left out; undefined when there is none. */
   cutBlock: number | undefined;
 
   constructor(source: ReplaySource, batch: Batch, limits: BlockLimits) {
@@ -75,7 +75,7 @@ export class BlockEntries {
     if (isCut || this.transfersLeft < 0 || this.pairsLeft < 0) this.cutBlock = number;
   }
 
-  /** Puts what is kept once for all blocks of the write. */
+  /** Puts the entries that are written once for all blocks of the write. */
   finish(): void {
     for (const { key, block } of this.pairs.values()) putPair(this.batch, key, block);
   }
@@ -109,7 +109,7 @@ export class BlockEntries {
     }
   }
 
-  /** Counted among the pairs, since a transfer may be of a hundred ids. */
+  /** Puts a transfer of an id, which counts among the pairs, since a transfer may move a hundred ids. */
   private putIdTransfer({ token, tokenId }: Asset, place: Place, value: Uint8Array): void {
     if (tokenId === undefined || --this.pairsLeft < 0) return;
     putPlaced(this.batch, "idTransfer", concatBytes(token, tokenId), place, value);
@@ -155,7 +155,7 @@ async function partiesOf(
   } catch (error) {
     if (!(error instanceof MemoryExhausted)) throw error;
     seen.abandon();
-    // Without the state after this transaction none of the later ones can be executed.
+    // The later transactions cannot be executed without the state after this one.
     for (let index = begun; index < transactions.length; index++)
       addOwnCreation(parties[index], transactions[index], receipts[index]);
     return { parties, isCut: true };
@@ -171,7 +171,7 @@ function ownParties({ sender, to, nonce }: SentTransaction): CollectedParties {
   return { addresses, creations: [] };
 }
 
-/** Adds the contract that a transaction itself creates, as its receipt tells. */
+/** Adds the contract that a transaction itself creates, according to its receipt. */
 function addOwnCreation(
   parties: CollectedParties | undefined,
   transaction: SentTransaction | undefined,
@@ -185,9 +185,9 @@ function addOwnCreation(
 }
 
 /**
- * False for a transaction that surely made no call: it paid for nothing but itself, by the rules of London. Since then no
- * refund is as large as the price of what earns it, unless an access list paid a part of that price before; earlier ones
- * could make up for all that code had used.
+ * False for a transaction that certainly made no call: it paid only for itself, by the rules of London. Since then no refund
+ * is as large as the price of what earns it, unless an access list paid a part of that price before; earlier refunds could
+ * offset everything that code had used.
  */
 function mayCallOthers(rules: Rules, transaction: SentTransaction, receipt: Receipt | undefined): boolean {
   const { to, accessList, authorizationList } = transaction;

@@ -4,8 +4,8 @@ import type { DatabaseReads } from "../storage/database.ts";
 import { type Mark, marksOf, readRecentMark } from "./layout.ts";
 
 /**
- * The newest block, `last` or before, that the index has and that is on the chain, as far as its marks tell; undefined when
- * none is. In the ordinary case one header is compared.
+ * The newest block, `last` or earlier, that is in the index and on the chain, according to the index's marks; undefined when
+ * there is none. Usually only one header is compared.
  */
 export async function commonBlock(
   database: Pick<DatabaseReads, "get" | "range">,

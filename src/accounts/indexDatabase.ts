@@ -9,5 +9,5 @@ export function openIndexDatabase(
   return openLevelDatabase({ ...settings, writeBufferBytes: INDEX_WRITE_BUFFER_BYTES, remedy: REBUILD });
 }
 
-/** A tenth of what the chain's database takes is written here. */
+/** Write buffer of the index, which writes a tenth as much as the chain's database. */
 const INDEX_WRITE_BUFFER_BYTES = 16 * 1024 * 1024;

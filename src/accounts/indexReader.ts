@@ -21,7 +21,7 @@ import {
 } from "./layout.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
 
-/** What the index tells about one state of the chain. */
+/** The index as of one state of the chain. */
 export interface IndexView {
   /** First block that it covers, and the last one; undefined when it covers none. */
   readonly first: number;
@@ -29,8 +29,8 @@ export interface IndexView {
   /** Entries of blocks that it covers, from the place `from` up to before `until`, in either order. */
   placed(kind: Placed, subject: Subject, range?: PlacedQuery): AsyncIterable<FoundPlace>;
   /**
-   * The next assets of an account, or accounts of a token or of one of its ids. It may find few or none and still tell where to go on: entries
-   * whose blocks were dropped are looked at, too, up to a bound.
+   * The next assets of an account, or accounts of a token or of one of its ids. A call may find few or none and still return
+   * where to continue: entries whose blocks were dropped are scanned as well, up to a bound.
    */
   pairs(kind: Pair, subject: Subject, query: PairQuery): Promise<FoundPairs>;
 }
@@ -38,13 +38,13 @@ export interface IndexView {
 export interface PairQuery {
   /** The `rest` of the pair after which the answer begins; undefined for the first ones. */
   readonly after: Uint8Array | undefined;
-  /** Most pairs that are returned. */
+  /** Most pairs to return. */
   readonly limit: number;
 }
 
 export interface FoundPairs {
   readonly found: readonly FoundPair[];
-  /** The `after` with which to go on; undefined when there are no more. */
+  /** The `after` of the next query; undefined when there are no more. */
   readonly next: Uint8Array | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface PlacedQuery {
   readonly from?: Place;
   readonly until?: Place;
   readonly order?: "newest" | "oldest";
-  /** Entries that are wanted: no more are fetched. */
+  /** Most entries to fetch. */
   readonly limit?: number;
 }
 
@@ -63,15 +63,15 @@ export interface FoundPlace extends Place {
 export interface FoundPair {
   readonly account: Address;
   readonly asset: Asset;
-  /** What names it in a list: 21 or 53 bytes. */
+  /** The key that identifies it in a list: 21 or 53 bytes. */
   readonly rest: Uint8Array;
 }
 
 /** Reads the index on any thread. */
 export interface AccountIndexReader {
   /**
-   * Calls `use` with what the index tells about the chain as `chain` shows it: blocks that a rewind removed are left out,
-   * even before the index has noticed. The view is valid until the promise of `use` settles.
+   * Calls `use` with a view of the index for the chain as `chain` shows it: blocks that a rewind removed are left out, even
+   * before the index has noticed. The view is valid until the promise of `use` settles.
    */
   read<T>(
     chain: Pick<ChainReader, "headerByNumber" | "head" | "historyStart">,
@@ -79,15 +79,15 @@ export interface AccountIndexReader {
   ): Promise<T>;
   /** Closes the database if it was opened. */
   close(): Promise<void>;
-  /** Bytes on disk, half a minute old at most: a large index has thousands of files. */
+  /** Bytes on disk, at most half a minute old: a large index has thousands of files. */
   bytes(): Promise<number>;
   /** Size above which the oldest blocks are removed; 0 for no limit. */
   readonly maxBytes: number;
 }
 
 /**
- * A reader of the index in a folder, whose database `open` opens when it is asked for the first time, and again when that
- * failed. `report` is told of an entry that cannot be read: who writes the index may never look at it (indexer.ts).
+ * A reader of the index in a folder. `open` opens its database at the first read, and again when that failed. `report` is
+ * called with an unreadable entry: the writer of the index may never read it (indexer.ts).
  */
 export function createIndexReader(
   open: () => Promise<DatabaseOnDisk>,
@@ -135,7 +135,7 @@ export function transactionIndexOf({ value }: FoundPlace): number {
   return decodeIndexValue(value);
 }
 
-/** Who created a contract, from the value of its creation. */
+/** The creator of a contract, from the value of its creation. */
 export function creatorOf({ value }: FoundPlace): Address {
   return asAddress(value.slice());
 }
@@ -145,7 +145,7 @@ async function viewOf(
   chain: Pick<ChainReader, "headerByNumber" | "head" | "historyStart">,
 ): Promise<IndexView> {
   const status = readStatus(snapshot);
-  // Blocks that the chain has removed lead to nothing, before the index forgets them, too.
+  // Entries of blocks that the chain has removed lead nowhere, even before the index forgets them.
   const first = Math.max(status?.first ?? 0, Number(chain.historyStart.blocks));
   const newest =
     status === undefined || status.next <= first
@@ -214,7 +214,7 @@ function earlier(one: Place, other: Place): Place {
 /** Interval between two measurements of the size. */
 const MEASURE_MS = 30_000;
 const NO_PAIRS: FoundPairs = { found: [], next: undefined };
-/** Most pairs read in one call: a pruning that goes on for minutes leaves hundreds of thousands that are over. */
+/** Most pairs read in one call: a pruning that runs for minutes leaves hundreds of thousands of stale ones. */
 const MAX_PAIRS_LOOKED_AT = 1_000;
 const START: Place = { block: 0, position: 0 };
 const END: Place = { block: 2 ** 48 - 1, position: 0 };

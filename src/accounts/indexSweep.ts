@@ -10,27 +10,27 @@ import {
   valueIn,
 } from "./layout.ts";
 
-/** The point at which a removal goes on: after the last key that was looked at, and then with the next part to compact. */
+/** The point at which a removal continues: after the last scanned key, and then with the next part to compact. */
 export type Sweep =
   | { readonly kind: "remove"; readonly after: Uint8Array }
   | { readonly kind: "compact"; readonly part: number };
 
-/** The blocks that stay, and whether room is wanted: a rewind removes too little for that. */
+/** The blocks that stay, and whether to free room: a rewind removes too little for that. */
 interface SweepGoal extends Pick<IndexStatus, "first" | "next"> {
   readonly compacts: boolean;
 }
 
 interface SweepParts {
   readonly database: Pick<DatabaseOnDisk, "range" | "compact">;
-  /** What is removed is put there. */
+  /** Batch that receives the deletions. */
   readonly batch: Batch;
 }
 
 /**
- * Looks at the next entries and removes those of blocks that the index does not cover; after the last one it gives the room
- * back, if that is wanted, a part at a time. Returns where to go on, undefined at the end.
+ * Scans the next entries and removes those of blocks that the index does not cover; after the last one it frees their room
+ * on the disk, if requested, a part at a time. Returns where to continue, undefined at the end.
  *
- * Of an asset whose last transfer is undone it keeps who may hold it, since an earlier transfer may be left.
+ * The possible holders of an asset whose last transfer is undone are kept, since an earlier transfer may remain.
  */
 export async function sweepStep(
   parts: SweepParts,
@@ -55,7 +55,7 @@ async function removeSome(
   for await (const [key, sealed] of database.range({ ...BLOCK_ENTRIES, from, limit: SWEEP_ENTRIES })) {
     last = key;
     count++;
-    // An index that begins anew may do so because an entry is damaged.
+    // An index may be rebuilt because an entry is damaged, so it is not read.
     const block = first === next ? next : blockOf(key, sealed);
     if (isPair(key) && block >= next && next > first) putPair(batch, key, next - 1);
     else if (block < first || block >= next) batch.delete(key);
@@ -74,7 +74,7 @@ function keyAfter(key: Uint8Array): Uint8Array {
   return after;
 }
 
-/** Entries read in one step, which takes some milliseconds. */
+/** Number of entries read in one step, which takes some milliseconds. */
 const SWEEP_ENTRIES = 4_000;
 /** Addresses are spread evenly over their first byte, so a part is about a sixteenth of a kind of entries. */
 const FIRST_KIND = BLOCK_ENTRIES.from[0] ?? 0;

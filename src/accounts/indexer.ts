@@ -29,21 +29,21 @@ export interface IndexerParts {
 export interface IndexProgress extends IndexStatus {
   readonly head: number;
   readonly bytes: number;
-  /** The newest block that was too heavy to be indexed whole (BlockLimits), since the start of this thread. */
+  /** The newest block since the start of this thread that was too heavy to be indexed whole (BlockLimits). */
   readonly cutBlock: number | undefined;
-  /** Why the index began anew since the start of this thread; undefined if it did not. */
+  /** Why the index was rebuilt since the start of this thread; undefined if it was not. */
   readonly damage: string | undefined;
 }
 
 /**
- * Builds the index by address step by step, each of some milliseconds and at most one atomic, synced write, so that a kill
- * repeats at most one step, or looks for entries to remove from the first one again:
+ * Builds the index by address step by step, each of some milliseconds and at most one atomic, synced write, so that after a
+ * kill at most one step is repeated, or the search for entries to remove starts over:
  *
  *     refresh the view ─> a block of the index is no longer on the chain? forget all after the last common one
  *        ─> entries of such blocks, or of pruned ones, are left? remove some ─> add the next blocks
  *
- * Invariants: the status names only blocks whose entries are complete · entries of blocks outside of it are never shown, and
- * are removed before a block with the same number is added · what is added is of one view of the chain.
+ * Invariants: the status names only blocks whose entries are complete · entries of other blocks are never shown, and are
+ * removed before a block with the same number is added · everything added comes from one view of the chain.
  */
 export class Indexer {
   private readonly parts: IndexerParts;
@@ -53,9 +53,9 @@ export class Indexer {
   private bytes = 0;
   private cutBlock: number | undefined;
   private damage: string | undefined;
-  /** What a reader has reported since the last step. */
+  /** The damage that a reader has reported since the last step. */
   private reported: string | undefined;
-  /** True from a rebuild until the index has reached the head: what readers report meanwhile, they found before it. */
+  /** True from a rebuild until the index has reached the head: damage that readers report meanwhile was found before it. */
   private isBegunAnew = false;
   private measuredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -70,8 +70,8 @@ export class Indexer {
   }
 
   /**
-   * Performs one step. False when there is nothing to do before the head moves. An index that cannot be read begins anew, and
-   * UnusableIndex is thrown when it cannot be read once more after that.
+   * Performs one step. Returns false when there is nothing to do before the head moves. An unreadable index is rebuilt; when
+   * it is unreadable again after that, UnusableIndex is thrown.
    */
   async step(): Promise<boolean> {
     try {
@@ -85,14 +85,14 @@ export class Indexer {
     }
   }
 
-  /** Makes the next step rebuild the index, as where that finds the damage itself: readers look at entries that no step reads. */
+  /** Makes the next step rebuild the index, as if it had found the damage itself: readers access entries that no step reads. */
   reportDamage(what: string): void {
     if (!this.isBegunAnew) this.reported ??= what;
   }
 
   private async nextStep(): Promise<boolean> {
     const { view, database } = this.parts;
-    // The database is written and not shown yet: a message about the head follows.
+    // The database has a newer head that is not shown yet: a message about it follows.
     if (!view.refresh()) return false;
     this.hasView = true;
     const { reported } = this;
@@ -108,7 +108,9 @@ export class Indexer {
     return status.isPruning;
   }
 
-  /** Undefined before this thread has seen a head, as while blocks are written faster than they are shown. */
+  /**
+   * The progress; undefined before this thread has seen a head, such as while blocks are written faster than they are shown.
+   */
   async progress(): Promise<IndexProgress | undefined> {
     if (!this.hasView) return undefined;
     await this.measure(PROGRESS_MEASURE_MS);
@@ -125,13 +127,13 @@ export class Indexer {
     return Number(this.parts.view.head.header.number);
   }
 
-  /** The first block that can be executed again: one with its parent's state, and no genesis block. */
+  /** The first block that can be executed again: one with its parent's state, except the genesis block. */
   private beginning(): IndexStatus {
     const first = Number(this.parts.view.historyStart.states) + 1;
     return { first, next: first, isStale: false, isPruning: false };
   }
 
-  /** Forgets all blocks, whose entries are removed unread in the steps that follow. */
+  /** Forgets all blocks; the following steps remove their entries unread. */
   private async forgetAll(): Promise<void> {
     const { database } = this.parts;
     const batch = new Batch();
@@ -155,8 +157,9 @@ export class Indexer {
   }
 
   /**
-   * Forgets the blocks that the chain has removed (`--block-history`), many at a time, because a sweep looks at every entry. An index
-   * that is behind the first state (`--state-history`) goes on where it can. Readers leave such blocks out before.
+   * Forgets the blocks that the chain has removed (`--block-history`), many at a time, because a sweep scans every entry. An
+   * index that is behind the first state (`--state-history`) continues where it can. Readers leave such blocks out even
+   * earlier.
    */
   private async lacksBlocks(status: IndexStatus): Promise<boolean> {
     const executable = this.beginning().first;
@@ -171,7 +174,7 @@ export class Indexer {
     return true;
   }
 
-  /** Removes some of the entries of blocks that the index does not cover, and says so once none is left. */
+  /** Removes some of the entries of blocks that the index does not cover, and updates the status once none is left. */
   private async clean(status: IndexStatus): Promise<true> {
     const { database } = this.parts;
     const batch = new Batch();
@@ -191,7 +194,7 @@ export class Indexer {
     return this.bytes > maxBytes;
   }
 
-  /** Gives up the older quarter of the blocks; their entries go in the steps that follow. */
+  /** Gives up the oldest quarter of the blocks; the following steps remove their entries. */
   private async dropOldest(status: IndexStatus): Promise<boolean> {
     const first = status.first + Math.ceil((status.next - status.first) / 4);
     await this.write((batch) => putStatus(batch, { ...status, first, isPruning: true }));
@@ -239,9 +242,9 @@ export class Indexer {
 /** Limits of one step, which always ends after a whole block. */
 const STEP_MS = 10;
 const STEP_BLOCKS = 1_000;
-/** Blocks that the chain has removed, after which their entries are. */
+/** Number of blocks removed from the chain after which their entries are removed. */
 const REMOVED_BLOCKS = 1_000;
-/** After a rewind beyond the recent marks, at most so many blocks more are indexed again. */
+/** Distance of lasting marks: after a rewind beyond the recent marks, at most this many further blocks are indexed again. */
 const LASTING_MARK_BLOCKS = 4096;
 /** Intervals between two measurements of the size: to keep the limit, and to report progress. */
 const LIMIT_MEASURE_MS = 10_000;

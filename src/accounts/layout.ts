@@ -12,7 +12,7 @@ import { UnusableIndex } from "./unusableIndex.ts";
  * entries of an account sort by time. Every value ends with a checksum over key and value.
  *
  * The index has a LevelDB of its own beside the chain's (architecture.md#the-index-by-address). Nothing in it is the only
- * copy of anything: it can be deleted and is built again.
+ * copy of anything: it can be deleted, and is then rebuilt.
  */
 const PREFIXES = {
   /** -> version, first and next block, what is to be removed (IndexStatus). */
@@ -39,14 +39,14 @@ const PREFIXES = {
   idHolder: 0x17,
 } as const;
 
-/** Kinds of entries that are of one block and one position in it, below a subject. */
+/** Kinds of entries with one position in one block, below a subject. */
 export type Placed = "participation" | "accountTransfer" | "tokenTransfer" | "creation" | "idTransfer";
-/** Kinds of entries about a token and an account, for as long as the index has a block that moved it. */
+/** Kinds of entries about a token and an account, which last as long as the index has a block that moved the token. */
 export type Pair = "holding" | "holder" | "idHolder";
-/** What entries are about, as their keys begin: an account or a contract, for `id…` a token and an id of 32 bytes. */
+/** The subject with which keys begin: an account or a contract; for `id…` a token and an id of 32 bytes. */
 export type Subject = Uint8Array;
 
-/** A position in the chain: of a transaction by its index, of a log by its number in the block. */
+/** A position in the chain: a transaction's by its index, a log's by its number in the block. */
 export interface Place {
   readonly block: number;
   readonly position: number;
@@ -54,7 +54,7 @@ export interface Place {
 
 export type Standard = "ERC-20" | "ERC-721" | "ERC-1155";
 
-/** What an account may hold: a token, and for the standards that have them one of its ids. */
+/** An asset that an account may hold: a token, or one of its ids if its standard has them. */
 export interface Asset {
   readonly token: Address;
   readonly standard: Standard;
@@ -62,30 +62,30 @@ export interface Asset {
   readonly tokenId: Uint8Array | undefined;
 }
 
-/** What the index covers, as its database says. */
+/** The blocks that the index covers, as stored in its database. */
 export interface IndexStatus {
   /** First block, and the one after the last; equal when it has none. */
   readonly first: number;
   readonly next: number;
-  /** There may be entries of blocks from `next` on, left by a rewind. */
+  /** True when entries of blocks from `next` on may exist, left by a rewind. */
   readonly isStale: boolean;
-  /** There may be entries of blocks before `first`, which are to be removed for room. */
+  /** True when entries of blocks before `first` may exist, to be removed for room. */
   readonly isPruning: boolean;
 }
 
 /**
- * Version of the layout. Raise it whenever what is written, or what is found in blocks, changes: an index of another version is
- * built again.
+ * Version of the layout. Raise it whenever the entries, or the way they are found in blocks, change: an index of another
+ * version is rebuilt.
  */
 const VERSION = 2;
 const STATUS_KEY = Uint8Array.of(PREFIXES.status);
 const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
 export const PLACE_BYTES = 10;
 const ID_BYTES = 32;
-/** An address, a standard and an id. */
+/** Longest rest of a key: an address, a standard and an id. */
 const LONGEST_REST_BYTES = 20 + 1 + ID_BYTES;
 
-/** What the index covers; undefined when it is new. Throws UnusableIndex, also when it is of another version. */
+/** Reads the status; undefined when the index is new. Throws UnusableIndex, also when it has another version. */
 export function readStatus(database: Pick<DatabaseReads, "get">): IndexStatus | undefined {
   const sealed = database.get(STATUS_KEY);
   if (sealed === undefined) return undefined;
@@ -103,7 +103,7 @@ export function putStatus(batch: Batch, { first, next, isStale, isPruning }: Ind
   put(batch, STATUS_KEY, writer.finish());
 }
 
-/** A block that the index has, by which a later look finds out whether it is still on the chain. */
+/** A block of the index, with which a later check finds out whether it is still on the chain. */
 export interface Mark {
   readonly number: number;
   readonly hash: Hash;
@@ -118,7 +118,7 @@ export function putRecentMark(batch: Batch, { number, hash }: Mark): void {
   put(batch, Uint8Array.of(PREFIXES.recentMark, number % RECENT_MARKS), writer.finish());
 }
 
-/** The recent mark at a block, if a step ended there and no later one took its slot. */
+/** The recent mark at a block, if a step ended there and no later one reused its slot. */
 export function readRecentMark(database: Pick<DatabaseReads, "get">, number: number): Mark | undefined {
   const key = Uint8Array.of(PREFIXES.recentMark, number % RECENT_MARKS);
   const sealed = database.get(key);
@@ -249,7 +249,7 @@ export function pairInKey(kind: Pair, key: Uint8Array): { readonly account: Addr
   return { account, asset: { token, standard, tokenId } };
 }
 
-/** Pairs below a subject, from the start or after a key that was found before. */
+/** Range of pairs below a subject, from the start or after an earlier key. */
 export function pairRange(
   kind: Pair,
   subject: Subject,
@@ -268,7 +268,7 @@ export function restOfPairKey(kind: Pair, key: Uint8Array): Uint8Array {
   return key.slice(kind === "idHolder" ? 1 + 20 + ID_BYTES : 1 + 20);
 }
 
-/** All entries that are of a block, in the order of their keys. */
+/** Range of all entries that belong to blocks. */
 export const BLOCK_ENTRIES: Pick<KeyRange, "from" | "until"> = {
   from: Uint8Array.of(PREFIXES.participation),
   until: Uint8Array.of(PREFIXES.idHolder + 1),

@@ -2,35 +2,35 @@ import type { MessageObserver, ObservedMessage } from "../execution/messageObser
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 
-/** A contract, and the account that created it: for one made by a factory, the factory. */
+/** A contract, and the account that created it, such as a factory. */
 interface Creation {
   readonly contract: Address;
   readonly creator: Address;
 }
 
-/** Who took part in a transaction, and which contracts it left behind. */
+/** The accounts that took part in a transaction, and the contracts that it left behind. */
 export interface CollectedParties {
   readonly addresses: Map<string, Address>;
   readonly creations: Creation[];
 }
 
 /**
- * Collects who takes part in the messages of transactions, one after another: callers and callees, precompiled contracts
- * too, and heirs of destroyed contracts, even where it was all undone. Creations count only where they lasted.
+ * Collects the participants in the messages of transactions, one after another: callers and callees, precompiled contracts
+ * included, and heirs of destroyed contracts, even if everything was reverted. Creations count only if they lasted.
  */
 export class MessageParties implements MessageObserver {
-  /** Number of addresses and creations that may still be collected; negative once there were more. */
+  /** Number of further addresses and creations that may be collected; negative once there were more. */
   private room: number;
   private into: CollectedParties = { addresses: new Map(), creations: [] };
   /** The open messages, outermost first: the creation if it is one, and how many creations came before it. */
   private readonly open: { readonly creation: Creation | undefined; readonly before: number }[] = [];
 
-  /** Collects at most `limit` addresses and creations, beside those that it is given. */
+  /** Collects at most `limit` addresses and creations, in addition to the given ones. */
   constructor(limit: number) {
     this.room = limit;
   }
 
-  /** Whether there were more than the limit. */
+  /** Whether the limit was exceeded. */
   get isCut(): boolean {
     return this.room < 0;
   }
@@ -59,7 +59,7 @@ export class MessageParties implements MessageObserver {
     else if (message.creation !== undefined && this.hasRoom()) this.into.creations.push(message.creation);
   }
 
-  /** Gives up the transaction before its end: which of its creations last is not known. */
+  /** Gives up the transaction before its end, when it is not known which of its creations last. */
   abandon(): void {
     this.into.creations.length = 0;
   }

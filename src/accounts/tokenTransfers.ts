@@ -5,13 +5,13 @@ import { bigintAt, bytesToBigint } from "../primitives/quantity.ts";
 import type { Log } from "../types/log.ts";
 import type { Asset, Standard } from "./layout.ts";
 
-/** A transfer of tokens as a contract's event tells it: anybody can write a contract that emits any event. */
+/** A transfer of tokens according to a contract's event: anybody can write a contract that emits any event. */
 export interface TokenTransfer {
   readonly token: Address;
   readonly standard: Standard;
   readonly from: Address;
   readonly to: Address;
-  /** The account that moved the tokens; undefined where the event does not say. */
+  /** The account that moved the tokens; undefined if the event does not name it. */
   readonly operator: Address | undefined;
   readonly amounts: readonly TokenAmount[];
   /** True when a batch has more amounts than are kept. */
@@ -24,10 +24,10 @@ export interface TokenAmount {
   readonly value: bigint;
 }
 
-/** Ids of one batch that are indexed and shown: a log of a full block has room for hundreds of thousands. */
+/** Most ids of one batch that are indexed and shown: a log of a full block has room for hundreds of thousands. */
 const MAX_BATCH_AMOUNTS = 100;
 
-/** The transfer that a log tells of; undefined when it is no event of the three standards, or its form is not theirs. */
+/** The transfer in a log; undefined when it is not an event of the three standards, or malformed. */
 export function tokenTransferOf(log: Log): TokenTransfer | undefined {
   const [event] = log.topics;
   if (event === undefined) return undefined;
@@ -41,12 +41,12 @@ export function assetsOf({ token, standard, amounts }: TokenTransfer): readonly 
   return amounts.map(({ tokenId }) => ({ token, standard, tokenId }));
 }
 
-/** Accounts that may hold what was moved: nobody holds what the zero address has. */
+/** Accounts that may hold the moved assets, except the zero address. */
 export function holdersOf({ from, to }: TokenTransfer): readonly Address[] {
   return [from, to].filter((address) => !equalBytes(address, ZERO_ADDRESS));
 }
 
-/** ERC-20 and ERC-721 have the same event; the second one has its last parameter among the topics. */
+/** Reads a transfer of ERC-20 or ERC-721, which have the same event; ERC-721 has the last parameter among the topics. */
 function transferOf({ address: token, topics, data }: Log): TokenTransfer | undefined {
   const [, from, to, tokenId] = topics;
   if (from === undefined || to === undefined) return undefined;
@@ -67,7 +67,7 @@ function singleOf({ address: token, topics, data }: Log): TokenTransfer | undefi
   return { token, standard: "ERC-1155", ...parties, amounts, isCut: false };
 }
 
-/** Two lists of equal length, in the form of the ABI: an offset to each, then its length and its words. */
+/** Reads two lists of equal length in the ABI's encoding: an offset to each, then its length and its words. */
 function batchOf({ address: token, topics, data }: Log): TokenTransfer | undefined {
   const parties = partiesOf(topics);
   const ids = listAt(data, 0);

@@ -1,9 +1,9 @@
 import { DamagedData } from "../storage/database.ts";
 
-/** The index cannot be read: an entry is damaged, or all are of another version. */
+/** The index cannot be read: an entry is damaged, or the version differs. */
 export class UnusableIndex extends DamagedData {
   override name = "UnusableIndex";
-  /** What is wrong, without what to do about it. */
+  /** What is wrong, without the remedy. */
   readonly what: string;
 
   constructor(what: string) {
@@ -12,6 +12,6 @@ export class UnusableIndex extends DamagedData {
   }
 }
 
-/** What an operator does about an index that is damaged: nothing in it is the only copy of anything. */
+/** The remedy for a damaged index: nothing in it is the only copy of anything. */
 export const REBUILD =
   "Stop the node and delete explorer-index/ in the data folder: the node builds it again from the chain.";
