@@ -21,11 +21,11 @@ export interface CandidateParts {
   readonly bloomFolder: string;
   readonly matcher: LogMatcher;
   readonly slices: ScanSlices;
-  /** Called when the file of a segment does not match its checksums, or is of another chain. */
+  /** Called when the file of a segment does not match its checksums, or belongs to another chain. */
   onInvalidSegment(segment: number): void;
 }
 
-/** Numbers of the blocks that their blooms do not rule out, in order; fewer once the scan is over. */
+/** Numbers of the blocks that their blooms do not rule out, in order; ends early once the scan is over. */
 export async function* candidateBlocks(
   parts: CandidateParts,
   { from, to }: BlockRange,
@@ -134,7 +134,7 @@ async function* inHeaders(
 const SEGMENT = BigInt(SEGMENT_BLOCKS);
 const CHUNK = BigInt(CHUNK_BLOCKS);
 
-/** Microseconds to match one bloom. */
+/** Cost of matching one bloom, microseconds. */
 function bloomCost({ criteria }: LogMatcher): number {
   return BLOOM_COST + criteria * CRITERION_COST;
 }

@@ -14,7 +14,7 @@ export type FindLogs = (criteria: LogCriteria, range: BlockRange, requester: Req
 export type FoundLogs =
   /** JSON of the logs in order, to be joined by commas. */
   | { readonly kind: "found"; readonly pieces: readonly JsonPiece[] }
-  /** There are more logs than an answer may hold. */
+  /** There are more logs than an answer may have. */
   | { readonly kind: "tooManyLogs" }
   /** The requester is gone. */
   | { readonly kind: "abandoned" }
@@ -23,13 +23,13 @@ export type FoundLogs =
   /** The range has blocks without stored receipts, before the start of the history. */
   | { readonly kind: "notStored" };
 
-/** Finds logs on this thread where that is faster than a message to another one; `searchFar` finds all others. */
+/** Finds logs on this thread if that is faster than a message to another one; `searchFar` finds all others. */
 export function createLogFinder(
   chain: ChainReader,
   blocks: { hasReceiptsInMemory(number: bigint): boolean },
   searchFar: FindLogs,
 ): FindLogs {
-  /** Headers of the blocks in the range that have logs; undefined where the range has more than FEW_BLOCKS. */
+  /** Headers of the blocks in the range that have logs; undefined if the range has more than FEW_BLOCKS. */
   function headersWithLogs({ from, to }: BlockRange): readonly Header[] | undefined {
     const head = chain.head.header.number;
     if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return undefined;
@@ -78,13 +78,13 @@ function lacksBlocks(
 }
 
 /**
- * Number of blocks for which a message to the worker thread takes longer than the search; clients that follow the chain query one
- * or two.
+ * Greatest number of blocks for which a message to the worker thread takes longer than the search; clients that follow the
+ * chain query one or two.
  */
 const FEW_BLOCKS = 16n;
-/** Total gas of the blocks whose receipts must be read from disk; it allows a few thousand logs at most. */
+/** Most total gas of the blocks whose receipts must be read from disk: it permits a few thousand logs at most. */
 const LITTLE_GAS = 3_000_000n;
-/** Total gas of all blocks with logs, those in memory included: a byte of a log costs 8, so it allows 25 MB at most. */
+/** Most total gas of all blocks with logs, those in memory included: a byte of a log costs 8, so it permits 25 MB at most. */
 const MUCH_GAS = 200_000_000n;
 
 /** Searches on this thread, block by block, and writes the logs as they are found; yields in between. */

@@ -12,7 +12,7 @@ export interface LogIndexSettings {
   readonly databasePath: string;
   /** Directory of the bloom files; created with the first file. */
   readonly folder: string;
-  /** --auto-log-bloom-caching-enabled: whether files are written without a request. */
+  /** Whether files are written without a request (--auto-log-bloom-caching-enabled). */
   readonly isAutomatic: boolean;
   /** Delay of the first file after the start, so that writing it does not slow the start down. */
   readonly delayMs: number;
@@ -34,7 +34,7 @@ export interface LogIndexStatus {
   readonly isIndexing: boolean;
 }
 
-/** Uses a third of one core at most: it is not urgent, as searches use the headers meanwhile. */
+/** Pause as a multiple of the work's time: a third of one core at most, because searches use the headers meanwhile. */
 const PAUSE_RATIO = 2;
 const THREAD_MEMORY_MB = 128;
 
@@ -56,7 +56,7 @@ export class LogIndex {
   private requested = { from: 0n, to: 0n };
   private current = 0n;
   private running: { readonly thread: WorkerThread; readonly task: LogIndexTask } | undefined;
-  /** True until the start delay is over, and after a failure until there are new blocks to write, to spare a failing disk. */
+  /** True until the start delay is over, and after a failure until new blocks need to be written, to spare a failing disk. */
   private isPaused = true;
   private isClosed = false;
 
@@ -76,7 +76,7 @@ export class LogIndex {
     return { ...this.requested, current: this.current, isIndexing: this.running !== undefined };
   }
 
-  /** Rewrites the files of the segments with blocks `from` to `to`. False while a task runs. */
+  /** Rewrites the files of the segments with blocks `from` to `to`. Returns false while a task runs. */
   generate(from: bigint, to: bigint): boolean {
     if (this.running !== undefined || from >= to) return false;
     this.requested = { from, to };
@@ -92,7 +92,7 @@ export class LogIndex {
     removeSegments(this.settings.folder, segmentOf(from), segmentOf(to));
   }
 
-  /** Rewrites the files of all segments before that of block `before`. False while a task runs. */
+  /** Rewrites the files of all segments before that of block `before`. Returns false while a task runs. */
   repair(before: bigint): boolean {
     if (this.running !== undefined) return false;
     const last = segmentOf(before) - 1;

@@ -1,7 +1,7 @@
 import { CHUNK_BLOCKS, SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
 import type { LogIndexTask } from "./logIndexWorker.ts";
 
-/** What the node still has to write of the log index on its own account, by what the chain and searches report. */
+/** Tracks what the node itself still has to write of the log index, from the reports of the chain and of searches. */
 export class LogIndexBacklog {
   private readonly isAutomatic: boolean;
   /** Segments to rewrite. */
@@ -25,7 +25,7 @@ export class LogIndexBacklog {
     return true;
   }
 
-  /** Called when the file of a segment is invalid. False when this was known. */
+  /** Called when the file of a segment is invalid. Returns false when this was known. */
   reportInvalid(segment: number): boolean {
     if (this.invalidSegments.has(segment)) return false;
     this.invalidSegments.add(segment);
@@ -49,7 +49,7 @@ export class LogIndexBacklog {
     this.completed = Math.max(this.completed, Math.min(last, segmentOf(head)) - 1);
   }
 
-  /** Whether there are a thousand blocks that may be in no file. */
+  /** Whether a thousand blocks may be in no file. */
   private hasFullChunk(head: bigint): boolean {
     return head + 1n >= BigInt((this.completed + 1) * SEGMENT_BLOCKS + CHUNK_BLOCKS);
   }

@@ -7,7 +7,7 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { reportLoaded } from "../workers/loadedMessage.ts";
 import { openWorkerPort } from "../workers/workerPort.ts";
 
-/** Segments to write. Those beyond the head's are left out. */
+/** Segments to write, except those beyond the head's. */
 export interface LogIndexTask {
   readonly first: number;
   readonly last: number;
@@ -27,7 +27,7 @@ export type LogIndexReport =
   | { readonly kind: "progress"; readonly block: bigint }
   | { readonly kind: "done"; readonly written: number };
 
-/** Worker that writes bloom files (bloomFiles.ts), and ends: by what it throws, if it cannot. */
+/** Worker that writes bloom files (bloomFiles.ts) and ends; a failure ends it with an exception. */
 const port = openWorkerPort();
 reportLoaded(port);
 const { databasePath, folder, task, pauseRatio } = workerData as LogIndexWorkerData;

@@ -25,7 +25,7 @@ export class LogPieces {
     return this.written + (this.writer?.length ?? 0);
   }
 
-  /** Adds logs. False once the answer is too large. */
+  /** Adds logs. Returns false once the answer is too large. */
   add(logs: readonly LocatedLog[]): boolean {
     if (logs.length === 0) return true;
     this.logCount += logs.length;
@@ -63,8 +63,8 @@ export class LogPieces {
   }
 }
 
-/** Number of logs beyond which they are written as bytes. */
+/** Number of logs above which they are written as bytes. */
 const LOGS_AS_TEXT = 200;
 const CHARACTERS_AS_TEXT = 64 * 1024;
-/** Together with one batch of logs about the size of one write to a socket. */
+/** Size of a piece: with one batch of logs, about the size of one write to a socket. */
 const PIECE_BYTES = 192 * 1024;

@@ -74,7 +74,7 @@ function matcherOf(
   };
 }
 
-/** A list of which one must be equal. */
+/** A list with one entry that must be equal. */
 interface PreparedChoice {
   /** Bits of all entries in a bloom. */
   readonly places: Uint16Array;
@@ -82,7 +82,7 @@ interface PreparedChoice {
   isAt(bytes: Uint8Array, at: number): boolean;
 }
 
-/** Entries of another length than `length` equal nothing. */
+/** Prepares entries; those of another length than `length` match nothing. */
 function* prepareInSteps(entries: readonly Uint8Array[], length: number): Steps<PreparedChoice> {
   const places = yield* bloomPlacesInSteps(entries);
   const wanted = entries.filter((entry) => entry.length === length);

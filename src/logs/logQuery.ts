@@ -25,10 +25,10 @@ export interface LogQueryListener {
 export type LogQueryEnd = "completed" | "tooManyLogs" | "abandoned";
 
 /**
- * Passes all matching logs of canonical blocks in the range to the listener, in the order of block, transaction and log.
- * It passes them in small batches, because a full block has too many for one slice of the event loop. Header blooms rule
- * out most blocks without reading their receipts. Yields between slices, because consensus shares the thread. Throws BlockRemoved
- * where a block that may have such logs lies before the start of the history, as it may after a while.
+ * Passes all matching logs of canonical blocks in the range to the listener, in the order of block, transaction and log. It
+ * passes them in small batches, because a full block has too many for one slice of the event loop. Header blooms rule out
+ * most blocks without reading their receipts. Yields between slices, because consensus shares the thread. Throws
+ * BlockRemoved when a block that may have such logs lies before the start of the history, as it may after a while.
  */
 export async function queryLogs(
   chain: ChainReader,

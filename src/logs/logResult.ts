@@ -41,8 +41,8 @@ export interface ReceiptPosition {
 }
 
 /**
- * Writes the logs of a receipt as list items (json-rpc.md#logs): the same members in another order, never removed. The
- * generator yields every LOGS_PER_STEP logs, and within long data.
+ * Writes the logs of a receipt as list items (json-rpc.md#logs): the same members in another order, with `removed` always
+ * false. The generator yields every LOGS_PER_STEP logs, and within long data.
  */
 export function* writeReceiptLogs(
   writer: JsonWriter,

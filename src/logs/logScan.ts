@@ -20,13 +20,13 @@ export interface LogScanParts {
 }
 
 export interface LogScanListener {
-  /** Receives matching logs of one block: as many as a step finds. */
+  /** Receives matching logs of one block, as many as a step finds. */
   take(logs: readonly LocatedLog[]): void | Promise<void>;
   /** True to end the scan early. */
   isOver(): boolean;
-  /** Ends a slice of the scan, and resolves when the next one may begin: in the next cycle of the event loop, if not given. */
+  /** Ends a slice of the scan, and resolves when the next one may begin; by default in the next cycle of the event loop. */
   turn?(): Promise<void>;
-  /** Called when the file of a segment does not match its checksums, or is of another chain. */
+  /** Called when the file of a segment does not match its checksums, or belongs to another chain. */
   onInvalidSegment(segment: number): void;
 }
 
@@ -36,9 +36,10 @@ export class ChainMoved extends Error {
 }
 
 /**
- * Finds logs like queryLogs, in ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once where
- * possible; headers do where there is no valid file. All results are of one chain, that of the head at the start of the scan;
- * throws ChainMoved if that chain was rewound, and BlockRemoved if a block that may have such logs was removed for its age.
+ * Finds logs like queryLogs, in ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once
+ * where possible; without a valid file, headers do. All results belong to one chain, that of the head at the start of the
+ * scan; throws ChainMoved if that chain was rewound, and BlockRemoved if a block that may have such logs was removed for its
+ * age.
  */
 export async function scanLogs(
   parts: LogScanParts,
@@ -46,7 +47,7 @@ export async function scanLogs(
   range: BlockRange,
   listener: LogScanListener,
 ): Promise<void> {
-  // Caches no block, because another thread may rewind the blocks.
+  // The store caches no block, because another thread may rewind the blocks.
   const blocks = new BlockStore({ headers: 1, blockBytes: 0 }, parts);
   const head = blocks.head();
   if (head === undefined) return;
@@ -69,7 +70,7 @@ export async function scanLogs(
     try {
       if (!(await scanBlock(scan, block))) return;
     } catch (error) {
-      // A rewind takes the rest of the block from a scan that is in it.
+      // A rewind removes the rest of the block under a scan.
       throw error instanceof BlockRemoved || isStored(database, block) ? error : new ChainMoved();
     }
   }
@@ -93,7 +94,7 @@ interface Scan {
   readonly listener: LogScanListener;
 }
 
-/** Looks for logs in a block step by step: one receipt may have a hundred thousand. False when the scan is over. */
+/** Scans a block for logs step by step: one receipt may have a hundred thousand. Returns false when the scan is over. */
 async function scanBlock(
   { database, matcher, slices, listener }: Scan,
   block: HeaderRecord,

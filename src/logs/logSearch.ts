@@ -29,29 +29,30 @@ interface Job {
   reject(error: Error): void;
 }
 
-/** The worker failed or ended, or the search is closed: not a result of a search. */
+/** The worker failed or ended, or the search was closed. This is not a result of a search. */
 class LogSearchError extends Error {
   override name = "LogSearchError";
 }
 
 /** Interval at which abandoned searches are dropped. */
 const ABANDON_CHECK_MS = 250;
-/** Holds what running searches have found so far, and one large answer. */
+/** Memory for what running searches have found so far, and for one large answer. */
 const THREAD_MEMORY_MB = 512;
-/** Time on a processor that a search has before it is begun anew on the slow lane. */
+/** CPU time that a search has before it is restarted on the slow lane. */
 const FIRST_SLICE_MS = 50;
 
 /**
  * Searches for logs in ranges of many blocks on a worker thread, which reads the database itself and also writes the JSON
- * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search. Each has a short first
- * slice, and what does not end in it is begun anew on the slow lane, so that a short search never waits for long ones.
+ * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search. Each search has a
+ * short first slice; one that does not end in it is restarted on the slow lane, so that a short search never waits for long
+ * ones.
  *
  *     find ──> quick lane ──> worker, for FIRST_SLICE_MS ──> result
  *                                └──(used up, or large)──> slow lane ──> worker ──> result
  *
- * Invariants: each search gets exactly one result, whatever happens to the worker; on both lanes those are started first whose
- * remote host, and then whose client, took little time lately (timeDebts.ts), and when too many wait, the requester with the most
- * loses its newest one as busy.
+ * Invariants: each search gets exactly one result, whatever happens to the worker; on both lanes searches start in the order
+ * of how little time their remote host, and then their client, took lately (timeDebts.ts); when too many wait, the requester
+ * with the most loses its newest one as busy.
  */
 export class LogSearch {
   private readonly parts: LogSearchParts;
@@ -104,7 +105,7 @@ export class LogSearch {
     else lane.add(job)?.resolve({ kind: "busy" });
   }
 
-  /** Starts waiting searches, as far as the limits allow. */
+  /** Starts waiting searches, as far as the limits permit. */
   private startWaiting(): void {
     for (const lane of [this.quick, this.slow])
       for (let job = lane.take(); job !== undefined; job = lane.take()) this.start(lane, job);

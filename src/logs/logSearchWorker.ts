@@ -15,7 +15,7 @@ import type { BlockRange } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
 import { SearchTurns, type TurningSearch } from "./searchTurns.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface LogSearchWorkerData {
   readonly databasePath: string;
   readonly bloomFolder: string;
@@ -30,13 +30,13 @@ export type LogSearchCommand =
       readonly remoteHost: string;
       /** Number of the client. */
       readonly client: number;
-      /** Time after which the search is given up, to be begun anew; undefined where it goes on to its end. */
+      /** Time after which the search is given up, to be restarted; undefined if it runs to its end. */
       readonly sliceMs: number | undefined;
     }
   /** The requester is gone. */
   | { readonly kind: "abandon"; readonly id: number };
 
-/** What the worker sends about a search: pieces of the answer, then how it ended. */
+/** The worker's messages about a search: pieces of the answer, then how it ended. */
 export type LogSearchMessage =
   | { readonly kind: "piece"; readonly id: number; readonly json: JsonPiece }
   /** `tookMs` is how long it had a processor. */
@@ -46,9 +46,9 @@ export type LogSearchMessage =
   | { readonly kind: "invalidSegment"; readonly segment: number };
 
 /**
- * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, which they have in turn
- * (searchTurns.ts), so that a long one does not block a short one. Results are collected here until the search ends; of the
- * searches with large results, only one goes on at a time.
+ * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, in turn
+ * (searchTurns.ts), so that a long one does not block a short one. Results are collected here until the search ends; only
+ * one of the searches with large results runs at a time.
  */
 const port = openWorkerPort();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
@@ -76,7 +76,7 @@ function receive(command: LogSearchCommand): void {
     .finally(() => isWanted.delete(command.id));
 }
 
-/** The clients of searches by their numbers, those that searched last at the end. */
+/** The clients of searches by their numbers, the most recent at the end. */
 const clients = new Map<number, object>();
 
 function requesterOf({ remoteHost, client, id }: FindCommand): Requester {
@@ -89,10 +89,10 @@ function requesterOf({ remoteHost, client, id }: FindCommand): Requester {
 
 type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
-/** The end of a search as its requester hears of it; undefined where that is gone. */
+/** The end of a search as reported to its requester; undefined when the requester is gone. */
 type SearchEnd = { readonly kind: SearchEndKind } | undefined;
 
-/** `notStored`: a block was removed for its age while the search was under way. */
+/** How a search ended; `notStored` when a block was removed for its age meanwhile. */
 type SearchEndKind = "found" | "tooManyLogs" | "sliceUsedUp" | "notStored";
 
 async function find(command: FindCommand, turning: TurningSearch): Promise<SearchEnd> {
@@ -108,7 +108,7 @@ async function find(command: FindCommand, turning: TurningSearch): Promise<Searc
   }
 }
 
-/** Attempts of one search, each ended by a rewind; more rewinds mean that the operator is working on the chain. */
+/** Most attempts of one search, each ended by a rewind; more rewinds mean that the operator is working on the chain. */
 const MAX_ATTEMPTS = 3;
 
 async function search(
@@ -179,10 +179,10 @@ function send(message: LogSearchMessage): void {
   port.postMessage(message);
 }
 
-/** Clients that are remembered, so that what they searched lately counts. */
+/** Number of clients remembered, so that their recent searches count. */
 const CLIENTS_LIMIT = 4096;
 const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;
 const TRANSFERRED_CHARACTERS = 16 * 1024;
 
-// Messages are received from here on, where all constants of the file are initialised.
+// Messages are received from here on, when all constants of the file are initialised.
 receiveMessages(port, receive);

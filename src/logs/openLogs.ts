@@ -18,7 +18,7 @@ export interface LogsSettings {
   readonly databasePath: string;
   /** Directory of the bloom files. */
   readonly bloomFolder: string;
-  /** --auto-log-bloom-caching-enabled: whether the index is written without a request. */
+  /** Whether the index is written without a request (--auto-log-bloom-caching-enabled). */
   readonly isIndexAutomatic: boolean;
   /** Delay between the start and the first write of the index; default START_DELAY_MS. */
   readonly indexDelayMs?: number;
@@ -54,5 +54,5 @@ export function openLogs(
   };
 }
 
-/** Lets the more urgent parts of a start run first. */
+/** Delay that lets the more urgent parts of a start run first. */
 const START_DELAY_MS = 5_000;

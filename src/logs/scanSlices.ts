@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
-/** Divides a scan into slices of the event loop, by estimated cost, and by time where a single step may take long. */
+/** Divides a scan into slices of the event loop, by estimated cost, and by time if a single step may take long. */
 export interface ScanSlices {
   readonly isOver: boolean;
   /** Adds the cost of the next piece of work, microseconds on an ordinary core; true when the slice is used up. */
@@ -11,7 +11,7 @@ export interface ScanSlices {
   spend(cost: number): Promise<boolean> | boolean;
 }
 
-/** `isOver` is true once the scan ends early; `turn` resolves when it may go on. */
+/** `isOver` is true once the scan ends early; `turn` resolves when it may continue. */
 export function createScanSlices(
   isOver: () => boolean,
   turn: () => Promise<unknown> = yieldToEventLoop,
@@ -39,5 +39,5 @@ export function createScanSlices(
 
 /** Cost of one slice, microseconds. */
 const SLICE_COST = 5_000;
-/** A block may have receipts that take many times their estimate. */
+/** Time limit of a slice, because a block may have receipts that take many times their estimate. */
 const SLICE_MS = 5;

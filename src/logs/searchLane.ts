@@ -3,20 +3,21 @@ import type { Requester } from "../primitives/requester.ts";
 import type { TimeDebts } from "../primitives/timeDebts.ts";
 
 export interface SearchLaneLimits {
-  /** Searches that run at a time. */
+  /** Number of searches that run at a time. */
   readonly running: number;
   /**
-   * Searches that may run in addition, of remote hosts without a running one, so that those do not wait for long ones of others.
+   * Number of further searches that may run for remote hosts without a running one, so that these do not wait for others'
+   * long ones.
    */
   readonly extra: number;
   readonly waiting: number;
 }
 
-/** Limits of the lane for the first slice of each search. Searches there hold up to 2 MB each. */
+/** Limits of the lane for the first slice of each search. Each search there holds up to 2 MB. */
 export const QUICK_LANE: SearchLaneLimits = { running: 4, extra: 16, waiting: 1_000 };
 export const SLOW_LANE: SearchLaneLimits = { running: 32, extra: 32, waiting: 1_000 };
 
-/** Searches that wait to be started, and how many run, in all and of each remote host. */
+/** Searches that wait to start, and the number of running ones, in all and of each remote host. */
 export class SearchLane<Job extends { readonly requester: Requester }> {
   private readonly limits: SearchLaneLimits;
   private readonly waiting: FairQueue<Job>;
@@ -28,19 +29,22 @@ export class SearchLane<Job extends { readonly requester: Requester }> {
     this.waiting = new FairQueue<Job>(limits.waiting, debts);
   }
 
-  /** Whether the search starts without waiting, and runs from now on. None of those that wait may start then: they would run. */
+  /**
+   * Starts the search without waiting, if possible; returns whether it runs from now on. No waiting search can be startable
+   * then: it would be running.
+   */
   startsAtOnce(job: Job): boolean {
     if (!this.mayStart(job.requester.remoteHost)) return false;
     this.count(job, 1);
     return true;
   }
 
-  /** Adds a search that waits. Returns the one that is dropped for it, which may be the same. */
+  /** Adds a waiting search. Returns the one dropped for it, which may be the same. */
   add(job: Job): Job | undefined {
     return this.waiting.add(job);
   }
 
-  /** The next search that may start, which runs from now on until it has ended. */
+  /** Takes the next search that may start, which counts as running until it has ended. */
   take(): Job | undefined {
     const job = this.waiting.take(({ remoteHost }) => this.mayStart(remoteHost));
     if (job !== undefined) this.count(job, 1);
@@ -51,7 +55,7 @@ export class SearchLane<Job extends { readonly requester: Requester }> {
     this.count(job, -1);
   }
 
-  /** Schedules the requester's waiting searches anew, since it was charged. */
+  /** Reschedules the requester's waiting searches after it was charged. */
   charged(requester: Requester): void {
     this.waiting.served(requester);
   }
@@ -60,7 +64,7 @@ export class SearchLane<Job extends { readonly requester: Requester }> {
     return this.waiting.takeAbandoned();
   }
 
-  /** Takes all waiting jobs; afterwards nothing waits or runs any more. */
+  /** Takes all waiting jobs; afterwards nothing waits or runs. */
   takeAll(): readonly Job[] {
     this.running = 0;
     this.runningOf.clear();

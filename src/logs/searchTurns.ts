@@ -8,38 +8,38 @@ export interface TurningSearch {
   readonly requester: Requester;
   /** Whether the search is in the quick lane; those that have used up their first slice are in the slow one. */
   readonly isQuick: boolean;
-  /** Time that it has had, milliseconds. */
+  /** Time that it has used, milliseconds. */
   usedMs: number;
 }
 
 /**
- * Turns of the searches that run on this thread, at most one in each cycle of the event loop. Those in their first slice have as
- * much of the thread's time as the slow ones: a step of a slow one may take many times as long. In both lanes that remote host, and
- * then that client, is next which took little time lately (timeDebts.ts). Searches that nobody wants any more come first,
- * whatever their clients used: they end in their turn, and give back what they hold.
+ * Turns of the searches that run on this thread, at most one in each cycle of the event loop. Searches in their first slice
+ * get as much of the thread's time as the slow ones, whose steps may take many times as long. In both lanes the remote host,
+ * and then the client, that took the least time lately is next (timeDebts.ts). Searches that nobody needs any more come
+ * first, whatever their clients used: they end in their turn, and release what they hold.
  *
  *     next ──> quick queue ──┐ by time
  *                            ├──> the search goes on until it asks again, or ends
  *     next ──> slow queue  ──┘
  *
- * Nobody else has a turn meanwhile, not even while the search waits for the database: it would be charged for their steps, and wait
- * for one of them at each read.
+ * No other search has a turn meanwhile, not even while this one waits for the database: it would be charged for their steps,
+ * and wait for one of them at each read.
  */
 export class SearchTurns {
   private readonly cpuMs: () => number;
   private readonly debts: TimeDebts;
   private readonly quick: FairQueue<Turn>;
   private readonly slow: FairQueue<Turn>;
-  /** Time that the quick lane had more than the slow one lately, milliseconds. */
+  /** Time by which the quick lane is ahead of the slow one, milliseconds. */
   private leadMs = 0;
-  /** Turns of searches that nobody wants any more. */
+  /** Turns of searches that nobody needs any more. */
   private readonly unwanted: Turn[] = [];
   private isScheduled = false;
   /** The search whose turn it is. */
   private current: TurningSearch | undefined;
   private readonly begunAtMs = new WeakMap<TurningSearch, number>();
 
-  /** `cpuMs` is the time that this thread had a processor, by which searches are charged. */
+  /** `cpuMs` is this thread's CPU time, by which searches are charged. */
   constructor({ nowMs, cpuMs }: SliceClocks) {
     this.cpuMs = cpuMs;
     this.debts = new TimeDebts(nowMs);
@@ -56,7 +56,7 @@ export class SearchTurns {
     });
   }
 
-  /** Ends the turn of the search: it waits for something else, or is over. */
+  /** Ends the turn of the search, which waits for something else, or is over. */
   end(search: TurningSearch): void {
     const begunAtMs = this.begunAtMs.get(search);
     if (begunAtMs === undefined) return;
@@ -96,7 +96,7 @@ export class SearchTurns {
   }
 }
 
-/** What one lane had alone, or in a long step, is made up for up to this. */
+/** Most lead of one lane, from time alone or a long step, that the other makes up for. */
 const LONGEST_LEAD_MS = 100;
 
 interface Turn {
