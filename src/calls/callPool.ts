@@ -10,17 +10,19 @@ import { WorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
 import type { CallJob, CallWorkerData } from "./callWorker.ts";
 
-/** Runs simulated calls and state queries on worker threads that read the database themselves, some seconds each at most. */
+/**
+ * Runs simulated calls and state queries on worker threads that read the database themselves, for at most some seconds each.
+ */
 export interface CallPool extends Simulator, StateQueryRunner {
   /** Starts the workers for calls, which otherwise start with the first call. */
   start(): void;
-  /** Number of workers for calls, of busy ones, and of calls that wait. */
+  /** Number of workers for calls, of busy ones, and of waiting calls. */
   readonly load: WorkLoad;
   close(): Promise<void>;
 }
 
 export interface CallPoolSettings extends WorkerPoolSettings {
-  /** --rpc-gas-cap; 0 for none. */
+  /** The gas cap (--rpc-gas-cap); 0 for none. */
   readonly gasCap: bigint;
 }
 
@@ -78,7 +80,7 @@ export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts)
   };
 }
 
-/** What call and trace workers start with. Leaves out the genesis accounts, which they do not need. */
+/** Start data of call and trace workers, without the genesis accounts, which they do not need. */
 export function workerDataOf(
   { gasCap }: Pick<CallPoolSettings, "gasCap">,
   {

@@ -12,7 +12,7 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runJobs } from "../workers/workerHost.ts";
 import { queryState } from "./queryState.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface CallWorkerData {
   readonly databasePath: string;
   /** The chain's specification without the genesis accounts, which are not needed here. */
@@ -30,7 +30,7 @@ const { databasePath, spec, gasCap, history: limits } = workerData as CallWorker
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = new StateHistory(database, limits);
 
-/** What the worker is sent. */
+/** A job that the worker receives. */
 export type CallJob =
   | { readonly task: "simulate"; readonly job: SimulationJob }
   | { readonly task: "query"; readonly job: StateQuery };

@@ -24,9 +24,9 @@ export interface StoredStates {
   readonly spec: ChainSpec;
   readonly database: Database;
   readonly history: StateHistory;
-  /** --rpc-gas-cap; 0 or absent for none. */
+  /** The gas cap (--rpc-gas-cap); 0 or absent for none. */
   readonly gasCap?: bigint;
-  /** Bounds a query that executes code; absent where it may take its whole time. */
+  /** Bounds a query that executes code; absent if it may take its whole time. */
   readonly slice?: TimeSlice | undefined;
 }
 

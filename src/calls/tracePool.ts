@@ -14,7 +14,7 @@ export interface TracePool extends Tracer {
 
 export type TracePoolSettings = WorkerPoolSettings &
   Pick<CallPoolSettings, "gasCap"> & {
-    /** Limit of a result and of the data kept to write it. */
+    /** Limit of a result and of the data held to write it. */
     readonly limitBytes: number;
   };
 

@@ -11,7 +11,7 @@ import type { TraceSource } from "../tracers/traceSource.ts";
 import { runJobs } from "../workers/workerHost.ts";
 import type { CallWorkerData } from "./callWorker.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface TraceWorkerData extends CallWorkerData {
   readonly limitBytes: number;
 }

@@ -20,9 +20,9 @@ export interface FaucetParts {
   nowMs(): number;
   /** Wei at the head. */
   balanceOf(address: Address): bigint;
-  /** The nonce after what the chain and the pool have of the sender. */
+  /** The sender's next nonce after its transactions in the chain and the pool. */
   nextNonce(address: Address): bigint;
-  /** What a transaction must pay for gas to be taken into the next blocks, wei. */
+  /** Gas price with which a transaction gets into the next blocks, wei. */
   gasPriceWei(): bigint;
   submit(raw: Uint8Array): Promise<Result<Uint8Array>>;
   /** Called with each answer. */
@@ -31,11 +31,11 @@ export interface FaucetParts {
 }
 
 /**
- * Gives the coin of a test network away, within its terms.
+ * Gives away the coin of a test network, within its terms.
  *
  *   request ─ turn ─> address ─> cooldowns, daily limit ─> balance ─> record, on disk ─> signed, to the pool
  *
- * Invariants: requests are worked on one after another, so that two at once are never both granted on the same count; a gift
+ * Invariants: requests are processed one after another, so that two at once are never both granted on the same count; a gift
  * is on disk before it is sent, so that it counts after a kill; the key is in no answer and no log line.
  */
 export class Faucet {
@@ -65,7 +65,7 @@ export class Faucet {
       });
   }
 
-  /** Resolves when the gift that is being given is. */
+  /** Resolves when the gift in progress has been given. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turns.runExclusive(() => this.#parts.record.close());
@@ -126,7 +126,7 @@ function addressOf(text: string): Address | undefined {
   return /^0x[\da-f]{40}$/i.test(text) ? addressFromHex(text.toLowerCase()) : undefined;
 }
 
-/** Why these gifts forbid one more. */
+/** Why these gifts forbid another one. */
 function objectionOf(
   { atMs, address, remoteHost, wei }: RecordedGift,
   gifts: readonly RecordedGift[],

@@ -1,6 +1,6 @@
 import type { Hex } from "../primitives/hex.ts";
 
-/** Who asks for a gift. */
+/** A request for a gift. */
 export interface GiftRequest {
   /** Address as the visitor wrote it. */
   readonly address: string;
@@ -23,17 +23,17 @@ export type GiftAnswer =
       readonly kind: "refused";
       readonly reason: Refusal;
       readonly message: string;
-      /** When the same request may be granted, where that is known. */
+      /** When the same request may be granted, if known. */
       readonly retryAfterSeconds?: number;
     };
 
-/** What visitors are told before they ask. */
+/** The terms that visitors see before they ask. */
 export interface FaucetTerms {
   readonly amountWei: bigint;
   /** Pauses between two gifts to one address, and to addresses of one remote host. */
   readonly addressCooldownMs: number;
   readonly hostCooldownMs: number;
-  /** Limit of what all together are given within 24 hours. */
+  /** Most that all visitors together get within 24 hours. */
   readonly dailyLimitWei: bigint;
 }
 

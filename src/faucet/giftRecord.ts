@@ -13,17 +13,17 @@ export interface RecordedGift {
 }
 
 /**
- * The gifts of the last days, in memory and in a file of JSON lines. A gift is on disk before its transaction is sent, so that
- * a kill never lets one be given twice. A line that a kill has left unfinished was none.
+ * The gifts of the last days, in memory and in a file of JSON lines. A gift is on disk before its transaction is sent, so
+ * that a kill never lets one be given twice. A line that a kill left unfinished does not count.
  */
 export class GiftRecord {
   readonly #path: string;
   readonly #keepMs: number;
   #gifts: RecordedGift[] = [];
-  /** Lines and bytes of the file. */
+  /** Numbers of lines and bytes of the file. */
   #lines = 0;
   #bytes = 0;
-  /** Undefined where the file is not known to end with the newest gift's line. */
+  /** The open file; undefined when it is not known to end with the newest gift's line. */
   #file: FileHandle | undefined;
 
   private constructor(path: string, keepMs: number) {
@@ -31,7 +31,7 @@ export class GiftRecord {
     this.#keepMs = keepMs;
   }
 
-  /** Reads the file, or makes it. Gifts older than `keepMs` are left out. Throws errors of the file system, and DiskError. */
+  /** Reads the file, or creates it. Gifts older than `keepMs` are left out. Throws errors of the file system, and DiskError. */
   static async open(path: string, keepMs: number, nowMs: number): Promise<GiftRecord> {
     const record = new GiftRecord(path, keepMs);
     const text = existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -47,7 +47,7 @@ export class GiftRecord {
     return this.#gifts;
   }
 
-  /** Resolves when the gift is on disk. Where it fails, the gift does not count, and the next one writes the file anew. */
+  /** Adds a gift; resolves when it is on disk. If that fails, the gift does not count, and the next one rewrites the file. */
   async add(gift: RecordedGift): Promise<void> {
     this.#gifts.push(gift);
     try {
@@ -59,7 +59,7 @@ export class GiftRecord {
     }
   }
 
-  /** Takes back the gift that was added last, whose transaction was not accepted: its line is cut off. */
+  /** Removes the last added gift, whose transaction was not accepted: its line is cut off. */
   async removeNewest(): Promise<void> {
     const newest = this.#gifts.pop();
     if (newest === undefined) return;
@@ -106,7 +106,7 @@ export class GiftRecord {
     this.#file = await open(this.#path, "a", 0o600);
   }
 
-  /** After a failure the file may end in a part of a line. The next gift writes it anew. */
+  /** Closes the file after a failure, when it may end in a partial line. The next gift rewrites it. */
   async #abandonFile(): Promise<void> {
     await this.close().catch(() => undefined);
   }
@@ -116,7 +116,7 @@ function lineOf({ atMs, address, remoteHost, wei }: RecordedGift): string {
   return `${JSON.stringify({ atMs, address, remoteHost, wei: wei.toString() })}\n`;
 }
 
-/** A damaged line is left out: it is no reason for a node not to start. */
+/** Reads a line; leaves out a damaged one, which is no reason for a node not to start. */
 function readLine(line: string): readonly RecordedGift[] {
   try {
     const { atMs, address, remoteHost, wei } = JSON.parse(line);

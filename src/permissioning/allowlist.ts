@@ -75,7 +75,7 @@ export class Allowlist {
     return this.members.has(item);
   }
 
-  /** Fails with the first error, and then nothing has changed, except after `outOfSync`. */
+  /** Adds items. Fails with the first error, without any change, except after `outOfSync`. */
   add(texts: readonly string[]): Result<void, AllowlistErrorCode> {
     const added = normalizeAll(this.parts.kind, texts);
     if (!added.ok) return added;
@@ -100,7 +100,7 @@ export class Allowlist {
     return this.parts.read();
   }
 
-  /** Replaces the list by one that was read. Nothing is logged when it is the same. */
+  /** Replaces the list by one that was read. Logs nothing when it is the same. */
   replace(changed: readonly string[]): void {
     const { logger, path, kind } = this.parts;
     if (

@@ -5,7 +5,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
 import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
 
-/** Which senders and nodes are permitted, where the operator keeps lists of them. */
+/** The permitted senders and nodes, if the operator keeps lists of them. */
 export interface Permissions {
   /** Undefined when every sender is permitted. */
   readonly accounts: Allowlist | undefined;

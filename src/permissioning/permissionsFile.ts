@@ -69,7 +69,7 @@ function isTexts(value: TomlValue): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The former name, which Besu 24.7 still reads where the present one is missing. */
+/** The former name, which Besu 24.7 still reads when the current one is missing. */
 function formerKey(key: AllowlistKey): string {
   return key.replace("allowlist", "whitelist");
 }
@@ -95,7 +95,7 @@ function withoutAssignment(text: string, key: string): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The other list alone, for files whose text cannot be edited by lines. */
+/** Only the other list, for files whose text cannot be edited by lines. */
 function otherList(text: string, key: AllowlistKey): string {
   const other = key === "accounts-allowlist" ? "nodes-allowlist" : "accounts-allowlist";
   const table = parse(text);

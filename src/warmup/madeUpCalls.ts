@@ -20,12 +20,12 @@ import { Channel } from "../workers/channel/channel.ts";
 import { createCreditMemory } from "../workers/channel/credit.ts";
 import { type TransferKind, unsignedTransfer } from "./madeUpTransfers.ts";
 
-/** The thread's backend with another way to the pool. */
+/** The thread's backend with a replaced `submit`. */
 type BackendWith = (submit: RpcBackend["submit"]) => RpcBackend;
 
 /**
- * Reads and answers made-up calls of eth_sendRawTransaction on a thread for callers, from the text of a batch to the text of its
- * answer, as the thread does with those of callers. What it would send to the main thread is dropped, and nothing is counted.
+ * Reads and answers made-up calls of eth_sendRawTransaction on a thread for callers, from the text of a batch to the text of
+ * its answer, as the thread does for callers. Messages to the main thread are dropped, and nothing is counted.
  */
 export class MadeUpCalls {
   readonly #open: () => readonly MadeUpServer[];
@@ -33,14 +33,17 @@ export class MadeUpCalls {
   #made = 0n;
 
   /**
-   * The parts are those of the thread, and of the same kinds where they are made up: code that was compiled for others would be
-   * compiled again. Of what is made up there are two, as of chains (warmUp.ts).
+   * The parts are those of the thread, or made-up ones of the same classes: code compiled for others would be compiled
+   * again. There are two of each made-up part, as of chains (warmUp.ts).
    */
   constructor(methods: readonly RpcMethod[], backendWith: BackendWith, clock: Clock) {
     this.#open = () => [1, 2].map(() => openServer(methods, backendWith, clock));
   }
 
-  /** Answers so many calls in batches of milliseconds, between which whatever waits comes first. Never rejects: the thread goes on. */
+  /**
+   * Answers `count` calls in batches of milliseconds, between which waiting work comes first. Never rejects: the thread
+   * continues.
+   */
   async answer(count: number): Promise<void> {
     try {
       for (let left = count; left > 0; left -= BATCH) {
@@ -48,11 +51,11 @@ export class MadeUpCalls {
         await yieldToEventLoop();
       }
     } catch {
-      // The code is then compiled when callers come.
+      // The code is then compiled when callers arrive.
     }
   }
 
-  /** Resolves to the text of the answer to a batch of so many calls. */
+  /** Resolves to the text of the answer to a batch of `count` calls. */
   async answerBatch(count: number): Promise<string> {
     this.#servers ??= this.#open();
     const [server, other] = this.#servers;
@@ -84,7 +87,7 @@ export class MadeUpCalls {
   }
 }
 
-/** Calls of a batch, of some 300 characters each; an odd number, so that batches take turns at the servers. */
+/** Number of calls in a batch, of some 300 characters each: an odd number, so that batches alternate between the servers. */
 const BATCH = 15;
 
 interface MadeUpServer {
@@ -114,7 +117,7 @@ function openServer(methods: readonly RpcMethod[], backendWith: BackendWith, clo
   };
 }
 
-/** The pool's answer for all that waits. */
+/** The pool's answer for all waiting transactions. */
 const ALL_ADDED = { count: Number.MAX_SAFE_INTEGER, refused: [] } as const;
 
 /** A caller over HTTP without a connection. */

@@ -30,7 +30,7 @@ export interface MadeUpChainParts {
   /** The real head: the chain follows its rules, gas limit and base fee. */
   readonly head: Header;
   readonly clock: Clock;
-  /** The operator's; a price cap below that of made-up transactions leaves their blocks empty. */
+  /** The operator's limits; a fee cap below the price of made-up transactions leaves their blocks empty. */
   readonly poolLimits: TxPoolLimits;
   readonly production: BlockProduction;
   /** Recovers the senders of the made-up transactions on the threads that serve the real ones. */
@@ -39,7 +39,7 @@ export interface MadeUpChainParts {
   readonly threadTimes: () => ThreadTimes | undefined;
 }
 
-/** Small, since a few hundred blocks are all that they see. */
+/** Cache sizes, which are small because the chain has only a few hundred blocks. */
 const STATE_LIMITS: WorldStateLimits = {
   codeCacheBytes: 64 * 1024,
   nodeCacheBytes: 4 * 1024 * 1024,
@@ -48,11 +48,11 @@ const STATE_LIMITS: WorldStateLimits = {
   pageCacheBytes: 64 * 1024,
 };
 const BLOCK_LIMITS: BlockStoreLimits = { headers: 64, blockBytes: 1024 * 1024 };
-/** Senders of a block's transactions: a pool has several senders in turns. */
+/** Number of senders in a block: a real pool alternates between several. */
 const SENDERS = 4;
 const BALANCE_WEI = 2n ** 128n;
 
-/** Opens a chain in memory with a pool of its own. Nothing of it reaches disk, metrics, log or peers. */
+/** Opens an in-memory chain with a pool of its own. Nothing of it reaches disk, metrics, log or peers. */
 export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpChain> {
   const { head, clock, recoverSenders, production, cpuMs, threadTimes } = parts;
   const fork = forkAt(parts.spec.forks, head.number, head.timestamp);
@@ -78,7 +78,7 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   return new MadeUpChain({ fork, validatorKey, senderKeys }, { chain, pool, recoverSenders });
 }
 
-/** Takes transfers from the message of a thread to a block that is the head. */
+/** Takes transfers all the way from a thread's message to a block that becomes the head. */
 export class MadeUpChain {
   readonly #chain: Chain;
   readonly #pool: TxPool;
@@ -87,7 +87,7 @@ export class MadeUpChain {
   readonly #validatorKey: Uint8Array;
   readonly #floorWei: bigint;
   readonly #senders: readonly { readonly key: Uint8Array; nonce: bigint }[];
-  /** Transfers made so far. */
+  /** Number of transfers made so far. */
   #made = 0n;
 
   constructor(
@@ -120,7 +120,7 @@ export class MadeUpChain {
     return this.#chain.head.header.number;
   }
 
-  /** Transactions of the head. */
+  /** Number of transactions of the head. */
   get transactions(): number {
     return this.#chain.blockByNumber(this.headNumber)?.transactions.length ?? 0;
   }
@@ -142,7 +142,7 @@ export class MadeUpChain {
     );
   }
 
-  /** Builds a block of what is in the pool, as the only validator, and commits it. */
+  /** Builds a block from the pool, as the only validator, and commits it. */
   async build(): Promise<void> {
     const parent = this.#chain.head;
     const timestamp = parent.header.timestamp + PERIOD_SECONDS;
@@ -155,14 +155,14 @@ export class MadeUpChain {
     const at = this.#made++;
     const sender = expectDefined(this.#senders[Number(at) % this.#senders.length], "a sender");
     const kind = this.#kinds[Number(at) % this.#kinds.length] ?? "legacy";
-    // Twice the base fee of the head, which falls while blocks are small.
+    // The price is twice the base fee of the head, which falls while blocks are small.
     const priceWei = 2n * (this.#chain.head.header.baseFeePerGas ?? 0n) + this.#floorWei + GWEI;
     const transfer = { nonce: sender.nonce++, priceWei, recipient: at };
     return signedTransfer(kind, transfer, sender.key);
   }
 }
 
-/** Transfers that are signed at once, which takes a millisecond, or three while the code is not compiled. */
+/** Number of transfers signed at once, which takes a millisecond, or three while the code is not compiled. */
 const SIGNED_AT_ONCE = 16;
 const GWEI = 1_000_000_000n;
 /** Time between two blocks: more than any period, and all blocks lie far in the past. */

@@ -5,7 +5,7 @@ import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import { type Signature, sign } from "../primitives/secp256k1.ts";
 import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 
-/** A transfer that nobody wants: of one wei to an account with no known key. */
+/** A transfer without effect: one wei to an account with no known key. */
 export interface MadeUpTransfer {
   readonly nonce: bigint;
   /** Wei per gas. */
@@ -14,12 +14,12 @@ export interface MadeUpTransfer {
   readonly recipient: bigint;
 }
 
-/** Whether transfers are of the fee market (EIP-1559), as those of today's tools, or legacy ones, as on chains before London. */
+/** Type of transfers: fee market (EIP-1559), as from today's tools, or legacy, as on chains before London. */
 export type TransferKind = "feeMarket" | "legacy";
 
 /**
- * Names no chain of anybody, so that a made-up transaction is valid nowhere. EIP-155's v stays below 2^53, which callers may
- * read as a number.
+ * Chain id that no chain uses, so that a made-up transaction is valid nowhere. EIP-155's v stays below 2^53, which callers
+ * may read as a number.
  */
 export const MADE_UP_CHAIN_ID = 0x1be_0000_0001n;
 

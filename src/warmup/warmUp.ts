@@ -10,43 +10,43 @@ import type { MadeUpChain } from "./madeUpChain.ts";
  *                              ├─ a message to the pool, senders on their threads, pool, block, commit: on a chain in memory
  *                              └─ calls of eth_sendRawTransaction on each thread for callers, which lead nowhere
  *
- * Invariants: no step holds the thread for more than some milliseconds, and between two steps whatever waits comes first; it ends
- * for good with the first real transaction; nothing of it is seen outside, and nothing is kept.
+ * Invariants: no step holds the thread for more than some milliseconds, and waiting work comes first between two steps; the
+ * first real transaction ends it for good; nothing of it is visible outside, and nothing is kept.
  */
 export interface WarmUpParts {
   readonly clock: Clock;
   /**
-   * Opens chains that take turns. Code that has met the parts of two of them, where they differ, need not be compiled again for the
-   * real one's.
+   * Opens chains that are used in turn. Code that has run with the parts of two of them need not be compiled again for the
+   * real chain's.
    */
   openChains(): Promise<readonly UsedChain[]>;
-  /** Has each thread for callers answer a batch of so many made-up calls. */
+  /** Makes each thread for callers answer a batch of `count` made-up calls. */
   answerCalls(count: number): void;
   /** Whether the node has nothing else to do at the moment. */
   isIdle(): boolean;
-  /** Told why it ends early by a fault of its own. */
+  /** Called when it ends early by a fault of its own. */
   onFault(error: unknown): void;
 }
 
 type UsedChain = Pick<MadeUpChain, "offer" | "build">;
 
-/** The first seconds belong to the rest of the start. */
+/** Delay, because the first seconds belong to the rest of the start. */
 export const BEGIN_AFTER_MS = 3000;
 /** Pause between two rounds. */
 export const PAUSE_MS = 10;
-/** Pause until a busy node is looked at again. */
+/** Pause until a busy node is checked again. */
 export const BUSY_PAUSE_MS = 250;
-/** Transfers of the first rounds: code that is not compiled takes ten times as long, so they are few. */
+/** Numbers of transfers in the first rounds: code that is not compiled takes ten times as long, so they are few. */
 const FIRST_ROUNDS = [1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 16, 16, 16, 16, 32, 32];
-/** Transfers of a round, one or two milliseconds of each step once they are compiled. */
+/** Number of transfers in a later round: one or two milliseconds in each step once the code is compiled. */
 const ROUND = 64;
-/** Transfers until the warm-up ends: by then V8 has compiled even those functions of a burst that take longest. */
+/** Number of transfers until the warm-up ends: by then V8 has compiled even the slowest functions of a burst. */
 export const TRANSFERS = 4000;
-/** A node that is busy for so long compiles its code by itself. */
+/** Time after which it gives up: a node that is busy for this long compiles its code anyway. */
 export const GIVE_UP_AFTER_MS = 60_000;
 
 export class WarmUp {
-  /** Resolves when it has ended, to whether all of it was done. */
+  /** Resolves at its end, to whether it was completed. */
   readonly ended: Promise<boolean>;
   readonly #parts: WarmUpParts;
   #end: (isWhole: boolean) => void = () => undefined;
@@ -69,7 +69,10 @@ export class WarmUp {
     this.#continueAfter(BEGIN_AFTER_MS);
   }
 
-  /** Ends it for good: real work has arrived, or the node stops. A round in progress ends by itself, within milliseconds. */
+  /**
+   * Ends it for good, because real work has arrived or the node stops. A round in progress ends by itself, within
+   * milliseconds.
+   */
   stop(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -83,7 +86,7 @@ export class WarmUp {
     const { clock, onFault } = this.#parts;
     this.#timer = clock.at(clock.nowMs() + pauseMs, () => {
       this.#continue().catch((error: unknown) => {
-        // A recovery thread that is closed refuses what comes after the stop.
+        // A closed recovery thread refuses work after the stop.
         if (!this.#isEnded) onFault(error);
         this.stop();
       });

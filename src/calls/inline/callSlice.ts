@@ -1,4 +1,4 @@
-/** The time that inline calls take in the present cycle of the event loop. */
+/** The time that inline calls take in the current cycle of the event loop. */
 export class CallSlice {
   private isOpen = false;
   private spentMs = 0;

@@ -28,7 +28,7 @@ import { CALL_SLICE_MS, SliceCosts } from "./sliceCosts.ts";
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
-  /** --rpc-gas-cap; 0 for none. */
+  /** The gas cap (--rpc-gas-cap); 0 for none. */
   readonly gasCap: bigint;
   readonly chain: CalledChain;
   /** Runs the calls that are not run inline. */
@@ -37,14 +37,14 @@ export interface InlineCallParts {
   nowMs(): number;
 }
 
-/** What calls need of the chain. */
+/** The part of the chain that calls need. */
 export interface CalledChain {
   readonly head: NamedHeader;
   headerByNumber(number: bigint): NamedHeader | undefined;
   stateAt(number: bigint): CallContext["state"] | undefined;
 }
 
-/** Time for which calls may be queued, by the average of recent calls. Further ones go to the worker pool. */
+/** Longest queue, in time by the average of recent calls. Further calls go to the worker pool. */
 const QUEUE_MS = 50;
 const MIN_QUEUE_LIMIT = 256;
 const MAX_QUEUE_LIMIT = 4096;
@@ -124,7 +124,7 @@ export class InlineCalls implements Simulator {
     try {
       result = await runSimulation(job, contextOn(this.parts, block, startMs + CALL_SLICE_MS));
     } catch {
-      // Aborted or failed: the worker pool finds out which.
+      // The call was aborted or failed: the worker pool finds out which.
     }
     const tookMs = nowMs() - startMs;
     this.slice.spend(tookMs);

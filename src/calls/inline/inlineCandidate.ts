@@ -1,7 +1,7 @@
 import type { Overrides, SimulationJob } from "../../execution/simulation/callRequest.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
-/** Whether the work before the first instruction of a job takes some tenths of a millisecond at most. */
+/** Whether the work before the first instruction of a job takes at most some tenths of a millisecond. */
 export function isInlineCandidate({ call, overrides }: SimulationJob): boolean {
   const { to, data, accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
   // The code of a creation is hashed, analysed and run once.

@@ -39,7 +39,7 @@ export class SliceCosts {
     const record = this.long.get(name) ?? { pauses: 0, retryAtMs: 0 };
     record.retryAtMs = this.nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, MAX_PAUSE_MS);
     record.pauses++;
-    // Reinserted, so that the map is ordered by the last abort.
+    // The name is reinserted, so that the map is ordered by the last abort.
     this.long.delete(name);
     this.long.set(name, record);
     dropOldest(this.long, NAMES_LIMIT);
