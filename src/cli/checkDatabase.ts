@@ -88,7 +88,7 @@ async function checkStates(
   for (const damage of damages) report.add(damage);
 }
 
-/** Number of the newest block; -1 when there is none or it cannot be read. */
+/** Number of the newest block; -1 when there is none or it is unreadable. */
 function headOf(database: Database): number {
   try {
     return Number(readHead(database)?.number ?? -1n);
@@ -98,7 +98,7 @@ function headOf(database: Database): number {
   }
 }
 
-/** Number of the first header after genesis that must be there; 0 also when the record of it cannot be read. */
+/** Number of the first header after genesis that must exist; also 0 when its record is unreadable. */
 function firstHeaderOf(database: Database): number {
   try {
     return Number(readHistoryStart(database).headers);
@@ -160,7 +160,7 @@ class Report {
   }
 }
 
-/** Counts the entries of each kind while all are read; the counts are not stored anywhere. */
+/** Counts the entries of each kind while all of them are read; the counts are not stored anywhere. */
 class EntryTally {
   /** The database, wrapped to count entries. */
   readonly database: Database;

@@ -35,7 +35,7 @@ export class CheckProgress {
   }
 }
 
-/** A duration for people: "90 s", "12 min", "3 h". */
+/** Formats a duration: "90 s", "12 min", "3 h". */
 export function durationOf(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;

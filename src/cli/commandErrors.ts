@@ -7,7 +7,7 @@ export function reportFailure(message: string, io: Pick<ProcessIo, "printError">
   return exitCode;
 }
 
-/** Runs `work`; a failing disk, a damaged database, or a folder in use by a running node give a one-line error. */
+/** Runs `work`; a failing disk, a damaged database, or a folder in use by a running node cause a one-line error. */
 export async function reportDiskErrors(io: ProcessIo, work: () => Promise<number>): Promise<number> {
   const { DamagedData, DiskError } = await import("../storage/database.ts");
   try {

@@ -19,7 +19,7 @@ export interface CommandLine {
   readonly immediate: "help" | "hiddenHelp" | "version" | undefined;
   /** Options of the node. */
   readonly raw: readonly RawOption[];
-  /** Options that only other releases of Besu know. */
+  /** Options that exist only in other releases of Besu. */
   readonly unknown: readonly UnknownOption[];
   /** Options of the command itself. */
   readonly texts: ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   };
 }
 
-/** Options that are answered at once; the first one of this list wins. */
+/** Options that are answered immediately; the first one in this list wins. */
 const IMMEDIATE_OPTIONS = [
   ["help", "help"],
   ["Xhelp", "hiddenHelp"],
@@ -217,7 +217,7 @@ interface SplitArgument {
   readonly attached: string | undefined;
 }
 
-/** --name, --name=value, -l, -l=value, -lvalue. */
+/** Splits --name, --name=value, -l, -l=value and -lvalue. */
 function splitArgument(arg: string): SplitArgument {
   if (!arg.startsWith("--")) {
     const rest = arg.slice(2).replace(/^=/, "");

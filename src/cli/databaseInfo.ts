@@ -41,7 +41,7 @@ export async function printDatabaseInfo(
   }
 }
 
-/** What else there is to tell is in a format that this version does not read. */
+/** Prints what is known about an outdated database: the rest is in a format that this version does not read. */
 function printOutdated(
   { from, to, isResumed }: MigrationPlan,
   { chain }: DatabasePaths,

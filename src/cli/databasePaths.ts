@@ -10,7 +10,7 @@ export interface DatabasePaths {
   readonly headFile: string;
 }
 
-/** An error when the data folder has no database. */
+/** Finds the paths; fails when the data folder has no database. */
 export function findDatabase(dataPath: string): Result<DatabasePaths, "noDatabase"> {
   const chain = join(dataPath, "chain");
   if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });

@@ -12,7 +12,7 @@ export const EXIT = {
   badInput: 2,
   /** Two nodes were compared, and answers differ without explanation. */
   differs: 3,
-  /** Two nodes were compared, but not everything that was asked for, because one was away or did not answer. */
+  /** Two nodes were compared, but not completely, because one was away or did not answer. */
   incomplete: 4,
   /** The disk is full or failing, or the database is damaged (EX_IOERR). */
   disk: 74,

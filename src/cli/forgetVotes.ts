@@ -55,7 +55,7 @@ export async function forgetVotes(request: ForgetVotesRequest, io: ProcessIo): P
   }
 }
 
-/** The address that the node votes with: that of its own key, or of the one that a remote signer holds. */
+/** The address with which the node votes: that of its own key, or of the key that a remote signer holds. */
 async function findValidator({ nodeKey, signer }: Settings): Promise<Result<Address>> {
   if (signer !== undefined) return ok(addressOfPublicKey(signer.publicKey));
   const key = await openExistingKey(nodeKey);
@@ -100,7 +100,8 @@ async function decide(request: ForgetVotesRequest, node: StoppedNode, io: Proces
 
 /**
  * Lets a validator vote that is silent because its votes are lost. It may have sealed a block of this height; seals that
- * have not become a block are in the memory of running validators alone, so all have to be stopped (ibft2.md#lost-votes).
+ * have not become a block exist only in the memory of running validators, so all of them have to be stopped
+ * (ibft2.md#lost-votes).
  */
 async function decideOnLost(request: ForgetVotesRequest, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { number } = node.head.header;
@@ -164,7 +165,7 @@ function findObjections(
   return [...objections, ...findHeadObjections(node, heads)];
 }
 
-/** Reasons against it in what the validators have as their newest block. */
+/** Reasons against it in the validators' newest blocks. */
 function findHeadObjections(
   { head, validators, self }: StoppedNode,
   heads: readonly ValidatorHead[],
@@ -226,7 +227,7 @@ async function readVoteLog(
   }
 }
 
-/** Leaves a record that says so, because a validator without a record is silent. */
+/** Moves the vote log aside, and leaves a record that says so, because a validator without a record is silent. */
 async function moveAside(
   { votesFile, self, head }: StoppedNode,
   height: bigint,
@@ -235,7 +236,8 @@ async function moveAside(
   const copy = freeName(`${votesFile}.height-${height}`);
   const isThere = existsSync(votesFile);
   if (isThere) setVoteLogAside(votesFile, copy);
-  // The owner is written before the record: under the name of a former validator of this folder, the record would let that one vote anew.
+  // The owner is written before the record: under the name of a former validator of this folder, the record would let that
+  // one vote again.
   writeVotesOwner(votesFile, self);
   const log = await openVoteLog(votesFile);
   await log.write(encodeLastSigned(forgottenAt(height)));

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** A name not taken, so that no earlier copy is overwritten. */
+/** An unused name, so that no earlier copy is overwritten. */
 export function freeName(wanted: string): string {
   for (let name = wanted, count = 2; ; name = `${wanted}-${count++}`) if (!existsSync(name)) return name;
 }

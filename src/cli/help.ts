@@ -16,7 +16,7 @@ function programHelp(): string {
   return [INTRODUCTION, ...optionSections((name) => !isHidden(name)), commandList(), ENDING].join("\n");
 }
 
-/** The text of --Xhelp: the options that --help leaves out, with the reason where they have no effect. */
+/** The text of --Xhelp: the options that --help leaves out, with the reason if they have no effect. */
 export function hiddenHelpText(): string {
   return [HIDDEN_INTRODUCTION, ...optionSections(isHidden)].join("\n");
 }

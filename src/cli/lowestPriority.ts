@@ -1,10 +1,10 @@
 import { setPriority } from "node:os";
 
-/** Gives this process, and those that it starts, the lowest priority; for good, where the user is not root. */
+/** Gives this process, and those that it starts, the lowest priority; permanently, unless the user is root. */
 export function takeLowestPriority(): void {
   try {
     setPriority(0, 19);
   } catch {
-    // Not permitted: it keeps its priority.
+    // The process keeps its priority if changing it is not permitted.
   }
 }

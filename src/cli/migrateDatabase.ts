@@ -10,13 +10,13 @@ import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
 export interface MigrationRequest {
   readonly paths: DatabasePaths;
-  /** Whether only to say what would be done. */
+  /** True to only print what would be done. */
   readonly isDryRun: boolean;
   isStopped(): boolean;
   print(line: string): void;
 }
 
-/** `ibex database migrate`: says what is to do, then does it, with its progress every few seconds. */
+/** `ibex database migrate`: prints the plan, then performs it, with its progress every few seconds. */
 export async function migrateDatabase(request: MigrationRequest): Promise<number> {
   const { paths, print } = request;
   try {

@@ -4,12 +4,12 @@ import { fail, ok, type Result } from "../primitives/result.ts";
 import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault } from "../storage/diskErrors.ts";
 
-/** A file that holds the process id while the node runs, for health checks and start scripts. */
+/** A file with the process id while the node runs, for health checks and start scripts. */
 export interface PidFile {
   remove(): void;
 }
 
-/** Writes the file. Without a path there is no file. An error when it cannot be written. */
+/** Writes the file, if there is a path; fails when it cannot be written. */
 export function writePidFile(
   path: string | undefined,
   processId: number,
@@ -28,7 +28,7 @@ export function writePidFile(
   return ok({ remove: () => removeFile(path) });
 }
 
-/** Empties a file that lies in a folder that this user may not write. */
+/** Removes the file, or empties it if its folder is not writable. */
 function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });

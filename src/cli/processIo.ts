@@ -11,11 +11,11 @@ export interface ProcessIo {
   readonly isTerminal: boolean;
   print(text: string): void;
   printError(text: string): void;
-  /** Begins to listen for requests to stop. Without `onHangUp` SIGHUP is one. */
+  /** Begins to listen for requests to stop. Without `onHangUp`, SIGHUP is one. */
   awaitStop(onHangUp?: OnHangUp): StopRequest;
   /** Begins to listen for uncaught exceptions; resolves with the first. */
   awaitFault(): Promise<unknown>;
-  /** Gives the process the lowest priority, for work beside a node. */
+  /** Gives the process the lowest priority, for work beside a running node. */
   giveWay(): void;
 }
 

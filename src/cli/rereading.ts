@@ -5,11 +5,11 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 
 const PAUSE_MS = 1000;
-/** Warnings after a request. */
+/** Most warnings after a request. */
 const MAX_WARNINGS = 10;
 const MAX_PROBLEM_LENGTH = 2000;
 
-/** Reads the configuration of a running node again when it is asked to (operating.md#reread-the-configuration). */
+/** Rereads the configuration of a running node on request (operating.md#reread-the-configuration). */
 export class Rereading {
   private readonly configuration: Configuration;
   private readonly parts: { readonly clock: Clock; readonly logger: Logger };
@@ -23,13 +23,16 @@ export class Rereading {
     this.parts = parts;
   }
 
-  /** Never throws. Requests are done at once, but those within a second of the last are one, done when it is over. */
+  /**
+   * Requests a reread. Never throws. It happens at once, but requests within a second of the last one are merged, and done
+   * when it is over.
+   */
   request(): void {
     this.isAsked = true;
     this.run();
   }
 
-  /** Takes up the requests that have waited until now: a node that starts has nothing to change yet. */
+  /** Performs requests that have waited until now: a starting node has nothing to change yet. */
   begin(started: LiveSettings): void {
     this.live = started;
     this.run();
@@ -56,7 +59,7 @@ export class Rereading {
     });
   }
 
-  /** The problem, if there is one. */
+  /** Rereads the configuration; returns the problem, if there is one. */
   private reread(to: LiveSettings): string | undefined {
     const read = rereadSettings(this.configuration);
     if (!read.ok) return read.error.message;

@@ -27,12 +27,12 @@ export async function runNode(
   const { settings } = configuration;
   const rereading = new Rereading(configuration, { clock: durationClock, logger });
   const stopRequest = io.awaitStop((isTerminalClosed) => {
-    // Nobody could stop the development network any more. A validator goes on.
+    // Nobody could stop the development network without its terminal. A validator continues.
     if (isTerminalClosed && settings.isDevelopmentNetwork) return "stop";
     rereading.request();
     return "stay";
   });
-  // Logged at once, because nothing that follows can be relied upon.
+  // The fault is logged at once, because nothing that follows can be relied upon.
   const fault = io.awaitFault().then((error) => reportFault(error, logger));
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
@@ -42,7 +42,8 @@ export async function runNode(
   if (typeof started === "number") return started;
   if (!started.ok) return reportStartError(started.error, logger, io);
   const node = started.value;
-  // Written after the start, so that a second node on the same folder does not overwrite the running node's file.
+  // The file is written after the start, so that a second node on the same folder does not overwrite the running node's
+  // file.
   const pidFile = writePidFile(settings.pidFile, io.processId);
   try {
     if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
@@ -119,7 +120,7 @@ function reportStartError(
 }
 
 /** Waits for `work` up to the limit, then abandons it; the data on disk stays consistent. */
-/** Whether the work has ended, once it has or its time is over. */
+/** Resolves when the work has ended or its time is over, to whether it has ended. */
 async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isEnded = await Promise.race([

@@ -6,16 +6,16 @@ export interface StopRequest {
   readonly received: Promise<string>;
 }
 
-/** Decides what a SIGHUP does; `isTerminalClosed` when it tells of the end of the terminal that the program began on. */
+/** Decides what a SIGHUP does; `isTerminalClosed` when it announces that the terminal on which the program began was closed. */
 export type OnHangUp = (isTerminalClosed: boolean) => "stop" | "stay";
 
 /** Under npm one Ctrl-C arrives twice, from the terminal and from npm; signals this close count as one request. */
 const SAME_REQUEST_MS = 1000;
 
 /**
- * Listens for stop signals. The first requests a clean stop; a later one ends the process at once, as users who press
- * Ctrl-C again expect. The data on disk stays consistent either way. SIGHUP is one of them unless `onHangUp` wants it to
- * stay.
+ * Listens for stop signals. The first requests a clean stop; a later one ends the process at once, as users who press Ctrl-C
+ * again expect. The data on disk stays consistent either way. SIGHUP is one of them, unless `onHangUp` keeps the process
+ * running.
  */
 export function listenForStop(
   process: NodeJS.Process,
@@ -34,7 +34,7 @@ export function listenForStop(
     process.on("SIGINT", stop);
     process.on("SIGTERM", stop);
     process.on("SIGHUP", (signal) => {
-      // A terminal that was closed is none any more.
+      // A closed terminal is no longer a terminal.
       if (onHangUp(beganOnTerminal && !isatty(STANDARD_INPUT)) === "stop") stop(signal);
     });
   });

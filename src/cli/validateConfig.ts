@@ -7,14 +7,14 @@ import { checkSignerFiles } from "../node/signer/openSigner.ts";
 
 export interface ConfigValidation {
   readonly isValid: boolean;
-  /** Each names the option and its line in the file. */
+  /** Problems, each with the option and its line in the file. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks a configuration file without starting the node: syntax, names, values, rules between options, and the files it
- * names as far as they exist.
+ * Checks a configuration file without starting the node: syntax, names, values, rules between options, and the named files
+ * that exist.
  */
 export function validateConfig(raw: readonly RawOption[], workingDirectory: string): ConfigValidation {
   if (!raw.some(({ name }) => name === "config-file")) {

@@ -2,7 +2,7 @@ import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../primitives/endpoint.ts";
 
-/** What a user needs to begin with the development network; printed once, after the start. */
+/** What a user needs to get started with the development network; printed once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
   servers: {

@@ -4,21 +4,21 @@ import { setTimeout as pause } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { PIECE_BYTES } from "./limits.ts";
 
-/** How copies are made. */
+/** The pace of copies, and how to stop them. */
 export interface CopyPace {
-  /** Bytes per second read and written at most; undefined for no limit. */
+  /** Most bytes read and written per second; undefined for no limit. */
   readonly bytesPerSecond: number | undefined;
-  /** Throws when the command is to stop. Called between two pieces. */
+  /** Throws when the command must stop. Called between two pieces. */
   continueOrThrow(): void;
 }
 
-/** The size and the CRC-32 of what was copied. */
+/** Size and CRC-32 of a copied file. */
 export interface Copied {
   readonly bytes: number;
   readonly crc32: number;
 }
 
-/** Copies a file to a new one, which is durable then. */
+/** Copies a file to a new one and makes it durable. */
 export async function copyFile(from: string, to: string, pace: CopyPace, mode = 0o644): Promise<Copied> {
   const target = await open(to, "wx", mode);
   try {
@@ -35,7 +35,7 @@ export function readWhole(path: string, pace: CopyPace): Promise<Copied> {
   return readPieces(path, pace, () => undefined);
 }
 
-/** Makes a hard link; false where the file system has none, or is another one, and where there is no such file any more. */
+/** Makes a hard link; false if the file system has none, is another one, or the file no longer exists. */
 export function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -35,9 +35,9 @@ export interface BackupRequest {
   readonly dataPath: string;
   /** Folder of all backups of this node; created when absent. */
   readonly to: string;
-  /** Backups of this chain that stay there, this one included. */
+  /** Number of backups of this chain to keep, this one included. */
   readonly keep: number;
-  /** The file of the node's key, wherever it is, if it is to be copied. */
+  /** The file of the node's key, wherever it is, if it should be copied. */
   readonly key: KeyToCopy | undefined;
   readonly processId: number;
   readonly pace: CopyPace;
@@ -52,7 +52,7 @@ export interface KeyToCopy {
 
 export interface Backup extends FileList {
   readonly folder: string;
-  /** Bytes that took room on the disk of the backups; the rest are links. */
+  /** Bytes newly written to the disk of the backups; the rest are links. */
   readonly newBytes: number;
   /** Older backups that were removed. */
   readonly removed: readonly string[];
@@ -61,13 +61,13 @@ export interface Backup extends FileList {
 type Refusal = "noChain" | "tooLittleRoom" | "noKey";
 
 /**
- * Copies the chain of a data folder, whether a node uses it or not: the database as it was at one moment (levelCopy.ts), and
- * what the operator put beside it. Never the vote log, which would be old when it is used.
+ * Copies the chain of a data folder, whether or not a node is using it: the database as it was at one moment (levelCopy.ts),
+ * and the operator's files beside it; never the vote log, which would be stale when it is used.
  *
  *   links beside the node's files -> copies, or links to the newest backup's -> each new table against its checksums
  *   -> a trial opening -> the list of files, synced -> the final name
  *
- * So a folder with a list is a whole backup. What a kill leaves is removed by the next backup. Throws DiskError, DamagedData
+ * So a folder with a list is a complete backup. The next backup removes what a kill leaves. Throws DiskError, DamagedData
  * and Stopped.
  */
 export async function createBackup(request: BackupRequest): Promise<Result<Backup, Refusal>> {
@@ -151,7 +151,7 @@ async function copyAll(
 /** The operator's files in the data folder. */
 const OPERATORS_FILES = ["static-nodes.json", "permissions_config.toml"];
 
-/** Tables are linked where the file system can, once their checksums are found right; all else is copied. */
+/** Links tables if the file system can, once their checksums are verified; copies everything else. */
 async function copyNew(from: string, to: string, pace: CopyPace) {
   if (!isTable(from)) return { ...(await copyFile(from, to, pace)), isLink: false };
   const isLink = link(from, to);
@@ -199,7 +199,7 @@ async function refuseWithoutRoom(
       );
 }
 
-/** Gives the draft its list, durably. */
+/** Writes the list of the staging folder, durably. */
 async function seal(draft: string, list: FileList): Promise<void> {
   const path = join(draft, LIST_NAME);
   writeFileSync(path, `${JSON.stringify(list)}\n`);
@@ -209,7 +209,10 @@ async function seal(draft: string, list: FileList): Promise<void> {
   for (const folder of [join(draft, "chain"), draft]) syncFolder(folder);
 }
 
-/** Gives the draft its name, durably: its time and block, or a time right after that if another backup took it. */
+/**
+ * Renames the staging folder, durably: its name has time and block, or a slightly later time if another backup took that
+ * name.
+ */
 function giveName(draft: string, to: string, { createdAt, head }: FileList): string {
   for (let atMs = Date.parse(createdAt); ; atMs++) {
     const folder = join(to, nameOf(atMs, head.number));
@@ -234,8 +237,8 @@ function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainFacts): re
     .filter(({ list }) => list.genesisHash === genesisHash)
     .slice(keep);
   for (const { folder } of old) {
-    // Without its list it is no backup any more, so that a kill leaves none that is whole in appearance only.
-    // Another backup to the same place may be removing it, too.
+    // Without its list it is no longer a backup, so that a kill leaves none that only looks complete. Another backup to the
+    // same place may be removing it, too.
     rmSync(join(folder, LIST_NAME), { force: true });
     rmSync(folder, { recursive: true, force: true });
   }
@@ -246,7 +249,7 @@ function newestBackup(to: string): KnownBackup | undefined {
   return backupsIn(to)[0];
 }
 
-/** Whole backups, the newest first. Other folders are not ours. */
+/** Complete backups, the newest first. Other folders are not ours. */
 function backupsIn(to: string): readonly KnownBackup[] {
   const backups: KnownBackup[] = [];
   for (const name of readdirSync(to)) {

@@ -7,11 +7,11 @@ import { FILE_BYTES, LIST_BYTES } from "./limits.ts";
 /** The file that makes a folder a backup: written last. */
 export const LIST_NAME = "backup.json";
 
-/** What the node's key is called in a backup, whatever it is called elsewhere. */
+/** Name of the node's key in a backup, whatever it is called elsewhere. */
 export const KEY_NAME = "key";
 export const KEYSTORE_NAME = "keystore.json";
 
-/** What a backup has and of what: `backup.json`. */
+/** Contents and origin of a backup: `backup.json`. */
 export interface FileList {
   readonly format: 1;
   /** The program that made it. */
@@ -37,7 +37,10 @@ export interface BackedUpFile {
   readonly origin?: string;
 }
 
-/** Reads and checks the list of a backup, whose author may be anyone: names lead nowhere else, sizes are bounded. */
+/**
+ * Reads and checks the list of a backup, which anyone may have written: names must stay within the backup, and sizes are
+ * bounded.
+ */
 export function readFileList(folder: string): Result<FileList, "notABackup"> {
   const path = join(folder, LIST_NAME);
   try {

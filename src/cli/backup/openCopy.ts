@@ -13,7 +13,7 @@ import type { FileList } from "./fileList.ts";
 
 export type ChainFacts = Pick<FileList, "genesisHash" | "head">;
 
-/** Opens a database, verified as at the start of a node, and closes it. Undefined when it has no block. */
+/** Opens a database, verified as at the start of a node, and closes it; undefined when it has no block. */
 export async function factsOfChain(path: string, headFile: string): Promise<ChainFacts | undefined> {
   const { database, close } = await openChainDatabase({ path, headFile });
   try {
@@ -48,7 +48,7 @@ export async function factsOfCopy(
   try {
     for (const name of readdirSync(folder)) {
       const [from, to] = [join(folder, name), join(chain, name)];
-      // LevelDB never changes a table, nor does the deletion of its link.
+      // LevelDB never changes a table, and deleting a link does not either.
       if (!isTable(name) || !link(from, to)) await copyFile(from, to, pace);
     }
     return await factsOfChain(chain, join(scratch, "head.log"));

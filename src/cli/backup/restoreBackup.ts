@@ -10,7 +10,7 @@ import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
 export interface RestoreRequest {
-  /** A backup. */
+  /** Folder of the backup. */
   readonly from: string;
   readonly dataPath: string;
   readonly processId: number;
@@ -18,19 +18,18 @@ export interface RestoreRequest {
 }
 
 export interface Restored extends FileList {
-  /** Files of the operator that the data folder had, which were left as they are. */
+  /** Operator's files that the data folder already had, left as they are. */
   readonly kept: readonly string[];
-  /** Whether the data folder has a vote log, which the backup has not brought. */
+  /** Whether the data folder has a vote log, which is not from the backup. */
   readonly hasVotes: boolean;
-  /** Whether an older version of Ibex made the backup, whose schema version this one has to migrate. */
+  /** Whether an older version of Ibex made the backup, with a schema version that this one must migrate. */
   readonly needsMigration: boolean;
 }
 
 /**
- * Puts the chain of a backup into a data folder without one, and the operator's files that are not there. Every file is
+ * Puts the chain of a backup into a data folder without one, with the operator's files that are missing there. Every file is
  * compared with the list, and the database opened as at the start of a node, before it gets its name: a kill leaves a folder
- * without a chain. The vote log of the folder, if there is one, stays: it is newer than the backup. Throws DiskError,
- * DamagedData and Stopped.
+ * without a chain. A vote log in the folder stays: it is newer than the backup. Throws DiskError, DamagedData and Stopped.
  */
 export async function restoreBackup(
   request: RestoreRequest,
@@ -59,7 +58,7 @@ export async function restoreBackup(
     }
     const { head, genesisHash, files } = list.value;
     const needsMigration = await isOutdated(join(draft, "chain"));
-    // Its blocks are read once it is migrated; until then the checksums of its files must do.
+    // Its blocks are readable only after migration; until then the checksums of its files must suffice.
     const facts = needsMigration
       ? list.value
       : await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
@@ -82,7 +81,7 @@ async function copyChecked(
   const source = join(from, path);
   const found = statSync(source, { throwIfNoEntry: false });
   if (found === undefined) return fail("local", "badBackup", `The file ${source} of the backup is missing.`);
-  // Looked at before it is read: a pipe gives nothing, and a device may give bytes without end.
+  // The file is checked before it is read: a pipe may deliver nothing, and a device may deliver bytes without end.
   if (found.isFile() && found.size === bytes) {
     const copied = await copyFile(source, join(draft, path), pace, mode);
     if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
@@ -90,7 +89,10 @@ async function copyChecked(
   return fail("local", "badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
 }
 
-/** The chain comes last: with it the folder is restored. Returns which of the operator's files were there already. */
+/**
+ * Puts the files in place, the chain last: it completes the restored folder. Returns which of the operator's files existed
+ * already.
+ */
 function putInPlace(files: readonly BackedUpFile[], draft: string, dataPath: string): readonly string[] {
   const kept: string[] = [];
   for (const { path } of files) {

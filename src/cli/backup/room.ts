@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { RESERVE_BYTES } from "./limits.ts";
 
-/** Refuses work that needs so many bytes of the folder's disk, those that stay free included, when there are fewer. */
+/** Refuses work that needs more bytes on the folder's disk than are free, including those that must stay free. */
 export async function refuseLittleRoom(
   folder: string,
   neededBytes: number,

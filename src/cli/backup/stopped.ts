@@ -1,4 +1,4 @@
-/** Thrown at the next step of a command that was asked to stop. */
+/** Thrown at the next step of a command after a request to stop. */
 export class Stopped extends Error {
   override name = "Stopped";
 }

@@ -2,7 +2,9 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "../runningProcess.ts";
 
-/** A folder that this process works in. Its name says whose it is, so that the next command can remove what a kill left. */
+/**
+ * Creates a work folder for this process. Its name has the process id, so that the next command can remove what a kill left.
+ */
 export function makeWorkFolder(parent: string, processId: number): string {
   removeUnfinished(parent);
   const folder = join(parent, `${PREFIX}${processId}${SUFFIX}`);

@@ -22,7 +22,7 @@ export class BlockFileError extends Error {
 const CHUNK_BYTES = 4 * 1024 * 1024;
 /** The longest RLP list header: one byte and a length of eight. */
 const LONGEST_PREFIX = 9;
-/** Far above any block: gas limits bound blocks to some megabytes. */
+/** Largest block to read, far above any real one: gas limits bound blocks to some megabytes. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /**

@@ -10,9 +10,9 @@ import { createProgress } from "./progress.ts";
 export interface ExportRequest {
   readonly path: string;
   readonly startBlock: bigint;
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   readonly endBlock: bigint;
-  /** Append to the file instead of replacing it. */
+  /** True to append to the file instead of replacing it. */
   readonly isAppended: boolean;
   readonly isTerminal: boolean;
   isStopped(): boolean;

@@ -12,8 +12,8 @@ import { createProgress } from "./progress.ts";
  *                                 └─ new ──> decoded ──(a batch)──> headers checked ──> senders being recovered ──> imported
  *
  * While blocks are executed, the seals of a batch of headers and the senders behind them are recovered on worker threads.
- * The waiting blocks are bounded. The first invalid block ends the import; the blocks before it stay. There is no state
- * beside the chain: importing the same file again skips known blocks by hash and continues.
+ * The waiting blocks are bounded. The first invalid block ends the import; the blocks before it stay. The chain is the only
+ * state: importing the same file again skips known blocks by hash and continues.
  */
 export async function importBlocks(
   request: ImportRequest,

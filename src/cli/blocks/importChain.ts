@@ -29,7 +29,7 @@ export async function openImportChain(
 ): Promise<Result<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityErrorCode>> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
-  // Creates the node key, as Besu does, so that a chain never lacks its node's key.
+  // The node key is created, as in Besu, so that a chain never lacks its node's key.
   const identity = await openIdentity(settings, directory.value, logger);
   if (!identity.ok) return identity;
   const clock = systemClock;

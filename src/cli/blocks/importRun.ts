@@ -16,7 +16,7 @@ export interface ImportRequest {
   /** Names as given by the operator, and resolved paths. */
   readonly files: readonly { readonly name: string; readonly path: string }[];
   readonly startBlock: bigint;
-  /** Exclusive; undefined for no limit. */
+  /** End of the range, exclusive; undefined for no limit. */
   readonly endBlock: bigint | undefined;
   readonly isTerminal: boolean;
   /** True once a stop was requested. */
@@ -62,14 +62,14 @@ export class ImportRun {
   private readonly request: ImportRequest;
   private readonly chain: Chain;
   private readonly progress: Progress;
-  /** Undefined until the first new block of a file. */
+  /** The bulk import; undefined until the first new block of a file. */
   private bulk: BulkImport | undefined;
   private headers: HeaderRun | undefined;
   /** Blocks whose headers are not checked yet. */
   private waiting: WaitingBlock[] = [];
-  /** The check of the batch before these. */
+  /** The check of the previous batch. */
   private checking: Promise<readonly ReadyBlock[]> = Promise.resolve([]);
-  /** The block whose header failed its check, after those that are ready. */
+  /** The block whose header failed its check, after the ready ones. */
   private refused: RefusedBlock | undefined;
   private ready: ReadyBlock[] = [];
   /** Number of the newest block that waits or is imported. */
@@ -141,7 +141,7 @@ export class ImportRun {
     return ok(undefined);
   }
 
-  /** Undefined when the chain has the same block. */
+  /** The conflict of a block with the chain; undefined when the chain has the same block. */
   private conflictWithChain(
     header: Header,
     raw: RawBlock,
@@ -179,7 +179,7 @@ export class ImportRun {
     );
   }
 
-  /** Takes in what the check in progress passes, and begins to check the headers that wait. */
+  /** Takes over the blocks that pass the check in progress, and begins to check the waiting headers. */
   private async beginCheck(): Promise<void> {
     this.ready.push(...(await this.checking));
     this.checking = this.refused === undefined ? this.check(this.waiting) : Promise.resolve([]);

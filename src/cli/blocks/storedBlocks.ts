@@ -12,7 +12,9 @@ export interface StoredBlocks {
   close(): Promise<void>;
 }
 
-/** Undefined when there is no block or no database; creates none. Throws as openChainDatabase does. */
+/**
+ * Opens the blocks; undefined when there is no block or no database, which is not created. Throws as openChainDatabase does.
+ */
 export async function openStoredBlocks(dataPath: string): Promise<StoredBlocks | undefined> {
   const paths = findDatabase(dataPath);
   if (!paths.ok) return undefined;

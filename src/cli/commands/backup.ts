@@ -105,7 +105,7 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   });
 }
 
-/** The file that the node of these options has its key in, which need not be in its data folder. */
+/** The key file of the node with these options, which need not be in its data folder. */
 function keyToCopy(sources: ConfigSources): Result<KeyToCopy> {
   const key = readKeyFile(sources);
   if (!key.ok) return key;
@@ -149,7 +149,7 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
   });
 }
 
-/** Runs the command; a stop, and errors of the disk, give a line and an exit code. */
+/** Runs the command; a stop, or an error of the disk, results in a line and an exit code. */
 function run(io: ProcessIo, what: string, work: (pace: CopyPace) => Promise<number>): Promise<number> {
   let isStopped = false;
   void io.awaitStop().received.then(() => {

@@ -33,7 +33,7 @@ export interface Invocation<Values = unknown> {
   readonly operands: readonly string[];
   /** Options of the node on the command line. */
   readonly raw: readonly RawOption[];
-  /** Options that only other releases of Besu know. */
+  /** Options that exist only in other releases of Besu. */
   readonly unknown: readonly UnknownOption[];
   readonly io: ProcessIo;
   /** Runs the node until it ends; returns its exit code. */
@@ -79,7 +79,7 @@ export function defineCommand<const O extends CommandOptions = Readonly<Record<n
     async start({ texts, ...rest }) {
       const values = readValues(options, texts);
       if (!values.ok) return refuse(values.error.message, rest.io);
-      // Parsed by the same table that the type is derived from.
+      // The values were parsed with the same table from which the type is derived.
       return definition.run({ ...rest, values: values.value as ValuesOf<O> });
     },
   };

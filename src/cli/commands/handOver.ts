@@ -171,7 +171,7 @@ function describeTaken(
   }\nStart this node. When it votes, destroy every copy of the file (shred -u ${file}).\n`;
 }
 
-/** Runs `work` on the folder of the stopped node, and prints what came of it. */
+/** Runs `work` on the folder of the stopped node, and prints the result. */
 async function inFolder<T>(
   settings: Settings,
   io: ProcessIo,

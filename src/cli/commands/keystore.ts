@@ -88,7 +88,7 @@ async function decrypt({ raw, values, io }: Invocation<{ readonly to: string }>)
   return written;
 }
 
-/** Looks for an existing file before the text is made, because that may take a second. */
+/** Checks for an existing file before the text is made, because that may take a second. */
 async function writeSecret(
   path: string,
   makeText: () => string | Promise<string>,

@@ -64,7 +64,7 @@ function configurationOf(node: PlannedNode, { nodes, genesisFile, minGasPriceWei
   ]);
 }
 
-/** The unit of a node whose network's folder was copied to /etc/ibex. systemd hands the key to it. */
+/** The unit of a node whose network's folder was copied to /etc/ibex. systemd passes the key to it. */
 function unitOf({ name, keyFile }: PlannedNode, unit: string): string {
   const service = `ibex-${name}`;
   const key = keyFile === undefined ? "" : "--node-private-key-file=%d/key ";

@@ -5,7 +5,7 @@ import type { Address } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 
-/** A node's place in a network to be made: where it is, and which ports it has there. */
+/** A node of a planned network: its host, and its ports there. */
 export interface PlannedNode {
   /** `validator-1`, `follower-1`, and so on. */
   readonly name: string;
@@ -17,18 +17,18 @@ export interface PlannedNode {
     readonly webSocket: number;
     readonly metrics: number;
   };
-  /** Undefined for a follower, which makes its own key at its first start. */
+  /** Its validator; undefined for a follower, which creates its own key at its first start. */
   readonly validator: Address | undefined;
-  /** Path of its private key from the network's folder; undefined where only its public key is known. */
+  /** Path of its private key, relative to the network's folder; undefined if only its public key is known. */
   readonly keyFile: string | undefined;
 }
 
 export interface NetworkPlan {
   readonly nodes: readonly PlannedNode[];
-  /** The validators' enode URLs, which every node has as its static nodes. */
+  /** The validators' enode URLs, the static nodes of every node. */
   readonly enodes: readonly string[];
   readonly genesisFile: string;
-  /** Floor of prices of all nodes, wei per gas; undefined for the default. */
+  /** Minimum gas price of all nodes, wei per gas; undefined for the default. */
   readonly minGasPriceWei: bigint | undefined;
   /** Whether each node has a name that only the containers of the compose file know. */
   readonly isInContainers: boolean;
@@ -43,9 +43,10 @@ export interface PlannedKey {
 const FIRST_PORTS = { peers: 30303, http: 8545, webSocket: 8546, metrics: 9545 };
 
 /**
- * Places validators, in the order of their keys, and then followers. `hosts` are theirs in this order, each with the port for
- * peers if that is not 30303; a single one is that of all. Nodes on one host get ports of their own: the next one for peers and
- * metrics, the next but one for HTTP and WebSocket. Without hosts, each node has its name in the compose file.
+ * Plans validators, in the order of their keys, and then followers. `hosts` has their hosts in this order, each with the
+ * port for peers if that is not 30303; a single host is for all. Nodes on one host get different ports: each the next one
+ * for peers and metrics, and the next but one for HTTP and WebSocket. Without hosts, each node has its name in the compose
+ * file.
  */
 export function planNetwork(
   keys: readonly PlannedKey[],
@@ -104,7 +105,7 @@ export function isNamedHost({ host }: PlannedNode): boolean {
   return isIP(host) === 0;
 }
 
-/** How a node is called in comments: its name and, of a validator, its address. */
+/** Name of a node in comments: its name and, for a validator, its address. */
 export function titleOf({ name, validator }: PlannedNode): string {
   return validator === undefined ? name : `${name}, ${toHex(validator)}`;
 }

@@ -4,8 +4,8 @@ import { type Command, defineCommand } from "./command.ts";
 const NO_TRIE_LOGS = "every state is kept, as in Besu's FOREST format, which has no trie logs";
 
 /**
- * Commands of Besu that maintain what Ibex does not have. They succeed without doing anything, so that scripts
- * continue; a command whose result cannot be given fails.
+ * Commands of Besu that maintain things that Ibex does not have. They succeed without doing anything, so that scripts
+ * continue; a command whose result is impossible fails.
  */
 export const NOT_APPLICABLE: readonly Command[] = [
   nothingToDo("operator generate-log-bloom-cache", "the node maintains its bloom index itself"),

@@ -63,7 +63,7 @@ interface Values {
   readonly "private-key-file-name": string;
   readonly "public-key-file-name": string;
   readonly followers: number;
-  /** Undefined for the names that the nodes have in the compose file. */
+  /** Hosts of the nodes; undefined for their names in the compose file. */
   readonly hosts: readonly string[] | undefined;
 }
 
@@ -139,8 +139,8 @@ interface UsableGenesis {
 }
 
 /**
- * The least price that the rules let a block have, so that whatever pays the base fee is mined. Without base fees there is
- * none, and the nodes keep the default, which eth_gasPrice answers.
+ * The lowest price that the rules permit in a block, so that any transaction that pays the base fee is mined. Without base
+ * fees there is none, and the nodes keep the default, which eth_gasPrice returns.
  */
 function floorOf({ forks, isZeroBaseFee, initialBaseFeePerGas }: ChainSpec): bigint | undefined {
   if (isZeroBaseFee || initialBaseFeePerGas === 0n) return 0n;
@@ -149,7 +149,7 @@ function floorOf({ forks, isZeroBaseFee, initialBaseFeePerGas }: ChainSpec): big
 
 const LOWEST_BASE_FEE_WEI = 7n;
 
-/** The genesis file, checked as a node would, so that one with which none here could start is not written. */
+/** The genesis file, checked as a node would do it, so that no file is written with which a node could not start. */
 async function genesisFor(
   { genesis }: BlockchainConfig,
   pairs: readonly KeyPair[],

@@ -72,7 +72,7 @@ async function exportOf(
   return typeof key === "string" ? refuse(key, io) : writeAnswer(toHex(part(key)), values.to, io);
 }
 
-/** The key, or why it cannot be used. The notice of a new key goes to standard error, because scripts read the output. */
+/** Opens the key, or fails with the reason. The notice of a new key goes to standard error, because scripts read the output. */
 async function openKey(source: NodeKeySettings, io: ProcessIo): Promise<NodeKey | string> {
   if (source.keystore !== undefined) {
     const { openKeystore } = await import("../../node/keystoreFile.ts");

@@ -94,7 +94,7 @@ async function exportTo({ values, io, raw, unknown }: Invocation<ExportValues>):
 
 type Stored = NonNullable<Awaited<ReturnType<typeof import("../blocks/storedBlocks.ts").openStoredBlocks>>>;
 
-/** Writes beside the file and renames, so that there is never a part of a snapshot under its name. */
+/** Writes to a temporary file and renames it, so that a partial snapshot never has the final name. */
 async function writeSnapshot(
   { chainSpec, genesisFile, dataPath, logging }: Settings,
   { to, block }: ExportValues,
@@ -163,7 +163,7 @@ async function importFrom({ values, io, raw, unknown }: Invocation<ImportValues>
   });
 }
 
-/** What was given does not fit is bad input; a file that turns out to be wrong is a failed command, as in blocks import. */
+/** Arguments that do not fit are bad input; a file that turns out to be wrong is a failed command, as in blocks import. */
 function exitCodeOfRefusal(code: string): number {
   return code === "badSnapshot" ? EXIT.failed : EXIT.badInput;
 }

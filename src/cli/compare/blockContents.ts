@@ -3,12 +3,12 @@ import type { RpcAnswer, RpcRequest } from "./endpoint.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import { fillIn, type MethodTemplate } from "./methodTemplates.ts";
 
-/** A request about a block, and the place of its transaction in the block where it is about one. */
+/** A request about a block, and the index of its transaction in the block if it is about one. */
 export interface BlockRequest extends RpcRequest {
   readonly transactionIndex?: number;
 }
 
-/** What requests are made of: values of a block's placeholders. */
+/** Values of a block for the placeholders of requests. */
 export interface BlockContents {
   readonly block: Readonly<Record<string, unknown>>;
   readonly transactions: readonly Readonly<Record<string, unknown>>[];
@@ -49,7 +49,7 @@ export function accountsIn(block: unknown, receipts: readonly RpcAnswer[]): read
   );
 }
 
-/** The requests that the templates make for a block, and how many were left out for want of room. */
+/** The requests that the templates make for a block, and how many were left out because of limits. */
 export function requestsFor(
   templates: readonly MethodTemplate[],
   { block, transactions }: BlockContents,

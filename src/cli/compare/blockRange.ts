@@ -20,13 +20,13 @@ export interface RangeComparison {
   readonly giveUpAfterMs: number;
 }
 
-/** Both ends included. */
+/** A range of blocks, both ends included. */
 export interface BlockRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** Compares the blocks of the range, a few at a time, and tells the progress. Waits for a node that is behind. */
+/** Compares the blocks of the range, a few at a time, and prints the progress. Waits for a node that is behind. */
 export async function compareRange({ from, to }: BlockRange, comparison: RangeComparison): Promise<void> {
   const heads = { lower: -1n };
   const progress = createProgress({ from, to }, comparison);
@@ -53,20 +53,20 @@ export async function compareRange({ from, to }: BlockRange, comparison: RangeCo
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-/** The lower one of the nodes' newest blocks; -1 while one does not tell. */
+/** The lower of the nodes' newest blocks; -1 while one does not answer. */
 export async function lowerHead({ nodes }: RangeComparison): Promise<bigint> {
   const [ours, theirs] = await Promise.all([headOf(nodes.ours), headOf(nodes.theirs)]);
   if (ours === undefined || theirs === undefined) return -1n;
   return smaller(ours, theirs);
 }
 
-/** Whether a node has later blocks alone, so that it is no use to wait for this one. */
+/** Whether a node has only later blocks, so that waiting for this one is useless. */
 async function hasRemoved(node: Endpoint, number: bigint): Promise<boolean> {
   const head = await headOf(node);
   return head !== undefined && head > number && (await firstBlockOf(node, head)) > number;
 }
 
-/** Blocks this close to the head may lack their receipts and indexes for a moment. */
+/** Distance from the head within which blocks may lack their receipts and indexes for a moment. */
 const NEW_BLOCKS = 8n;
 
 async function compareWhenThere(

@@ -23,15 +23,15 @@ export interface BlockComparison {
   templates(): readonly MethodTemplate[];
   onFinding(number: bigint, request: BlockRequest, answers: Answers, finding: Finding): void;
   onLeftOut(requests: number): void;
-  /** True for a block so new that a node may have it before its receipts and indexes can be asked for. */
+  /** True for a block so new that a node may have it before its receipts and indexes are available. */
   isNew(number: bigint): boolean;
   sleep(milliseconds: number): Promise<void>;
 }
 
 /**
- * Compares a block with its transactions, its receipts, and the answers that the templates ask for. Returns which of the nodes
- * does not have the block, if one does not: the caller waits, because a node that is behind is not wrong. Of a block whose
- * hashes differ nothing else is asked, because everything else would differ as well.
+ * Compares a block with its transactions, its receipts, and the answers to the templates' requests. Returns which of the
+ * nodes does not have the block, if one does not: the caller waits, because a node that is behind is not wrong. When the
+ * block's hashes differ, nothing else is requested, because everything else would differ as well.
  */
 export async function compareBlock(number: bigint, parts: BlockComparison): Promise<Side | undefined> {
   const request = { method: "eth_getBlockByNumber", params: [quantity(number), true] };
@@ -57,7 +57,7 @@ export async function compareBlock(number: bigint, parts: BlockComparison): Prom
   return undefined;
 }
 
-/** Returns our node's answers. Batch by batch, so that no more than one is kept for each node. */
+/** Compares all answers and returns our node's, batch by batch, so that no more than one batch is held for each node. */
 async function compareAll(
   number: bigint,
   requests: readonly BlockRequest[],
@@ -118,7 +118,7 @@ async function tell(
   parts.onFinding(number, request, answers, lacking ?? found);
 }
 
-/** Why one node alone has no answer, if that is because it no longer has the block, or the state that the answer follows from. */
+/** Why only one node has no answer, if it no longer has the block, or the state that the answer depends on. */
 async function lackOf(
   number: bigint,
   { method }: BlockRequest,
@@ -139,7 +139,7 @@ async function lackOf(
 }
 
 const NOBODY = `0x${"0".repeat(40)}`;
-/** Each node has a balance for every account, or null where it has no state. */
+/** Methods that depend on the state: each node returns a value for every account, or null when it lacks the state. */
 const FOLLOWS_FROM_STATE = /^(eth_call|eth_estimateGas|eth_createAccessList|debug_trace|trace_)/;
 
 function resultOf(answer: RpcAnswer): unknown {

@@ -4,7 +4,7 @@ import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts
 import { systemClock } from "../../primitives/clock.ts";
 import type { Tally } from "./tally.ts";
 
-/** The port of the metrics cannot be listened on. */
+/** Listening on the metrics port failed. */
 export class PortTaken extends Error {
   override name = "PortTaken";
 }

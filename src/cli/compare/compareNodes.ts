@@ -28,17 +28,17 @@ export interface CompareRequest {
   readonly giveUpAfterMs: number;
 }
 
-/** What is compared, how, and where it is told. */
+/** What is compared, how, and where the results go. */
 interface Comparison extends CompareRequest, RangeComparison {}
 
 /**
- * Compares two nodes block by block, by what they answer over JSON-RPC, and returns the exit code (options.md#exit-codes).
+ * Compares two nodes block by block, by their answers over JSON-RPC, and returns the exit code (options.md#exit-codes).
  *
  *     identity of both ──> blocks from..to, a few at a time ──> new blocks of both, while following
  *                            └ block, receipts, chosen methods ──> Tally: same, explained, different, not compared
  *
- * Invariants: nothing that a node answers is trusted or kept beyond its limit (limits.ts); a node that is behind or away is
- * waited for, never called different; what could not be compared is never called the same.
+ * Invariants: no answer of a node is trusted or held beyond its limit (limits.ts); a node that is behind or away is waited
+ * for, never called different; what could not be compared is never called the same.
  */
 export async function compareNodes(request: CompareRequest, io: ProcessIo): Promise<number> {
   const stop = createStop(io.awaitStop().received);
@@ -107,8 +107,8 @@ async function identifyAndCompare(request: Omit<Comparison, "roles">): Promise<n
 }
 
 /**
- * The first block of the range that both nodes have: one may have been made from a snapshot, or remove old blocks. Those before it
- * count as not compared if they were asked for by number.
+ * The first block of the range that both nodes have: a node may have been made from a snapshot, or remove old blocks.
+ * Earlier blocks count as not compared if they were requested by number.
  */
 async function beginAfterAbsent(
   { from, to }: BlockRange,
@@ -134,7 +134,7 @@ function differentChains(ours: NodeIdentity, theirs: NodeIdentity): string | und
   return `The nodes have different genesis blocks: ${ours.genesisHash} and ${theirs.genesisHash}.`;
 }
 
-/** Ends only by a stop, which is thrown. */
+/** Compares new blocks until a stop, which is thrown. */
 async function follow(from: bigint, comparison: Comparison): Promise<never> {
   let next = from;
   for (;;) {
@@ -147,7 +147,7 @@ async function follow(from: bigint, comparison: Comparison): Promise<never> {
   }
 }
 
-/** Prints what was found, and chooses the exit code: a difference counts more than an early end. */
+/** Prints the result, and chooses the exit code: a difference outweighs an early end. */
 function endOf(
   tally: Tally,
   end: "done" | "stopped" | "givenUp",

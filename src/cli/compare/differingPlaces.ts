@@ -4,12 +4,12 @@ import { COMPARE_LIMITS } from "./limits.ts";
 export interface DifferingPlace {
   /** Member names and list indexes from the root, such as ["result", "3", "gas"]. */
   readonly path: readonly string[];
-  /** Undefined where the answer has no such member. */
+  /** Our value; undefined when the answer has no such member. */
   readonly ours: unknown;
   readonly theirs: unknown;
 }
 
-/** The places where two parsed answers differ, the first ones if there are many. The order of members does not count. */
+/** The places where two parsed answers differ, the first ones if there are many. The order of members does not matter. */
 export function differingPlaces(ours: unknown, theirs: unknown): readonly DifferingPlace[] {
   const places: DifferingPlace[] = [];
   collect([], ours, theirs, places);
@@ -30,7 +30,7 @@ function isComposite(value: unknown): value is Readonly<Record<string, unknown>>
   return typeof value === "object" && value !== null;
 }
 
-/** An own member, so that a name such as `constructor` finds nothing inherited. */
+/** Reads an own member only, so that a name such as `constructor` finds nothing inherited. */
 export function memberOf(value: unknown, name: string): unknown {
   if (!isComposite(value)) return undefined;
   return Object.hasOwn(value, name) ? value[name] : undefined;

@@ -9,7 +9,7 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 
-/** What a node answered, as its text was parsed; or why the answer could not be read. */
+/** A node's parsed answer, or why it could not be read. */
 export type RpcAnswer =
   | { readonly kind: "answer"; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "unread"; readonly reason: string };
@@ -20,25 +20,25 @@ export interface Endpoint {
   readonly name: string;
   /** Answers to the requests, in their order. Throws NodeUnreachable, or the reason of the stop. */
   ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
-  /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined where the answer is larger or cannot be read. */
+  /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined when the answer is larger or unreadable. */
   askTogether(
     requests: readonly RpcRequest[],
     answerBytes: number,
   ): Promise<readonly RpcAnswer[] | undefined>;
 }
 
-/** A node could not be reached for so long that the work with it is given up. */
+/** A node was unreachable for so long that the work with it is given up. */
 export class NodeUnreachable extends Error {
   override name = "NodeUnreachable";
 }
 
-/** A body that is too large, too deep, or no JSON: asking again gives the same. */
+/** A body is too large, too deep, or not JSON: a retry would not help. */
 class UnreadableBody extends Error {}
 
 export interface EndpointParts {
-  /** Size limit of one HTTP answer, uncompressed. A batch with a larger answer is asked in halves. */
+  /** Size limit of one HTTP answer, uncompressed. A batch with a larger answer is split in halves. */
   readonly answerBytes: number;
-  /** Parses the text of an answer; throws where it is no JSON or nested too deeply. */
+  /** Parses the text of an answer; throws when it is not JSON or nested too deeply. */
   parse(text: string): unknown;
   /** How long a node may be away. */
   readonly giveUpAfterMs: number;
@@ -87,7 +87,7 @@ async function askAll(requests: readonly RpcRequest[], post: Post): Promise<read
   return answers;
 }
 
-/** A batch that cannot be read as a whole is asked in halves, so that one large answer does not hide the others. */
+/** Asks a batch. One that cannot be read as a whole is split in halves, so that one large answer does not hide the others. */
 async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
   try {
     return await postTogether(requests, post);
@@ -131,7 +131,7 @@ function answersById(answers: readonly unknown[], count: number): readonly RpcAn
   });
 }
 
-/** Parsers that keep numbers as they are written mark them. */
+/** The id of an answer. Parsers that keep numbers as they are written mark them. */
 function idOf(answer: unknown): number | undefined {
   const id = memberOf(answer, "id");
   return typeof id === "number" ? id : numberOf(id);
@@ -169,7 +169,7 @@ async function postUntilAnswered(
   }
 }
 
-/** Statuses that asking again does not change. */
+/** Statuses that a retry does not change. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 function postOnce(
@@ -180,7 +180,7 @@ function postOnce(
   return withTimeLimit(COMPARE_LIMITS.requestTimeoutMs, stop, async (signal) => {
     const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal }).catch(
       (error: unknown) => {
-        // fetch tells the reason, such as a refused connection, in the cause.
+        // The cause of fetch's error has the reason, such as a refused connection.
         throw error instanceof Error && error.cause !== undefined ? error.cause : error;
       },
     );

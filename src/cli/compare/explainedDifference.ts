@@ -9,16 +9,16 @@ export interface AnswerPair {
   readonly besu: unknown;
   readonly ibex: unknown;
   readonly places: readonly DifferingPlace[];
-  /** Place of the request's transaction in its block, where it is about one. */
+  /** Index of the request's transaction in its block, if it is about one. */
   readonly transactionIndex: number | undefined;
 }
 
-/** A row of docs/differences-from-besu.md, and how it shows in two answers. */
+/** A row of docs/differences-from-besu.md, and how to recognise it in two answers. */
 export interface ExplainedDifference {
-  /** The first cell of its row in docs/differences-from-besu.md, where the reason is. */
+  /** The first cell of its row in docs/differences-from-besu.md, which has the reason. */
   readonly row: string;
   readonly methods: RegExp;
-  /** True if the row, and nothing else, explains how the answers differ. */
+  /** True if the row alone explains how the answers differ. */
   explains(pair: AnswerPair): boolean;
 }
 

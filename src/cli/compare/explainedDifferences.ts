@@ -2,7 +2,7 @@ import { type DifferingPlace, memberOf } from "./differingPlaces.ts";
 import { type AnswerPair, codeOf, type ExplainedDifference } from "./explainedDifference.ts";
 import { EXPLAINED_TRACES } from "./explainedTraces.ts";
 
-/** The rows of docs/differences-from-besu.md that show in answers which are compared. */
+/** The rows of docs/differences-from-besu.md that can appear in compared answers. */
 export const EXPLAINED_DIFFERENCES: readonly ExplainedDifference[] = [
   {
     row: "a reverted `eth_call`, `eth_estimateGas` or `eth_createAccessList`",
@@ -51,13 +51,13 @@ export const EXPLAINED_DIFFERENCES: readonly ExplainedDifference[] = [
   ...EXPLAINED_TRACES,
 ];
 
-/** The row that explains the difference, or undefined if none does. `ours` of the places is the Ibex node's. */
+/** The row that explains the difference; undefined if none does. `ours` in the places is the Ibex node's. */
 export function explanationOf(pair: AnswerPair): string | undefined {
   if (pair.places.length === 0) return undefined;
   return EXPLAINED_DIFFERENCES.find((each) => each.methods.test(pair.method) && each.explains(pair))?.row;
 }
 
-/** An empty list of withdrawals that Ibex's answer lacks, and the byte that it takes. */
+/** Whether a place differs by an empty list of withdrawals that Ibex's answer lacks, or by the byte that it takes. */
 function isOfEmptyList({ path, ours, theirs }: DifferingPlace): boolean {
   if (isAt(path, "result", "withdrawals")) return ours === undefined;
   return isAt(path, "result", "size") && Number(theirs) === Number(ours) + 1;

@@ -4,8 +4,8 @@ import { type AnswerPair, codeOf, type ExplainedDifference } from "./explainedDi
 const VM_TRACES = /^trace_(replay\w+|call|callMany|rawTransaction)$/;
 
 /**
- * The rows about traces. Not here: `disableMemory` of the methods that write files, which are never compared, and a beneficiary
- * that a contract sees as COINBASE, which an answer does not show. An earlier row is the more special one.
+ * The rows about traces, more specific ones first. Not covered: `disableMemory` of the methods that write files, which are
+ * never compared, and a beneficiary that a contract sees as COINBASE, which an answer does not show.
  */
 export const EXPLAINED_TRACES: readonly ExplainedDifference[] = [
   {
@@ -88,12 +88,12 @@ function hasStructLogs(result: unknown): boolean {
   return Array.isArray(memberOf(trace, "structLogs"));
 }
 
-/** What is at a path of an answer. */
+/** The value at a path of an answer. */
 function valueAt(answer: unknown, path: readonly string[]): unknown {
   return path.reduce(memberOf, answer);
 }
 
-/** The path up to, and without, the last member of that name, and what follows after it; undefined if there is none. */
+/** Splits a path at the last member of that name, which is in neither part; undefined if there is none. */
 function splitAt(
   path: readonly string[],
   name: string,
@@ -102,7 +102,7 @@ function splitAt(
   return at < 0 ? undefined : [path.slice(0, at), path.slice(at + 1)];
 }
 
-/** In each state difference one account gained in one answer what another account gained in the other. */
+/** Whether in each state difference one account gained in one answer what another account gained in the other. */
 function isFeeCreditedToAnother({ places }: AnswerPair): boolean {
   const byDifference = new Map<string, { readonly ours: unknown; readonly theirs: unknown }[]>();
   for (const { path, ours, theirs } of places) {
@@ -123,7 +123,7 @@ function isQuantity(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value);
 }
 
-/** How much more an account of a state difference has than before. */
+/** Balance gained by an account in a state difference. */
 function gainOf(account: unknown): bigint | undefined {
   const balance = memberOf(account, "balance");
   const change = memberOf(balance, "*");
@@ -131,7 +131,7 @@ function gainOf(account: unknown): bigint | undefined {
   return isQuantity(from) && isQuantity(to) ? BigInt(to) - BigInt(from) : undefined;
 }
 
-/** Nothing differs but the error, which Besu has at the step before our RETURN. */
+/** Whether only the error differs, which Besu has at the step before our RETURN. */
 function isDepositErrorMoved({ ibex, besu, places }: AnswerPair): boolean {
   const lists = new Set<string>();
   for (const { path } of places) {
@@ -157,7 +157,10 @@ function listAt(answer: unknown, path: readonly string[]): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Each difference is in a flat trace that ran out of gas, of which Besu shows no gas, or is the state difference beside it. */
+/**
+ * Whether each difference is in a flat trace that ran out of gas, for which Besu shows no gas, or in the state difference
+ * beside it.
+ */
 function isSilentPrecompile({ ibex, besu, places }: AnswerPair): boolean {
   return places.every(({ path, theirs }) => {
     const [before] = splitAt(path, "stateDiff") ?? [];
@@ -185,7 +188,7 @@ function isSucceededCall(operation: unknown): boolean {
   return sub !== null && sub !== undefined && Array.isArray(pushed) && pushed.join() === "0x1";
 }
 
-/** All differences are in lists of operations that are ours without the last but one. */
+/** Whether all differences are in lists of operations that equal ours without the last but one. */
 function isOperationMissing({ ibex, besu, places }: AnswerPair): boolean {
   return places.every(({ path }) => {
     const ends = path.flatMap((name, index) => (name === "ops" ? [path.slice(0, index + 1)] : []));

@@ -3,10 +3,10 @@ import type { RpcAnswer, RpcRequest } from "./endpoint.ts";
 import { explanationOf } from "./explainedDifferences.ts";
 import { withoutSeals } from "./withoutSeals.ts";
 
-/** Which of the nodes is a Besu and which an Ibex node; undefined when they are of one kind, or of others. */
+/** Which node is Besu and which is Ibex; undefined when both are the same client, or another one. */
 export type Roles = "oursIsIbex" | "oursIsBesu" | undefined;
 
-/** What comparing two answers gave. */
+/** The result of comparing two answers. */
 export type Finding =
   | { readonly kind: "same" }
   | { readonly kind: "notEnabled"; readonly side: Side }
@@ -21,14 +21,14 @@ export interface Answers {
   readonly theirs: RpcAnswer;
 }
 
-/** Method not found, and Besu's answer for one that no enabled group has. */
+/** Codes of "method not found", and of Besu's answer for a method that no enabled group has. */
 const NOT_ENABLED_CODES: readonly string[] = ["\u0000-32601", "\u0000-32604"];
 
 /** Why an answer is not compared: the node has removed old states or blocks, or was made from a snapshot. */
 export const NO_STATE = "it no longer has the state of that block";
 export const NO_BLOCK = "it no longer has that block";
 
-/** Methods that answer null, or STATE_UNAVAILABLE, at a block whose state a node no longer keeps. */
+/** Methods that return null, or STATE_UNAVAILABLE, at a block whose state a node no longer keeps. */
 const READS_STATE = /^eth_(getBalance|getTransactionCount|getCode|getStorageAt|call|getProof)$/;
 const STATE_UNAVAILABLE = /world state unavailable/i;
 /** The code of execution-apis for a range with blocks that the node has removed. */
@@ -70,19 +70,19 @@ type Read = Extract<RpcAnswer, { kind: "answer" }>;
 
 const ANSWERS_BLOCK = /^eth_getBlockBy(Hash|Number)$/;
 
-/** What is compared of an answer: the members that count, and of a block what its hash covers of its extra data. */
+/** The compared part of an answer: the members that matter, and of a block's extra data only what its hash covers. */
 function comparedOf(method: string, answer: Read): unknown {
   const isBlock = ANSWERS_BLOCK.test(method) && answer.error === undefined;
   return isBlock ? { result: withoutSeals(answer.result) } : membersOf(answer);
 }
 
-/** The members that count: the id and the version of JSON-RPC do not. */
+/** The members that matter, without the id and the version of JSON-RPC. */
 export function membersOf(answer: RpcAnswer): unknown {
   if (answer.kind === "unread") return { unread: answer.reason };
   return answer.error === undefined ? { result: answer.result } : { error: answer.error };
 }
 
-/** The node that has no answer where the other has one, as when it is a moment behind. */
+/** The only node without an answer, such as one that is a moment behind. */
 export function sideWithoutAnswer({ ours, theirs }: Answers): Side | undefined {
   if (ours.kind === "unread" || theirs.kind === "unread" || isMissing(ours) === isMissing(theirs))
     return undefined;

@@ -2,8 +2,9 @@ import { quantity } from "./blockContents.ts";
 import type { Endpoint, RpcAnswer } from "./endpoint.ts";
 
 /**
- * The first block that a node has, the genesis block aside; 1 where it has all up to `head`. One that was made from a snapshot, or that
- * removes old blocks (--block-history), answers null for those before. It is found by halves, in some twenty questions.
+ * The first block that a node has after genesis; 1 when it has all up to `head`. A node that was made from a snapshot, or
+ * that removes old blocks (--block-history), returns null for earlier ones. The block is found by bisection, in some twenty
+ * requests.
  */
 export async function firstBlockOf(node: Endpoint, head: bigint): Promise<bigint> {
   if (head < 1n || (await hasBlock(node, 1n))) return 1n;
@@ -17,7 +18,7 @@ export async function firstBlockOf(node: Endpoint, head: bigint): Promise<bigint
   return there;
 }
 
-/** Whether a block is answered, be it with an error, which is for others to tell. */
+/** Whether a block is answered, or an error, which is reported elsewhere. */
 async function hasBlock(node: Endpoint, number: bigint): Promise<boolean> {
   const [answer] = await node.ask([{ method: "eth_getBlockByNumber", params: [quantity(number), false] }]);
   return answer === undefined || !isNull(answer);

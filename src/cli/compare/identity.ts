@@ -4,7 +4,7 @@ import type { Endpoint, RpcAnswer } from "./endpoint.ts";
 import type { Roles } from "./findings.ts";
 import { showValue } from "./parseAnswer.ts";
 
-/** Who a node is and which chain it has. */
+/** A node's client and chain. */
 export interface NodeIdentity {
   /** Client name as web3_clientVersion gives it, or `unknown client`. */
   readonly client: string;
@@ -13,7 +13,7 @@ export interface NodeIdentity {
   readonly head: bigint;
 }
 
-/** Asks a node who it is. The error says which answer is missing: the group ETH must be enabled. */
+/** Identifies a node. The error says which answer is missing: the group ETH must be enabled. */
 export async function identify(node: Endpoint): Promise<Result<NodeIdentity, "notComparable">> {
   const [client, chainId, genesis, head] = await node.ask([
     { method: "web3_clientVersion", params: [] },
@@ -35,7 +35,7 @@ export async function identify(node: Endpoint): Promise<Result<NodeIdentity, "no
   return ok({ client: name, chainId: chain, genesisHash: hash, head: newest });
 }
 
-/** The newest block of a node, or undefined while it does not tell. */
+/** The newest block of a node; undefined while it does not answer. */
 export async function headOf(node: Endpoint): Promise<bigint | undefined> {
   const [answer] = await node.ask([{ method: "eth_blockNumber", params: [] }]);
   return quantityOf(answer);

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 
-/** A request with placeholders, asked for each block, or for each transaction or account of it. */
+/** A request with placeholders, sent for each block, or for each of its transactions or accounts. */
 export interface MethodTemplate {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -10,7 +10,7 @@ export interface MethodTemplate {
 
 type Scope = "block" | "transaction" | "account";
 
-/** Texts that stand for a value, and what there is one of for each. */
+/** Placeholders for values, each with the scope of its value. */
 const PLACEHOLDERS: Readonly<Record<string, Scope>> = {
   "{number}": "block",
   "{hash}": "block",
@@ -23,8 +23,8 @@ const PLACEHOLDERS: Readonly<Record<string, Scope>> = {
 };
 
 /**
- * Asked unless a file names others. Blocks with their transactions, and all receipts, are compared in any case. Calls are
- * the block's transactions, run again on the state before it.
+ * Default requests, unless a file names others. Blocks with their transactions, and all receipts, are always compared. Calls
+ * are the block's transactions, run again on the state before it.
  */
 export const DEFAULT_METHODS: readonly MethodTemplate[] = [
   { method: "eth_getBlockReceipts", params: ["{number}"], each: "block" },
@@ -44,7 +44,7 @@ export const DEFAULT_METHODS: readonly MethodTemplate[] = [
   },
 ];
 
-/** Methods that may change a node, or whose answers are its own affair: two nodes cannot be compared by them. */
+/** Methods that may change a node, or whose answers are specific to it: two nodes cannot be compared by them. */
 const MAY_CHANGE_A_NODE =
   /^(admin|clique|engine|miner|perm|personal|plugins|priv|qbft)_|^eth_(send|submit|new|uninstall|subscribe|unsubscribe|getFilter)|_(add|change|discard|propose|remove|replay(Block$)|resync|set|standardTrace)/;
 

@@ -1,11 +1,11 @@
 import { COMPARE_LIMITS } from "./limits.ts";
 
-/** Marks a number: JSON texts hold no such character unless escaped. */
+/** Marks a number: JSON texts have no such character unless escaped. */
 const NUMBER_MARK = "\u0000";
 
 /**
- * Parses JSON of bounded depth with each number kept as it is written, because parsing would round large ones and take 1
- * and 1.0 for the same. Throws on anything else.
+ * Parses JSON of bounded depth with each number kept as it is written, because parsing would round large ones and treat 1
+ * and 1.0 as the same. Throws on anything else.
  */
 export function parseAnswer(text: string): unknown {
   return JSON.parse(withMarkedNumbers(text));
@@ -17,7 +17,7 @@ export function showValue(value: unknown): string {
   return JSON.stringify(value).replaceAll(/"\\u0000([-+.\deE]*)"/g, "$1");
 }
 
-/** The number that was written, or undefined if the value is none. */
+/** The number as it was written; undefined if the value is not a number. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value !== "string" || !value.startsWith(NUMBER_MARK)) return undefined;
   return Number(value.slice(1));

@@ -9,7 +9,7 @@ export class Report {
   private readonly file: number;
   private bytes = 0;
 
-  /** Opens the file anew. Throws the error of the file system. */
+  /** Creates or replaces the file. Throws errors of the file system. */
   constructor(path: string) {
     this.file = openSync(path, "w");
   }
@@ -41,7 +41,7 @@ export class Report {
   }
 }
 
-/** The lines that tell an operator of a difference: where it is, and what each node answers there. */
+/** Text about a difference for the operator: where it is, and what each node answers there. */
 export function differenceText(
   number: bigint,
   { method, params }: BlockRequest,
@@ -60,7 +60,7 @@ export function differenceText(
   ].join("\n");
 }
 
-/** A path as result.logs[3].data. */
+/** Formats a path, such as result.logs[3].data. */
 function placeName(path: readonly string[]): string {
   return path
     .map((name, index) => (/^\d+$/.test(name) ? `[${name}]` : `${index === 0 ? "" : "."}${name}`))

@@ -4,7 +4,7 @@ import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
 import { differenceText, type Report } from "./report.ts";
 
-/** Counts what was found, and tells it: differences one by one, the rest once for each kind. */
+/** Counts and prints the findings: differences one by one, the rest once for each kind. */
 export class Tally {
   blocks = 0;
   answers = 0;
@@ -13,7 +13,7 @@ export class Tally {
   leftOut = 0;
   newest: bigint | undefined;
   readonly differencesByMethod = new Map<string, number>();
-  /** Nodes that do not answer at present. */
+  /** Nodes that currently do not answer. */
   readonly away: ReadonlySet<Side>;
   #templates: readonly MethodTemplate[];
   /** Sentences that were printed. */
@@ -30,7 +30,7 @@ export class Tally {
     this.#print = print;
   }
 
-  /** The methods that both nodes have, as far as is known. */
+  /** The methods that, as far as is known, both nodes have. */
   get templates(): readonly MethodTemplate[] {
     return this.#templates;
   }
@@ -71,7 +71,7 @@ export class Tally {
     }
   }
 
-  /** Blocks that a node no longer has, or never had. */
+  /** Adds blocks that a node no longer has, or never had. */
   addAbsent({ from, to }: { readonly from: bigint; readonly to: bigint }, side: Side): void {
     this.notCompared += Number(to - from) + 1;
     const which = from === to ? `block ${from}` : `blocks ${from} to ${to}`;

@@ -3,9 +3,9 @@ import { decodeExtraData, encodeWithoutSealsAndRound } from "../../types/extraDa
 import { memberOf } from "./differingPlaces.ts";
 
 /**
- * A block's answer as far as its hash covers it: each node keeps the commit seals that reached it, which may be more or others, and
- * of another round (ibft2.md#chain-hash-and-digest). They are left out of `extraData`, and their bytes out of `size`. Anything else stays
- * as it is.
+ * The part of a block's answer that its hash covers: each node keeps the commit seals that reached it, which may be more or
+ * different ones, of another round (ibft2.md#chain-hash-and-digest). They are left out of `extraData`, and their bytes out
+ * of `size`. Anything else stays unchanged.
  */
 export function withoutSeals(block: unknown): unknown {
   const text = memberOf(block, "extraData");
@@ -21,12 +21,12 @@ export function withoutSeals(block: unknown): unknown {
   return { ...Object(block), extraData, size: `0x${payload.toString(16)}` };
 }
 
-/** Bytes of a string's encoding in RLP. */
+/** Length of a string's RLP encoding. */
 function stringLength(bytes: number): number {
   return bytes + prefixLength(bytes);
 }
 
-/** Bytes of what a list holds that is encoded in `bytes`. */
+/** Payload length of an RLP list whose encoding has `bytes`. */
 function listPayload(bytes: number): number {
   let payload = bytes - 1;
   while (payload > 0 && payload + prefixLength(payload) > bytes) payload--;

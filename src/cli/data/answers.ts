@@ -1,7 +1,7 @@
-/** An object of an answer of JSON-RPC. Its members are read, and refused, where their column is known. */
+/** An object in a JSON-RPC answer. Its members are read, and refused, where their column is known. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An answer of the node is not what JSON-RPC promises; asking again gives the same. */
+/** An answer of the node violates JSON-RPC; a retry would not help. */
 export class BadAnswer extends Error {
   override name = "BadAnswer";
 }

@@ -21,27 +21,27 @@ export interface DataExportRequest {
   readonly node: URL;
   readonly folder: string;
   readonly startBlock: number;
-  /** Exclusive; undefined for the newest block, or no end while following. */
+  /** End of the range, exclusive; undefined for the newest block, or for no end while following. */
   readonly endBlock: number | undefined;
   readonly isFollowing: boolean;
   readonly blocksPerFile: number;
   readonly tables: readonly Table[];
   readonly columns: "default" | "all";
-  /** How files are named, with the network's name where the caller gives one. */
+  /** How files are named, with the network's name if the caller gives one. */
   readonly naming: Omit<Naming, "network"> & { readonly network: string | undefined };
   /** How long the node may be away; for ever while following. */
   readonly giveUpAfterMs: number;
 }
 
 /**
- * Writes what a running node has of a range of blocks into files, and returns the exit code.
+ * Exports a range of blocks from a running node into files, and returns the exit code.
  *
  *     identity ──> the folder of the export ──> ranges that it lacks ──> new ones, while following
  *                                                 └ blocks, receipts, traces ──> rows ──> a file for each table
  *
- * The node is asked over JSON-RPC, because its database is its own while it runs. Invariants: a file is complete or absent,
- * and a range has all of its files or none (exportFolder.ts); the same blocks and options give the same files, however often
- * the export was stopped; blocks of a chain that was set back are taken out and written anew.
+ * The node is read over JSON-RPC, because it holds its database while it runs. Invariants: a file is complete or absent, and
+ * a range has all of its files or none (exportFolder.ts); the same blocks and options give the same files, however often the
+ * export was stopped; blocks of a chain that was rewound are removed and rewritten.
  */
 export async function exportData(request: DataExportRequest, io: ProcessIo): Promise<number> {
   const stop = createStop(io.awaitStop().received);
@@ -88,7 +88,7 @@ function reportEnd(error: unknown, { isFollowing, folder }: DataExportRequest, i
   return reportFailure(`${messageWithoutAdvice(translated.message)} ${advice}`, io, EXIT.disk);
 }
 
-/** The advice of the node's disk errors is to start the node. */
+/** Removes the advice in the node's disk errors, which is to start the node. */
 function messageWithoutAdvice(message: string): string {
   return message.replace(/,? then start the node again\.$/, ".").replace("--data-path", "--to");
 }
@@ -145,7 +145,7 @@ function factsOf(
   };
 }
 
-/** False when there is nothing to export. */
+/** Exports the ranges; false when there is nothing to export. */
 async function exportRanges(
   writer: RangeWriter,
   { client, head }: NodeIdentity,
@@ -178,7 +178,7 @@ function isDone(block: number, { ranges }: ExportFolder): boolean {
   return ranges.some(({ from, to }) => from <= block && block <= to);
 }
 
-/** Writes what the folder lacks of these blocks; from there on where the chain is set back meanwhile. */
+/** Writes the missing ranges of these blocks; starts over when the chain is rewound meanwhile. */
 async function writeMissing(
   wanted: Range,
   end: number | undefined,
@@ -190,7 +190,7 @@ async function writeMissing(
   for (let tries = 1; ; tries++) {
     try {
       for (const range of missingRanges(wanted, folder.ranges, blocksPerFile)) {
-        // While following, the newest range waits until it has all of its blocks.
+        // While following, the newest range waits until all of its blocks exist.
         const isGrowing = range.to === wanted.to && range.to !== end && (range.to + 1) % blocksPerFile !== 0;
         if (isFollowing && isGrowing) continue;
         const before = folder.ranges.find(({ to }) => to === range.from - 1);
@@ -206,7 +206,7 @@ async function writeMissing(
   }
 }
 
-/** Takes out ranges whose blocks are not those of the chain any more. */
+/** Removes ranges whose blocks are no longer on the chain. */
 async function removeReplaced({ folder, source }: RangeWriter, io: ProcessIo): Promise<void> {
   const replaced = await replacedRanges(folder.ranges, source.node);
   for (const range of replaced)

@@ -15,8 +15,8 @@ import { type DoneFile, type DoneRange, type ExportFacts, ExportRecord } from ".
  *     .ibex-export/lock
  *
  * Invariants: a file under a final name is complete. The line of a range is written, durably, when all of its files are
- * complete and before the first is renamed; what a kill leaves between is renamed when the folder is opened again. So a range
- * is done or absent, and nothing that was done is written again.
+ * complete and before the first is renamed; files that a kill leaves in between are renamed when the folder is opened again.
+ * So a range is done or absent, and nothing is written twice.
  */
 export class ExportFolder {
   readonly #folder: string;
@@ -35,19 +35,19 @@ export class ExportFolder {
     return this.#record.ranges;
   }
 
-  /** Finishes or undoes what a kill has left, and takes damaged ranges out, which `onDamage` is told of. */
+  /** Finishes or undoes what a kill has left, and removes damaged ranges, which it reports to `onDamage`. */
   recover(onDamage: (range: Range, path: string) => void): void {
     this.#finishNaming();
     this.#removeParts();
     this.#takeOutDamaged(onDamage);
   }
 
-  /** Where a file is written before it gets its name. */
+  /** Path of an unfinished file, before it gets its name. */
   partPath(path: string): string {
     return join(this.#hidden, `${basename(path)}${PART}`);
   }
 
-  /** Gives the files of a range, complete under their part paths, their names. */
+  /** Renames the files of a range, complete under their part paths, to their final names. */
   add(range: DoneRange): void {
     // The names of the parts are durable before the line that promises them.
     syncFolder(this.#hidden);
@@ -57,25 +57,25 @@ export class ExportFolder {
 
   /** Removes ranges with their files. */
   remove(ranges: readonly DoneRange[]): void {
-    // Where a kill comes before the second step, the files are found missing.
+    // After a kill before the second step, the files are found missing.
     for (const { path } of ranges.flatMap(({ files }) => files))
       rmSync(join(this.#folder, path), { force: true });
     this.#record.remove(ranges);
   }
 
-  /** Ends the use of the folder, and removes what is unfinished. */
+  /** Releases the folder, and removes unfinished files. */
   close(): void {
     this.#removeParts();
     this.#lock.release();
   }
 
-  /** Renames what a kill has left between a line and its files: only those of the newest line. */
+  /** Finishes the renaming that a kill interrupted: only the newest line can be affected. */
   #finishNaming(): void {
     const newest = this.#record.ranges.at(-1);
     if (newest !== undefined) this.#name(newest.files.filter(({ path }) => existsSync(this.partPath(path))));
   }
 
-  /** Removes files in the making, but not those that have yet to get their names. */
+  /** Removes unfinished files, but not those that have yet to get their names. */
   #removeParts(): void {
     const promised = new Set(this.#record.ranges.at(-1)?.files.map(({ path }) => this.partPath(path)));
     for (const name of readdirSync(this.#hidden)) {
@@ -108,8 +108,8 @@ export class ExportFolder {
 }
 
 /**
- * Opens the folder, and creates it where it is absent. Ranges of which files are missing or have another size are taken out,
- * and told to `onDamage`. Throws errors of the file system, and DiskError.
+ * Opens the folder, or creates it. Ranges with missing files, or files of another size, are removed and reported to
+ * `onDamage`. Throws errors of the file system, and DiskError.
  */
 export function openExportFolder(
   folder: string,
@@ -136,7 +136,7 @@ export function openExportFolder(
   return ok(opened);
 }
 
-/** Its name begins with a dot, so that tools which read whole folders leave it out. */
+/** The name begins with a dot, so that tools that read whole folders skip it. */
 const HIDDEN = ".ibex-export";
 const PART = ".part";
 

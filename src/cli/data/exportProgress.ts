@@ -6,7 +6,7 @@ import type { DoneRange } from "./record.ts";
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 
-/** Tells how far an export is. */
+/** Prints the progress of an export. */
 export class ExportProgress {
   private readonly io: Pick<ProcessIo, "isTerminal" | "print">;
   private readonly intervalMs: number;
@@ -21,7 +21,7 @@ export class ExportProgress {
     this.intervalMs = io.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS;
   }
 
-  /** A block was read, which gave so many rows. */
+  /** Counts a block that was read, and its rows. */
   advance(number: number, rows: number): void {
     this.total = { blocks: this.total.blocks + 1, rows: this.total.rows + rows };
     const atMs = performance.now();
@@ -34,7 +34,7 @@ export class ExportProgress {
     this.last = { atMs, ...this.total };
   }
 
-  /** A range was finished. */
+  /** Counts a finished range. */
   finish({ files }: DoneRange): void {
     for (const { table, rows, bytes } of files) {
       this.rowsOf.set(table, (this.rowsOf.get(table) ?? 0) + rows);
@@ -43,7 +43,7 @@ export class ExportProgress {
     }
   }
 
-  /** What was written in all. */
+  /** Text about everything that was written. */
   summary(): string {
     const seconds = ((performance.now() - this.startMs) / 1000).toFixed(1);
     const tables = [...this.rowsOf].map(([table, rows]) => `${rows} ${table}`).join(", ");

@@ -12,7 +12,7 @@ export interface Naming {
   readonly network: string;
 }
 
-/** The path of a table's file below the folder of the export, as the tool of that schema names it. */
+/** The path of a table's file, relative to the folder of the export, as the schema's own tool names it. */
 export function pathOf(table: string, { from, to }: Range, naming: Naming): string {
   const ending = endingOf(naming.format, naming.compression);
   const [first, last] = [padded(from), padded(to)];

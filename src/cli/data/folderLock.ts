@@ -2,14 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { isRunning, startOf } from "../runningProcess.ts";
 
-/** Held by the one export that writes to a folder. */
+/** A lock held by the one export that writes to a folder. */
 export interface FolderLock {
   release(): void;
 }
 
 /**
- * Takes the lock at `path`, a file with the id of the process that has it. One whose process has ended is replaced, so a
- * kill leaves none. Throws errors of the file system.
+ * Takes the lock at `path`, a file with the id of its process. A lock whose process has ended is replaced, so a kill blocks
+ * nobody. Throws errors of the file system.
  */
 export function lockFolder(path: string, processId: number): Result<FolderLock, "inUse"> {
   for (let tries = 0; tries < 2; tries++) {

@@ -6,12 +6,12 @@ import { EXPORT_LIMITS } from "./limits.ts";
 import type { Range } from "./ranges.ts";
 import type { BlockData, Need } from "./tables/blockData.ts";
 
-/** The node answers with an error, again and again. */
+/** The node has answered with an error repeatedly. */
 export class NodeRefused extends Error {
   override name = "NodeRefused";
 }
 
-/** Blocks do not follow each other: the chain was set back while they were read. */
+/** Blocks do not follow each other: the chain was rewound while they were read. */
 export class ChainChanged extends Error {
   override name = "ChainChanged";
 }
@@ -20,15 +20,15 @@ export interface BlockSource {
   readonly node: Endpoint;
   readonly chainId: number;
   readonly needs: ReadonlySet<Need>;
-  /** Told of each block of the export. */
+  /** The pace, which is updated with each block of the export. */
   readonly pace: Pace;
   /** Resolves after that time, or throws the reason of a stop. */
   sleep(milliseconds: number): Promise<void>;
 }
 
 /**
- * The blocks of a range in order, with what belongs to them. A few pieces are asked for ahead. Throws ChainChanged, BadAnswer,
- * NodeRefused, NodeUnreachable and Stopped.
+ * The blocks of a range in order, with their receipts and traces. A few pieces are requested ahead. Throws ChainChanged,
+ * BadAnswer, NodeRefused, NodeUnreachable and Stopped.
  */
 export async function* blocksOf(
   { from, to }: Range,
@@ -58,14 +58,14 @@ export async function* blocksOf(
   }
 }
 
-/** How many blocks are asked for at once: few where their answers are large. */
+/** Decides how many blocks are requested at once: few when their answers are large. */
 export interface Pace {
   blocks(): number;
   /** Called with each block that was read. */
   count(): void;
 }
 
-/** `bytesRead` tells the bytes of all answers so far. */
+/** `bytesRead` returns the bytes of all answers so far. */
 export function createPace(bytesRead: () => number): Pace {
   let [blocks, bytes] = [0, bytesRead()];
   let perBlock: number = EXPORT_LIMITS.pieceBytes;
@@ -81,9 +81,9 @@ export function createPace(bytesRead: () => number): Pace {
   };
 }
 
-/** Blocks that are asked for before it is their turn. */
+/** Blocks that are requested ahead of their turn. */
 interface Piece extends Range {
-  /** Undefined where they are too large to wait. */
+  /** The answers; undefined when they are too large to hold. */
   readonly answers: Promise<readonly RpcAnswer[] | undefined>;
 }
 
@@ -91,7 +91,7 @@ function askForPiece({ from, to }: Range, { node, needs }: BlockSource): Piece {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const requests = numbers.flatMap((number) => requestsOf(number, needs));
   const answers = node.askTogether(requests, EXPORT_LIMITS.pieceAnswerBytes);
-  // Awaited in its turn; until then a failure is not one that nobody handles.
+  // The promise is awaited in its turn; until then a failure must not count as unhandled.
   answers.catch(() => undefined);
   return { from, to, answers };
 }
@@ -115,7 +115,7 @@ function requestsOf(number: number, needs: ReadonlySet<Need>): readonly RpcReque
   ];
 }
 
-/** A block that was answered with an error is asked for again, alone. */
+/** Requests a single block again that was answered with an error. */
 async function readBlock(
   number: number,
   answered: readonly RpcAnswer[],
@@ -148,11 +148,11 @@ async function absenceOf(number: number, { node }: BlockSource): Promise<NodeRef
 
 interface Refusal {
   readonly reason: string;
-  /** Asking again gives the same. */
+  /** True when a retry would not help. */
   readonly isFinal: boolean;
 }
 
-/** Method not found, and method not enabled as Besu and Ibex answer it. */
+/** Codes of "method not found", and of "method not enabled" in Besu and Ibex. */
 const NO_SUCH_METHOD: readonly unknown[] = [-32601, -32604];
 
 function refusalAmong(
@@ -206,7 +206,10 @@ function blockDataOf(number: number, answers: readonly RpcAnswer[], source: Bloc
   return data;
 }
 
-/** A block, its receipts and its traces are answered one after another: the chain may be set back between. */
+/**
+ * Checks that a block, its receipts and its traces belong together: they are answered one after another, and the chain may
+ * be rewound in between.
+ */
 function checkBelongTogether(data: BlockData, needs: ReadonlySet<Need>): void {
   const { number, hash, block, transactions, receipts, traces } = data;
   if (wholeNumberOf(block["number"]) !== BigInt(number))

@@ -1,12 +1,12 @@
-/** Blocks, both ends included. */
+/** A range of blocks, both ends included. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The ranges of blocks of `wanted` that are in none of `done`, in order, each of which gets its own files. They end before
- * the multiples of `size`, so that exports that were begun at other times or places have the same files.
+ * The ranges of blocks of `wanted` that are in none of `done`, in order, each with its own files. They end before the
+ * multiples of `size`, so that exports begun at other times or blocks have the same files.
  */
 export function missingRanges(wanted: Range, done: readonly Range[], size: number): readonly Range[] {
   const missing: Range[] = [];

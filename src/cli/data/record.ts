@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../primitives/result.ts";
 import { replaceFile } from "../../storage/durableFile.ts";
 import type { Range } from "./ranges.ts";
 
-/** What an export is of, and how it is written. It stays as it was at first. */
+/** What an export contains, and how it is written; fixed at its beginning. */
 export interface ExportFacts {
   readonly format: 1;
   readonly chainId: number;
@@ -23,7 +23,7 @@ export interface DoneRange extends Range {
 }
 
 export interface DoneFile {
-  /** Below the folder of the export. */
+  /** Path relative to the folder of the export. */
   readonly path: string;
   readonly table: string;
   readonly rows: number;
@@ -31,8 +31,8 @@ export interface DoneFile {
 }
 
 /**
- * The record of an export: JSON lines, the facts and then each range that is done. A line that a kill has left unfinished is
- * none. Throws errors of the file system, and DiskError.
+ * The record of an export: JSON lines, the settings and then each finished range. A line that a kill left unfinished does
+ * not count. Throws errors of the file system, and DiskError.
  */
 export class ExportRecord {
   readonly #path: string;
@@ -45,7 +45,7 @@ export class ExportRecord {
     this.#ranges = [...ranges];
   }
 
-  /** Reads the record, or makes it. The error names what an older export was of or how it was written, where that differs. */
+  /** Reads the record, or creates it. The error names the setting in which an older export differs. */
   static open(path: string, facts: ExportFacts): Result<ExportRecord, "otherExport" | "badRecord"> {
     if (!existsSync(path)) {
       const record = new ExportRecord(path, facts, []);
@@ -83,7 +83,7 @@ export class ExportRecord {
     this.#ranges.push(range);
   }
 
-  /** Takes ranges out, durably. */
+  /** Removes ranges, durably. */
   remove(ranges: readonly DoneRange[]): void {
     if (ranges.length === 0) return;
     this.#ranges = this.#ranges.filter((range) => !ranges.includes(range));

@@ -3,8 +3,8 @@ import type { Endpoint } from "../compare/endpoint.ts";
 import type { DoneRange } from "./record.ts";
 
 /**
- * The ranges of which the node has other blocks by now: a chain that is final at once changes only where an operator sets it
- * back (debug_setHead). A range above the node's newest block is undecided, and kept, unless one below it was replaced.
+ * The ranges whose blocks differ from the node's now: a chain with immediate finality changes only when an operator rewinds
+ * it (debug_setHead). A range above the node's newest block is undecided, and kept, unless one below it was replaced.
  */
 export async function replacedRanges(
   ranges: readonly DoneRange[],

@@ -19,8 +19,8 @@ export interface RangeWriter {
 }
 
 /**
- * Writes the files of a range of blocks, and adds it to the folder. `parentHash` is that of the block before, where it is
- * known. Throws what blocksOf throws, and errors of the file system; the range is absent then.
+ * Writes the files of a range of blocks, and adds it to the folder. `parentHash` is the hash of the previous block, if
+ * known. Throws as blocksOf does, and errors of the file system; the range is then absent.
  */
 export async function writeRange(
   range: Range,

@@ -7,10 +7,10 @@ import { fetchHead } from "../validatorHeads.ts";
 import { ANSWER_WITHIN_MS } from "./limits.ts";
 import { type Place, showPlace } from "./place.ts";
 
-/** What answered at a place. */
+/** An answer at a place. */
 export interface Answering {
   readonly reason: string;
-  /** False when something listens there, and it is not known whose key it has. */
+  /** False when something listens there with an unknown key. */
   readonly isProven: boolean;
 }
 
@@ -22,7 +22,7 @@ export async function findRunning(key: NodeKey, places: readonly Place[]): Promi
   return answers.filter((answer) => answer !== undefined);
 }
 
-/** A node that answers with another address is another one. */
+/** Asks over JSON-RPC. A node that answers with another address is a different node. */
 async function askRpc(key: NodeKey, url: string): Promise<Answering | undefined> {
   const head = await fetchHead(url);
   if (!head.ok || !equalBytes(head.value.validator, key.address)) return undefined;
@@ -31,8 +31,8 @@ async function askRpc(key: NodeKey, url: string): Promise<Answering | undefined>
 }
 
 /**
- * Only the holder of the key can answer the first packet of a connection (p2p.md#rlpx-handshake). What listens there without
- * answering it may be that node all the same, with too many connections.
+ * Connects as a peer. Only the holder of the key can answer the first packet of a connection (p2p.md#rlpx-handshake). A
+ * listener that does not answer it may still be that node, with too many connections.
  */
 function callPeer(key: NodeKey, place: Place & { readonly kind: "peer" }): Promise<Answering | undefined> {
   const own = nodeKey(newPrivateKey());

@@ -23,12 +23,12 @@ export interface HandOverRequest {
 }
 
 /**
- * Gives the validator of a stopped node away (stopNode.ts), in this order:
+ * Gives away the validator of a stopped node (stopNode.ts), in this order:
  *
  *     draft with key and votes -> mark of the folder -> end of the draft -> the file's name
  *
- * Before the mark, nobody can take the draft over, since it lacks its end; from the mark on, the node does not start here. A
- * run after a kill goes on with the same id. Throws DiskError and DamagedData.
+ * Before the mark, nobody can take over the draft, since it lacks its end; from the mark on, the node does not start here. A
+ * run after a kill continues with the same id. Throws DiskError and DamagedData.
  */
 export async function handOver(
   { settings, to, onStep = () => undefined }: HandOverRequest,
@@ -86,7 +86,7 @@ async function contentOf(
   };
 }
 
-/** Why nothing is handed over; undefined when nothing is against it. */
+/** Why nothing is handed over; undefined when there is no objection. */
 function findObjection(facts: {
   readonly mark: HandOverMark;
   readonly folder: StoppedFolder;
@@ -104,7 +104,7 @@ function findObjection(facts: {
   return findFileObjection(to, handOver.id);
 }
 
-/** Why the file cannot be written; `id` is that of the hand-over that may have been written there before. */
+/** Why the file cannot be written; `id` identifies the hand-over that may have been written there before. */
 function findFileObjection(to: string, id: string | undefined): string | undefined {
   if (!existsSync(dirname(to))) return `The folder of ${to} does not exist.`;
   if (!existsSync(to)) return undefined;
@@ -113,7 +113,7 @@ function findFileObjection(to: string, id: string | undefined): string | undefin
   return `The file ${to} exists already: name another one.`;
 }
 
-/** What is known to be against it while the node runs: it need not be stopped then. */
+/** An objection that is known while the node still runs, so that it need not be stopped. */
 export function findEarlyObjection({ dataPath, signer }: Settings, to: string): string | undefined {
   if (signer !== undefined) return KEY_IS_ELSEWHERE;
   const mark = readHandOverMark(dataPath);

@@ -10,21 +10,21 @@ import { fail, ok, type Result } from "../../primitives/result.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { MAX_HAND_OVER_BYTES } from "./limits.ts";
 
-/** Everything that a validator is, apart from its chain. */
+/** Everything that makes up a validator, apart from its chain. */
 export interface HandOver {
-  /** Names this hand-over, in the mark of the old folder and in that of the new one. */
+  /** Identifies this hand-over, in the marks of the old folder and of the new one. */
   readonly id: string;
   readonly key: NodeKey;
   readonly chainId: bigint;
   readonly genesisHash: Uint8Array;
   /** The newest block of the old folder. */
   readonly height: bigint;
-  /** The newest record of its vote log, as it stands there; undefined when it had none. */
+  /** The newest record of its vote log, byte for byte; undefined when it had none. */
   readonly votes: Uint8Array | undefined;
-  /** Where the old folder is, so that its mark is looked at by a new node on the same machine. */
+  /** Path of the old folder, so that a new node on the same machine can check its mark. */
   readonly folder: string;
   readonly machine: string;
-  /** Where the old node was reached by peers, as `host:port`. */
+  /** Addresses at which peers reached the old node, as `host:port`. */
   readonly places: readonly string[];
 }
 
@@ -132,7 +132,7 @@ function parseContent(content: string): HandOver {
   };
 }
 
-/** Throws when this version does not understand the votes. */
+/** Decodes the record of votes; throws when this version does not understand it. */
 function recordOf({ votes }: HandOver): LastSignedState | undefined {
   if (votes === undefined) return undefined;
   const record = decodeLastSigned(votes);

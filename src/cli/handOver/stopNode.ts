@@ -8,14 +8,14 @@ import { askNode } from "../status/askNode.ts";
 import { STOPS_WITHIN_MS } from "./limits.ts";
 
 /**
- * Stops the node that runs in the data folder, as SIGTERM does, and resolves when its process is gone. `none`: no node says that
- * it runs there.
+ * Stops the node that runs in the data folder with SIGTERM, and resolves when its process is gone. `none` means that no node
+ * is known to run there.
  */
 export async function stopNode(dataPath: string): Promise<Result<"stopped" | "none", "notStopped">> {
   const asked = await askNode(dataPath);
   if (!asked.ok) return ok("none");
   const { processId } = asked.value;
-  // In a container a process has another id, and here that id may be another process.
+  // In a container a process has another id, and that id may belong to a different process here.
   if (!usesFolder(processId, dataPath))
     return fail(
       "caller",
@@ -47,7 +47,7 @@ export async function stopNode(dataPath: string): Promise<Result<"stopped" | "no
 
 const LOOK_MS = 50;
 
-/** Whether the process has the lock of the folder's database open, where the system can tell. */
+/** Whether the process has the lock of the folder's database open, if the system can tell. */
 function usesFolder(processId: number, dataPath: string): boolean {
   if (!(processId > 1)) return false;
   if (!existsSync("/proc/self/fd")) return true;

@@ -12,12 +12,12 @@ import type { NamedHeader } from "../../types/block.ts";
 
 /** The folder of a stopped node, held so that no node can start in it. */
 export interface StoppedFolder extends DataDirectory {
-  /** Undefined in a folder without a chain. */
+  /** The head; undefined in a folder without a chain. */
   readonly head: NamedHeader | undefined;
   readonly genesisHash: Uint8Array;
 }
 
-/** Runs `work` while the folder is held. Throws FolderInUse while a node runs in it, and as openChainDatabase does. */
+/** Runs `work` while the folder is locked. Throws FolderInUse while a node runs in it, and as openChainDatabase does. */
 export async function withStoppedFolder<T>(
   { dataPath, chainSpec, genesisFile }: Settings,
   work: (folder: StoppedFolder) => Promise<T>,
@@ -42,7 +42,7 @@ export async function withStoppedFolder<T>(
   }
 }
 
-/** The key that the node of the settings has; an error when there is none, since none is made. */
+/** The existing key of the node; an error when there is none, because none is created. */
 export async function openExistingKey({ keystore, path }: NodeKeySettings): Promise<Result<NodeKey>> {
   if (keystore !== undefined) return await openKeystore(keystore);
   if (existsSync(path)) return openNodeKey({ path });

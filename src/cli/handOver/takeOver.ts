@@ -27,13 +27,13 @@ import { replaceVotes } from "./votes.ts";
 export interface TakeOverRequest {
   readonly settings: Settings;
   readonly handOver: HandOver;
-  /** Where the old node was reached, as the operator says; besides what the file says. */
+  /** Places of the old node that the operator names, in addition to those in the file. */
   readonly places: readonly Place[];
   /** Called after each durable step; tests stop there. */
   readonly onStep?: (step: string) => void;
 }
 
-/** What the folder had before, and was kept. */
+/** Former contents of the folder that were kept. */
 export interface TakenOver {
   /** Copy of the folder's former key. */
   readonly formerKey: string | undefined;
@@ -44,7 +44,7 @@ export interface TakenOver {
  *
  *     mark (taking) -> vote log -> former key aside -> key -> mark (past)
  *
- * From the first mark to the last one the node does not start here, and a run after a kill goes on. Throws DiskError.
+ * From the first mark to the last one the node does not start here, and a run after a kill continues. Throws DiskError.
  */
 export async function takeOver(
   request: TakeOverRequest,
@@ -138,7 +138,7 @@ function findFolderObjection(facts: {
   return undefined;
 }
 
-/** On the same machine, or on a disk that is mounted under the same name, the mark of the old folder is looked at itself. */
+/** Checks the mark of the old folder itself, if it is on the same machine, or on a disk that is mounted under the same name. */
 function findOldFolderObjection({ id, key, folder }: HandOver, dataPath: string): string | undefined {
   // Two machines may have the same name for their data folders.
   if (folder === resolve(dataPath) || !existsSync(folder)) return undefined;
@@ -158,7 +158,10 @@ function hasKey(folder: string, { address }: NodeKey): boolean {
   return !there.ok || equalBytes(there.value.address, address);
 }
 
-/** What listens at a place of the file, and does not prove to have the key, may be another node that has the port now. */
+/**
+ * Objects to a running old node. A listener at a place from the file that does not prove to have the key may be another node
+ * that uses the port now.
+ */
 async function findRunningObjection({ handOver, places }: TakeOverRequest): Promise<string | undefined> {
   const { key, machine } = handOver;
   const ofFile = handOver.places.flatMap((text) => {
@@ -177,7 +180,7 @@ async function findRunningObjection({ handOver, places }: TakeOverRequest): Prom
 
 const isLoopback = (place: string): boolean => /^(127\.|localhost:|\[::1\])/.test(place);
 
-/** The key comes last: a folder with the key has its votes. Returns the name under which another key is kept. */
+/** Replaces the key, last, so that a folder with the key has its votes. Returns the name under which another key is kept. */
 function replaceKey(
   path: string,
   {

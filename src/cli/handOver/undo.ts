@@ -9,15 +9,15 @@ import { replaceVotes } from "./votes.ts";
 
 export interface UndoRequest {
   readonly settings: Settings;
-  /** Where the new node would answer, as the operator says. */
+  /** Places of the new node that the operator names. */
   readonly places: readonly Place[];
-  /** Whether the operator says that nobody has taken the validator over. */
+  /** Whether the operator asserts that nobody has taken over the validator. */
   readonly isNeverTaken: boolean;
 }
 
 /**
- * Makes the folder of a stopped node the validator's again. If another node may have run with the key, the votes here are older
- * than those, and are put aside: the validator is silent at first (ibft2.md#lost-votes). Throws DiskError.
+ * Makes the folder of a stopped node the validator's again. If another node may have run with the key, the votes here are
+ * older than that node's, and are set aside: the validator is silent at first (ibft2.md#lost-votes). Throws DiskError.
  */
 export async function undoHandOver(
   { settings, places, isNeverTaken }: UndoRequest,

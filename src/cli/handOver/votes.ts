@@ -23,8 +23,8 @@ export async function readVotes(voteFile: string, validator: Address): Promise<U
 }
 
 /**
- * Gives the folder a vote log with just this record, or none, durably; doing it again changes nothing. Another one that is
- * there is kept under `copy`, or a name like it. Throws DiskError.
+ * Gives the folder a vote log with just this record, or none, durably; repeating it changes nothing. An existing different
+ * one is kept under `copy`, or a similar name. Throws DiskError.
  */
 export async function replaceVotes(
   voteFile: string,
@@ -52,7 +52,7 @@ async function newestRecord(voteFile: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** A damaged vote log is put aside like any other. */
+/** Whether the record is already the newest; a damaged vote log is set aside like any other. */
 async function isNewest(voteFile: string, record: Uint8Array): Promise<boolean> {
   try {
     const newest = await newestRecord(voteFile);

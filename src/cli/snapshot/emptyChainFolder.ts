@@ -33,7 +33,7 @@ export async function openForImport(
   return ok(database);
 }
 
-/** Removes what an import has written, and the files that follow from a chain. */
+/** Removes the files of an import, and those derived from a chain. */
 export function removeChain({ path, chain }: Pick<DataDirectory, "path" | "chain">): void {
   rmSync(chain, { recursive: true, force: true });
   rmSync(join(path, "caches"), { recursive: true, force: true });

@@ -51,7 +51,7 @@ export interface ExportedSnapshot {
 export type ExportErrorCode = "tooEarly" | "notStored";
 
 /**
- * `ibex snapshot export`: writes a file from which `ibex snapshot import` makes the same state (snapshotFile.ts):
+ * `ibex snapshot export`: writes a file from which `ibex snapshot import` recreates the same state (snapshotFile.ts):
  *
  *   begin -> headers from the last epoch block that has 256 blocks after it -> the block and its receipts
  *   -> the state in the order of its tries, with code -> end
@@ -105,7 +105,7 @@ export async function exportSnapshot(
   }
 }
 
-/** The last epoch block that BLOCKHASH never looks behind; block 1 where there is none but genesis. */
+/** The last epoch block that has all blocks that BLOCKHASH can reach after it; block 1 if there is none but genesis. */
 function firstHeaderOf({ ibft }: Pick<ChainSpec, "ibft">, number: bigint): bigint {
   for (let first = number - ANCESTORS; first > 1n; first--) if (isEpochBlock(ibft, first)) return first;
   return 1n;
@@ -138,7 +138,7 @@ interface Counts {
   readonly codes: number;
 }
 
-/** Undefined when it was stopped. */
+/** Writes the state; undefined when it was stopped. */
 async function writeState(
   { database, logger, isTerminal, isStopped }: SnapshotExport,
   { header }: StoredBlock,
@@ -176,7 +176,7 @@ function isNewCode(codeHash: Hash, written: Set<string>): boolean {
 /** Gathers items into frames. */
 class StateWriter {
   readonly counts = { accounts: 0, slots: 0, codes: 0 };
-  /** Whether a stop was requested; asked once a frame. */
+  /** Whether a stop was requested; checked once per frame. */
   isStopped = false;
   private readonly writer: SnapshotWriter;
   private readonly progress: SnapshotProgress;
@@ -213,7 +213,7 @@ const ITEM_BYTES = 64;
 
 const COUNTED = { code: "codes", account: "accounts", slot: "slots" } as const;
 
-/** The facts of a finished export, for its log line. */
+/** The fields of a finished export's log line. */
 export function exportFacts({ block, accounts, slots, bytes }: ExportedSnapshot, file: string) {
   return { number: block.header.number, hash: toHex(block.hash), accounts, slots, bytes, file };
 }

@@ -30,8 +30,8 @@ type ImportedHeader = NamedHeader & { readonly tally: VoteTally };
 
 /**
  * Checks the headers of a snapshot by all rules, seals and validator sets included, and stores them; returns the last one,
- * of the snapshot's block, which is not stored yet. The first is an epoch block, which says who seals from there on; that
- * it belongs to the chain follows once the last has the hash that the operator gave. Throws SnapshotFileError.
+ * of the snapshot's block, which is not stored yet. The first is an epoch block, which names the validators from there on;
+ * that it belongs to the chain is proved once the last header has the hash that the operator gave. Throws SnapshotFileError.
  */
 export async function importHeaders(
   request: HeaderImport,

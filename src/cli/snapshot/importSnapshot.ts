@@ -61,7 +61,7 @@ export type SnapshotImportErrorCode =
  *   -> headers by all rules, up to the given hash -> body and receipts against that header
  *   -> the state, built anew -> its root against that header -> one batch: block, head, mark removed
  *
- * Nothing in the file is believed but what follows from the given hash. Returns undefined when it was stopped; then, and
+ * Nothing in the file is trusted except what follows from the given hash. Returns undefined when it was stopped; then, and
  * when the file is refused, the folder is left without a chain. A kill leaves the mark, which a node refuses and the next
  * import removes. Throws DiskError and DamagedData.
  */
@@ -93,7 +93,7 @@ async function importFrom(
   if (refused !== undefined) return refused;
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
-  // Creates the node key, as blocks import does, so that a chain never lacks its node's key.
+  // The node key is created, as in blocks import, so that a chain never lacks its node's key.
   const identity = await openIdentity(settings, directory.value, request.logger);
   if (!identity.ok) return identity;
   const opened = await openForImport(directory.value, settings.databaseCacheBytes);
@@ -129,7 +129,7 @@ function refusalOf(
       `${what} is of block ${number} ${toHex(hash)}, but --block-hash says ${toHex(blockHash)}. Ask an operator whom ` +
         "you trust, or a node of yours, for the hash of that block.",
     );
-  // With fewer headers the BLOCKHASH instruction would find too few, and this node would refuse valid blocks.
+  // With fewer headers the BLOCKHASH instruction would lack some, and this node would refuse valid blocks.
   const hasAncestors = firstHeader === 1n || firstHeader + ANCESTORS <= number;
   if (number < FIRST_SNAPSHOT || firstHeader < 1n || !hasAncestors)
     return fail(
@@ -145,7 +145,7 @@ interface ImportParts extends SnapshotImport {
   readonly begin: SnapshotBegin;
 }
 
-/** Undefined when it was stopped. */
+/** Imports into the database; undefined when it was stopped. */
 async function importInto(
   database: Database,
   request: ImportParts,
@@ -196,7 +196,7 @@ async function writeGenesis(database: Database, genesis: StoredBlock): Promise<v
   await database.write(batch);
 }
 
-/** Reads the state up to the end of the file. False when it was stopped. */
+/** Reads the state up to the end of the file; false when it was stopped. */
 async function loadState(
   { logger, isTerminal, isStopped }: SnapshotImport,
   reader: SnapshotReader,
@@ -245,7 +245,7 @@ async function finishState({ header }: StoredBlock, loader: StateLoader): Promis
   return record;
 }
 
-/** The batch that turns what was imported into a chain. */
+/** Writes the batch that turns the import into a chain. */
 async function writeHead(
   database: Database,
   {

@@ -6,7 +6,7 @@ import type { AccountOfState, SlotOfState } from "../../state/stateLeaves.ts";
 import { RecordReader, RecordWriter } from "../../storage/blocks/byteRecord.ts";
 import { type Frame, SnapshotFileError } from "./snapshotFile.ts";
 
-/** What a snapshot is of. The block hash here proves nothing: the operator gives the one that counts. */
+/** Chain and block of a snapshot. The block hash here proves nothing: only the operator's counts. */
 export interface SnapshotBegin {
   readonly genesisHash: Hash;
   readonly chainId: bigint;
@@ -36,7 +36,7 @@ export function decodeBegin(frame: Frame): SnapshotBegin {
   }));
 }
 
-/** Byte strings one after another: headers, receipts. */
+/** Encodes byte strings one after another: headers, receipts. */
 export function encodeItems(items: readonly Uint8Array[]): Uint8Array {
   const writer = new RecordWriter(4096);
   for (const item of items) writer.sized(item);
@@ -51,7 +51,7 @@ export function decodeItems(frame: Frame): readonly Uint8Array[] {
   });
 }
 
-/** A part of the state. An account is followed by its slots, and preceded by its code unless that came before. */
+/** A part of the state. An account is followed by its slots, and preceded by its code unless that came earlier. */
 export type StateItem =
   | { readonly kind: "code"; readonly code: Uint8Array }
   | ({ readonly kind: "account" } & AccountOfState)
@@ -60,14 +60,14 @@ export type StateItem =
 const CODE = 0;
 const ACCOUNT = 1;
 const SLOT = 2;
-/** Bits of an account's or slot's first byte, beside the kind in the lowest two. */
+/** Bits of an account's or slot's first byte, next to the kind in the lowest two. */
 const IS_KNOWN = 4;
 const HAS_CODE = 8;
 const HAS_STORAGE = 16;
 
 /**
- * The kind and flags in one byte, then: code, its bytes; an account, its address, or its hash when that is all we know,
- * nonce, balance, code hash and storage root where it has any; a slot, its 32 bytes or its hash, its value.
+ * Writes kind and flags in one byte, then for code: its bytes; for an account: its address, or its hash when only that is
+ * known, nonce, balance, and code hash and storage root if it has any; for a slot: its 32 bytes or its hash, and its value.
  */
 export function writeStateItem(writer: RecordWriter, item: StateItem): void {
   switch (item.kind) {
@@ -143,7 +143,7 @@ function readKey(
   return { hash: keccak256(preimage), preimage };
 }
 
-/** A copy, because a hash is kept longer than its frame. */
+/** Reads a hash as a copy, because it is kept longer than its frame. */
 function hashOf(reader: RecordReader): Hash {
   return asHash(Uint8Array.from(reader.fixed(32)));
 }
@@ -159,7 +159,7 @@ function naturalOf(reader: RecordReader): bigint {
   return BigInt(value);
 }
 
-/** What the last frame says was written, to be compared with what was read. */
+/** The totals in the last frame, to be compared with what was read. */
 export interface SnapshotEnd {
   readonly accounts: number;
   readonly slots: number;
@@ -184,7 +184,7 @@ function reading<T>(frame: Frame, read: (reader: RecordReader) => T): T {
   return decoded(frame, () => read(new RecordReader(frame.payload)));
 }
 
-/** The checksum was right, so a field that does not fit was written like this, by another program. */
+/** Decodes a frame. Its checksum was right, so a field that does not fit was written like this by another program. */
 function decoded<T>(frame: Frame, read: () => T): T {
   try {
     return read();

@@ -10,7 +10,7 @@ import { MAX_FRAME_BYTES } from "./limits.ts";
  *
  *   kind u8 | length u32 | payload | CRC-32 u32 over the frame's position in the file, kind, length and payload
  *
- * The checksum finds damage and tells where; that the contents are true follows from hashes alone (importSnapshot.ts).
+ * The checksum finds and locates damage; only hashes prove that the contents are true (importSnapshot.ts).
  */
 
 /** The kinds of frames, in their order in the file. There are many of `headers` and `state`. */

@@ -3,7 +3,7 @@ import { systemClock } from "../../primitives/clock.ts";
 
 /** Logs how far an export or import is, at most once per interval. */
 export interface SnapshotProgress {
-  /** `position` of `total` bytes of the file, where the total is known. */
+  /** Advances to `position` of `total` bytes of the file, if the total is known. */
   advance(counts: { readonly accounts: number; readonly slots: number }, position?: number): void;
 }
 

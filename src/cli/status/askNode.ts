@@ -4,14 +4,14 @@ import { openAddress } from "../../node/status/statusSocket.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 
-/** A healthy node answers at once; one that is blocked for longer than this does not get well by waiting. */
+/** Time limit of an answer. A healthy node answers at once; one that is blocked for longer does not recover by waiting. */
 const ANSWER_LIMIT_MS = 10_000;
-/** A report with a hundred peers has some 50 KB. */
+/** Size limit of an answer: a report with a hundred peers has some 50 KB. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the node that uses the data folder. `notRunning`: none listens there. `noAnswer`: one does, but this user may not ask
- * it, or it does not answer in time.
+ * Queries the node that uses the data folder. `notRunning` means that none listens there; `noAnswer` that one does, but this
+ * user may not query it, or it does not answer in time.
  */
 export async function askNode(dataPath: string): Promise<Result<StatusReport, "notRunning" | "noAnswer">> {
   let address: ReturnType<typeof openAddress>;

@@ -1,4 +1,4 @@
-/** Reads the answer of ibft_status, which a node of another version may have given. */
+/** Readers for the answer of ibft_status, which may come from a node of another version. */
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,9 +5,9 @@ import type { Finding } from "./findings.ts";
 import { bytesText } from "./units.ts";
 
 export interface DiskFacts {
-  /** Undefined when the system does not say. */
+  /** Free bytes; undefined when the system does not say. */
   readonly freeBytes: number | undefined;
-  /** Undefined when there is no database, or this user may not read it. */
+  /** Size of the database; undefined when there is none, or this user may not read it. */
   readonly databaseBytes: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export function diskFacts(dataPath: string): DiskFacts {
   };
 }
 
-/** A multiple of the reserve, as the node's own warning has. */
+/** Multiple of the reserve below which space counts as scarce, as in the node's own warning. */
 const SCARCE = 4;
 
 export function judgeDisk({ freeBytes }: DiskFacts, reserveBytes: number): readonly Finding[] {

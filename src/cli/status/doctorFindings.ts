@@ -9,7 +9,7 @@ import { diskFacts, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
 
-/** Judges a node that runs, by its report and its folder. */
+/** Judges a running node by its report and its folder. */
 export function judgeRunning(report: StatusReport, settings: Settings): readonly Finding[] {
   const { dataPath, nodeKey } = settings;
   const findings: Finding[] = [
@@ -29,7 +29,7 @@ export function judgeRunning(report: StatusReport, settings: Settings): readonly
   return [...findings, ...judgeFolder(dataPath, secretsOf(nodeKey))];
 }
 
-/** Judges what a start of a stopped node would meet. */
+/** Judges what a stopped node would encounter at its start. */
 export async function judgeStopped(settings: Settings): Promise<readonly Finding[]> {
   const { dataPath, nodeKey, minFreeDiskBytes, warnings } = settings;
   const findings: Finding[] = [
@@ -66,7 +66,7 @@ function judgeHistoryOptions({ blockHistory, stateHistory }: Settings): readonly
   return findings;
 }
 
-/** The files that hold the key; the first one is needed for a start. */
+/** The files with the key; a start needs the first one. */
 function secretsOf({ path, keystore }: Settings["nodeKey"]): readonly string[] {
   return keystore === undefined ? [path] : [keystore.path, keystore.passwordFile];
 }
@@ -83,7 +83,7 @@ function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (read
   );
 }
 
-/** The system's code for why a port cannot be listened on; undefined when it can. */
+/** The system's error code when listening on a port fails; undefined when it works. */
 function problemOfPort({ host, port }: Endpoint): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

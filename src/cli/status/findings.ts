@@ -2,7 +2,7 @@ import type { StatusReport } from "../../node/status/statusReport.ts";
 import { isRecord, textIn } from "./consensusFacts.ts";
 import { durationText } from "./units.ts";
 
-/** Something that an operator should know of. A problem keeps the node from its work, or soon will. */
+/** Something that an operator should know. A problem keeps the node from its work, or soon will. */
 export interface Finding {
   readonly level: "problem" | "warning" | "note";
   readonly what: string;
@@ -32,7 +32,10 @@ function judgeHistory({ blockHistory, stateHistory }: StatusReport): readonly Fi
   return findings;
 }
 
-/** A network whose nodes all remove old blocks can be joined by a snapshot alone, and no node can tell what others keep. */
+/**
+ * Note about removed blocks: a network whose nodes all remove old blocks can only be joined with a snapshot, and no node
+ * knows what others keep.
+ */
 export function removedBlocksNote(which: string): Finding {
   return {
     level: "note",
@@ -52,7 +55,7 @@ export function removedStatesNote(which: string): Finding {
 
 function judgeHead(report: StatusReport): readonly Finding[] {
   const { nowMs, startedAtMs, head, headAgeLimitMs, isInSync, sync } = report;
-  // A node that was stopped for long is not told that the network stood.
+  // A node that was stopped for long must not report that the network stalled.
   const ageMs = nowMs - Math.max(head.timestamp * 1000, startedAtMs);
   if (sync !== undefined || !isInSync) {
     const target = sync === undefined ? "" : ` of #${sync.highestBlock}`;
@@ -175,7 +178,7 @@ function judgePeers({ peerToPeer, consensus }: StatusReport): readonly Finding[]
   return findings;
 }
 
-/** Shares of a limit from which on it is told. */
+/** Shares of a limit above which usage is reported. */
 const FULL = 0.9;
 
 function judgeProcess({
@@ -190,7 +193,7 @@ function judgeProcess({
       what: `${open} of ${limit} files and connections are open.`,
       advice: 'Raise the limit: "ulimit -n 65536", or LimitNOFILE=65536 in the systemd unit.',
     });
-  // Mapped tables of the database are no burden: the system takes them back when it needs the memory.
+  // Mapped tables of the database are no burden: the system reclaims them when it needs the memory.
   const { own = memory.resident } = memory;
   if (own > memory.limit * FULL)
     findings.push({

@@ -4,7 +4,7 @@ import { readHandOverMark, refuseUnfinished } from "../../node/handOverMark.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import type { Finding } from "./findings.ts";
 
-/** Judges the data folder by what can be seen of it without opening the database, which a running node may use. */
+/** Judges the data folder without opening the database, which a running node may use. */
 export function judgeFolder(dataPath: string, secrets: readonly string[]): readonly Finding[] {
   if (!existsSync(dataPath))
     return [
@@ -93,7 +93,7 @@ function judgeSecrets(dataPath: string, secrets: readonly string[]): readonly Fi
   return findings;
 }
 
-/** Whether a validator was given away from here, or came here only in part. */
+/** Reports a validator that was given away from here, or came here only in part. */
 function judgeHandOver(dataPath: string): readonly Finding[] {
   const mark = readHandOverMark(dataPath);
   if (!mark.ok) return [{ level: "problem", what: mark.error.message }];

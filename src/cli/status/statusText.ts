@@ -4,7 +4,7 @@ import type { DiskFacts } from "./disk.ts";
 import type { Finding } from "./findings.ts";
 import { bytesText, durationText } from "./units.ts";
 
-/** One screen about a node for its operator. */
+/** A one-screen summary of a node for its operator. */
 export function statusText(report: StatusReport, disk: DiskFacts, findings: readonly Finding[]): string {
   const { version, processId, startedAtMs, nowMs, chainId, genesisHash, head, pooled, servers, memory } =
     report;
@@ -139,7 +139,7 @@ const TITLES: Readonly<Record<Finding["level"], string>> = {
   note: "Note",
 };
 
-/** Each finding with what to do about it; a line that says so when there is nothing to worry about. */
+/** Each finding with its advice; or a line that says that there is nothing to worry about. */
 export function findingsText(findings: readonly Finding[]): string {
   const lines = findings.map(
     ({ level, what, advice }) =>

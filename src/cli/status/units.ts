@@ -1,6 +1,6 @@
-/** Amounts as an operator reads them. */
+/** Formats of amounts for operators. */
 
-/** 4 s, 12 min, 3 h 5 min, 2 d 4 h. */
+/** Formats a duration: 4 s, 12 min, 3 h 5 min, 2 d 4 h. */
 export function durationText(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -11,7 +11,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** 512 MB, 12.3 GB. */
+/** Formats a size: 512 MB, 12.3 GB. */
 export function bytesText(bytes: number): string {
   const megabytes = bytes / 1024 ** 2;
   return megabytes < 10_000 ? `${Math.round(megabytes)} MB` : `${(megabytes / 1024).toFixed(1)} GB`;

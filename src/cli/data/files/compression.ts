@@ -4,12 +4,12 @@ export type Compression = "none" | "snappy" | "gzip" | "zstd";
 
 type Compress = (bytes: Uint8Array) => Uint8Array;
 
-/** One gzip member or zstd frame; files of several of them are whole ones, too. */
+/** Compresses into one gzip member or zstd frame; a file of several of them is valid, too. */
 export function compressorOf(compression: "gzip" | "zstd"): Compress {
   return compression === "gzip" ? (bytes) => zlib.gzipSync(bytes, { level: 6 }) : zstd();
 }
 
-/** Node.js 20 has none; from 22.15 on there is one. */
+/** Whether Node.js has zstd: 20 does not, 22.15 and later do. */
 export function hasZstd(): boolean {
   return "zstdCompressSync" in zlib;
 }

@@ -3,7 +3,7 @@ import type { TableFile, TableFileRequest } from "./tableFile.ts";
 
 export type FileFormat = "parquet" | "csv" | "json";
 
-/** Creates files of one format. Loads the writer of Parquet where it is needed. */
+/** Creates files of one format. Loads the writer of Parquet if needed. */
 export async function tableFilesOf(format: FileFormat): Promise<(request: TableFileRequest) => TableFile> {
   if (format === "parquet") {
     const { createParquetFile } = await import("./parquetFile.ts");

@@ -12,9 +12,9 @@ type Cell = Uint8Array | string | number | bigint | boolean | null;
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
 
 interface KindInParquet {
-  /** The type of the column; all columns are optional, as those of cryo are. */
+  /** The type of the column; all columns are optional, as in cryo. */
   readonly type: Omit<SchemaElement, "name">;
-  /** The cell of a value that is there. */
+  /** The cell of an existing value. */
   cellOf(value: unknown): Cell;
 }
 
@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<Kind, KindInParquet>> = {
 const CODECS = { none: "UNCOMPRESSED", snappy: "SNAPPY", gzip: "GZIP", zstd: "ZSTD" } as const;
 
 /**
- * Writes a table as Parquet. Rows wait until they are a row group, which is cut by what the rows hold alone, so that the same
+ * Writes a table as Parquet. Rows wait until they fill a row group, whose end depends only on the rows, so that the same
  * rows give the same bytes.
  */
 export function createParquetFile({ path, columns, compression }: TableFileRequest): TableFile {
@@ -75,7 +75,7 @@ export function createParquetFile({ path, columns, compression }: TableFileReque
 
   function writeRowGroup(): void {
     const columnData = columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] }));
-    // Returns no promise, because writing our bytes does not.
+    // This returns no promise, because our byte writer is synchronous.
     void parquet.write({ columnData, rowGroupSize: Math.max(1, waiting.rows) });
     for (const column of cells) column.length = 0;
     waiting = { rows: 0, bytes: 0 };
@@ -104,7 +104,7 @@ export function createParquetFile({ path, columns, compression }: TableFileReque
   };
 }
 
-/** Where the writer puts its bytes: in memory for a row group, then in the file. */
+/** Receives the writer's bytes: in memory for a row group, then in the file. */
 class FileBytes extends ByteWriter {
   private readonly file: PartFile;
 
@@ -140,7 +140,7 @@ function joined(value: unknown): string {
   throw new BadAnswer("a list of an answer is none");
 }
 
-/** About what a cell takes in memory beside its place. */
+/** Approximate memory of a cell, apart from its slot. */
 function sizeOf(cell: Cell): number {
   return typeof cell === "string" || cell instanceof Uint8Array ? 8 + cell.length : 8;
 }

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 
-/** A file in the making. What it holds is durable once it is closed; until then a kill leaves any part of it. */
+/** An unfinished file. Its contents are durable once it is closed; until then a kill leaves any part of it. */
 export class PartFile {
   private readonly file: number;
   private isOpen = true;
-  /** Written so far. */
+  /** Bytes written so far. */
   bytes = 0;
 
-  /** Replaces what a kill has left under that path. Throws errors of the file system, as all methods do. */
+  /** Creates the file, replacing a leftover of a kill. Throws errors of the file system, as all methods do. */
   constructor(path: string) {
     this.file = openSync(path, "w", 0o644);
   }
@@ -17,13 +17,13 @@ export class PartFile {
     this.bytes += bytes.length;
   }
 
-  /** Syncs and closes. */
+  /** Syncs and closes the file. */
   close(): void {
     fsyncSync(this.file);
     this.abandon();
   }
 
-  /** Closes without a promise. */
+  /** Closes the file without making it durable. */
   abandon(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

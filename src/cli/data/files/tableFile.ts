@@ -3,7 +3,7 @@ import type { Compression } from "./compression.ts";
 
 /** A file of a table that is being written. */
 export interface TableFile {
-  /** The values of one row, in the order of the columns. Throws BadAnswer where one is not of its column's kind. */
+  /** Adds one row, its values in the order of the columns. Throws BadAnswer when a value does not fit its column's kind. */
   add(values: readonly unknown[]): void;
   /** Writes the rest and makes it durable. */
   finish(): { readonly rows: number; readonly bytes: number };

@@ -53,7 +53,7 @@ function csvLine(columns: readonly ColumnName[], values: readonly unknown[]): st
 function csvField(kind: Kind, value: unknown): string {
   if (value === undefined || value === null) return "";
   const text = kind === "list" ? listOf(value).join() : plainText(kind, value);
-  // An empty text is quoted, so that it is not taken for a value that is missing.
+  // An empty text is quoted, to distinguish it from a missing value.
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -71,7 +71,7 @@ function jsonValue(kind: Kind, value: unknown): string {
   return UNQUOTED.has(kind) ? text : JSON.stringify(text);
 }
 
-/** Digits of an amount are quoted, because readers of JSON round large numbers. */
+/** Kinds that need no quotes. Digits of an amount are quoted, because readers of JSON round large numbers. */
 const UNQUOTED: ReadonlySet<Kind> = new Set(["boolean", "uint32", "uint64", "int64", "float64"]);
 
 function plainText(kind: Kind, value: unknown): string {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../answers.ts";
 
-/** What the tables of a block are made of, as the node answered. All of it is of one block. */
+/** The data of one block from which tables are made, as the node answered. */
 export interface BlockData {
   readonly number: number;
   readonly hash: string;
@@ -8,11 +8,11 @@ export interface BlockData {
   readonly chainId: number;
   readonly block: JsonObject;
   readonly transactions: readonly JsonObject[];
-  /** One receipt for each transaction; empty where no table needs receipts. */
+  /** One receipt for each transaction; empty if no table needs receipts. */
   readonly receipts: readonly JsonObject[];
-  /** Traces as trace_block lists them; empty where no table needs traces. */
+  /** Traces as trace_block lists them; empty if no table needs traces. */
   readonly traces: readonly JsonObject[];
 }
 
-/** What a table needs beside blocks and transactions. */
+/** What a table needs in addition to blocks and transactions. */
 export type Need = "receipts" | "traces";

@@ -1,5 +1,5 @@
 /**
- * What a column holds. A column never refuses a missing value: it is null then.
+ * The kind of values in a column. A missing value is never refused, but becomes null.
  *
  *   bytes         bytes in Parquet, hexadecimal text elsewhere
  *   text          text as it is; hexadecimal where the table has its bytes so
@@ -25,9 +25,9 @@ export type Kind =
 export interface Column<R> {
   readonly name: string;
   readonly kind: Kind;
-  /** Written only with --columns=all. */
+  /** True for a column that is only written with --columns=all. */
   readonly isExtra: boolean;
-  /** The value as JSON-RPC gives it; undefined or null for none. */
+  /** The value as JSON-RPC returns it; undefined or null for none. */
   of(row: R): unknown;
 }
 

@@ -12,8 +12,8 @@ interface TransferRow extends LogRow, Omit<TokenTransfer, "log"> {}
 const chainId = column("chain_id", "uint64", ({ data }: { readonly data: BlockData }) => data.chainId);
 
 /**
- * The tables of cryo 0.3, named, ordered and typed as it writes them: bytes as bytes, and an amount as three columns. It has
- * no table of receipts; ours is in its style.
+ * The tables of cryo 0.3, named, ordered and typed as cryo writes them: bytes as bytes, and an amount as three columns. Cryo
+ * has no table of receipts; ours follows its style.
  */
 export const CRYO_TABLES: readonly TableDefinition[] = [
   defineTable<BlockData>({
@@ -146,7 +146,7 @@ export const CRYO_TABLES: readonly TableDefinition[] = [
   ...CRYO_TRACE_TABLES,
 ];
 
-/** A receipt from before Byzantium has no status. */
+/** Whether a transaction succeeded; undefined for a receipt from before Byzantium, which has no status. */
 function successOf(status: unknown): boolean | undefined {
   return status === undefined ? undefined : wholeNumberOf(status) === 1n;
 }
@@ -161,7 +161,7 @@ function zerosIn(bytes: Uint8Array): number {
   return zeros;
 }
 
-/** The parity of the signature's point. A legacy transaction has it in `v` alone: 27 or 28, or 35 and more by EIP-155. */
+/** The parity of the signature's point. A legacy transaction has it only in `v`: 27 or 28, or 35 and more by EIP-155. */
 function parityOf({ yParity, v }: TransactionRow["transaction"]): boolean {
   return yParity === undefined ? wholeNumberOf(v) % 2n === 0n : wholeNumberOf(yParity) === 1n;
 }

@@ -6,7 +6,7 @@ import { amount, column } from "./column.ts";
 import { type TraceRow, traceRows } from "./rows.ts";
 import { defineTable, type TableDefinition } from "./table.ts";
 
-/** The tables that are made of traces. */
+/** The tables made from traces. */
 export const CRYO_TRACE_TABLES: readonly TableDefinition[] = [
   defineTable<TraceRow>({
     name: "traces",
@@ -75,7 +75,7 @@ export const CRYO_TRACE_TABLES: readonly TableDefinition[] = [
   }),
 ];
 
-/** Cryo spells them with an underscore. */
+/** The call type in cryo's spelling, with an underscore. */
 function callTypeOf(callType: unknown): unknown {
   const spelled: Readonly<Record<string, string>> = {
     callcode: "call_code",
@@ -97,7 +97,10 @@ interface NativeTransfer extends TraceRow {
 
 const NOBODY = `0x${"00".repeat(20)}`;
 
-/** What has moved the network's own coin, rewards included. What was undone, or runs foreign code in its own place, has not. */
+/**
+ * Traces that moved the native coin, rewards included. Reverted calls, and calls that run foreign code in their own context,
+ * did not.
+ */
 function* nativeTransfers(data: BlockData): Iterable<NativeTransfer> {
   for (const row of traceRows(data)) {
     const { action, result, isUndone } = row;
@@ -112,13 +115,13 @@ function* nativeTransfers(data: BlockData): Iterable<NativeTransfer> {
 }
 
 interface Creation extends TraceRow {
-  /** Place among the creations of the block. */
+  /** Index among the creations of the block. */
   readonly createIndex: number;
   /** Sender of the transaction. */
   readonly deployer: unknown;
 }
 
-/** Contracts that exist after their transaction, as far as they were not destroyed again. */
+/** Contracts created in a block that still exist after their transaction, apart from later destructions. */
 function* creations(data: BlockData): Iterable<Creation> {
   let createIndex = 0;
   let deployer: unknown;

@@ -13,7 +13,7 @@ import { type TokenTransfer, transferOf } from "./transferLogs.ts";
 
 /**
  * The tables of ethereum-etl 2.4, named and ordered as its exporters write them: bytes as hexadecimal text, amounts as
- * decimal text. Left out is what an IBFT chain cannot have (withdrawals, fees of a layer below).
+ * decimal text. Fields that an IBFT chain cannot have (withdrawals, fees of an L1) are left out.
  */
 export const ETHEREUM_ETL_TABLES: readonly TableDefinition[] = [
   defineTable<BlockData>({
@@ -146,7 +146,7 @@ function recipientOf({ action, result }: TraceRow): unknown {
   return action["to"] ?? result["address"] ?? action["refundAddress"] ?? action["author"];
 }
 
-/** The reward is the one trace of a block without a transaction. */
+/** The id of a trace. The reward is the only trace of a block without a transaction. */
 function traceIdOf({ data, trace, path }: TraceRow): string {
   const type = String(trace["type"]);
   const hash = trace["transactionHash"];

@@ -4,7 +4,7 @@ import type { BlockData } from "./blockData.ts";
 export interface TransactionRow {
   readonly data: BlockData;
   readonly transaction: JsonObject;
-  /** Undefined for a table that does not need receipts. */
+  /** The receipt; undefined for a table that does not need receipts. */
   readonly receipt: JsonObject | undefined;
 }
 
@@ -18,13 +18,13 @@ export interface TraceRow {
   readonly data: BlockData;
   readonly trace: JsonObject;
   readonly action: JsonObject;
-  /** Empty for a trace without one. */
+  /** The result; empty for a trace without one. */
   readonly result: JsonObject;
-  /** Place in trace_block's list. */
+  /** Index in trace_block's list. */
   readonly index: number;
   /** Indexes of the calls from the transaction to this one. */
   readonly path: readonly unknown[];
-  /** Whether the call failed, or one around it: what it did was undone. */
+  /** Whether the call, or an outer one, failed, so that its effects were reverted. */
   readonly isUndone: boolean;
 }
 
@@ -39,7 +39,7 @@ export function* logRows(data: BlockData): Iterable<LogRow> {
       yield { data, log, topics: listOf(log["topics"], "the list of topics") };
 }
 
-/** trace_block lists a call before those that it makes. */
+/** Rows for traces; trace_block lists a call before its inner calls. */
 export function* traceRows(data: BlockData): Iterable<TraceRow> {
   let failed: string | undefined;
   for (const [index, trace] of data.traces.entries()) {

@@ -5,7 +5,7 @@ import type { Column, Kind } from "./column.ts";
 export interface Table {
   readonly name: string;
   readonly needs: readonly Need[];
-  /** All that this schema has for the table. */
+  /** All columns that this schema has for the table. */
   readonly columns: readonly ColumnName[];
   /** The values of each row of a block, in the order of `columns`. */
   rowsOf(data: BlockData): Iterable<readonly unknown[]>;
@@ -24,7 +24,7 @@ interface Definition<R> {
   rows(data: BlockData): Iterable<R>;
 }
 
-/** A table as its schema defines it; `choose` gives it with the columns that are written. */
+/** A table as its schema defines it; `choose` returns it with the columns to write. */
 export interface TableDefinition {
   readonly name: string;
   choose(columns: "default" | "all"): Table;

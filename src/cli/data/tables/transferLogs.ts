@@ -12,12 +12,12 @@ export interface TokenTransfer {
   readonly value: string;
 }
 
-/** The transfer that a log tells by its indexed values, as standard ERC-20 tokens log it; undefined for other logs. */
+/** The transfer in a log with the indexed values of standard ERC-20 tokens; undefined for other logs. */
 export function erc20Transfer(log: LogRow): TokenTransfer | undefined {
   return log.topics.length === 3 ? transferOf(log) : undefined;
 }
 
-/** The transfer that a log tells, whichever of its three values are indexed; undefined for other logs. */
+/** The transfer in a log, whichever of its three values are indexed; undefined for other logs. */
 export function transferOf(log: LogRow): TokenTransfer | undefined {
   const { data } = log.log;
   if (log.topics[0] !== TRANSFER || typeof data !== "string" || (data.length - 2) % 64 !== 0)
@@ -30,7 +30,7 @@ export function transferOf(log: LogRow): TokenTransfer | undefined {
 }
 
 function wordsOf(data: string): readonly string[] {
-  // A transfer has three words at most; a longer log is none.
+  // A transfer has three words at most; a longer log is not one.
   if (data.length > 2 + 3 * 64) return ["", "", "", ""];
   return Array.from(
     { length: (data.length - 2) / 64 },
