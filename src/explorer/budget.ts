@@ -2,27 +2,27 @@ import { dropOldest } from "../primitives/boundedCache.ts";
 import { TokenBucket } from "../primitives/tokenBucket.ts";
 import { ALL_BURST, ALL_PER_SECOND, HOST_BURST, HOST_PER_SECOND, REMEMBERED_HOSTS } from "./limits.ts";
 
-/** What visitors may ask for, by remote host and together. */
+/** The budget of visitors' requests, for each remote host and for all together. */
 export interface Budget {
-  /** Spends so many units, or spends none and returns false where they are not there. */
+  /** Spends units; when too few are left, spends none and returns false. */
   spend(remoteHost: string, units: number): boolean;
 }
 
 export interface BudgetSettings {
-  /** Hosts that many visitors share, such as a proxy that names none of them: only what all have together bounds them. */
+  /** Whether many visitors share the host, such as a proxy that names none of them: only the common budget bounds it. */
   readonly isShared: (remoteHost: string) => boolean;
-  /** Monotonic, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readonly nowMs: () => number;
 }
 
-/** Two buckets that fill at a steady rate: that of the host, and that of all. */
+/** Creates a budget of two buckets that fill at a steady rate: the host's, and the common one. */
 export function createBudget({ isShared, nowMs }: BudgetSettings): Budget {
   const all = new TokenBucket(OF_ALL, nowMs());
   const hosts = new Map<string, TokenBucket>();
 
   function bucketOf(remoteHost: string): TokenBucket {
     const bucket = hosts.get(remoteHost) ?? new TokenBucket(OF_ONE_HOST, nowMs());
-    // The host that asked longest ago comes first, and its bucket is the fullest again.
+    // The host whose last request is oldest comes first, and its bucket is the fullest again.
     hosts.delete(remoteHost);
     hosts.set(remoteHost, bucket);
     dropOldest(hosts, REMEMBERED_HOSTS);

@@ -5,7 +5,7 @@ import { readBody } from "../rpc/server/httpBody.ts";
 import { respondJson } from "../rpc/server/httpResponse.ts";
 import type { HostRule } from "../rpc/server/remoteHost.ts";
 
-/** The one path of the faucet: GET tells its terms, POST of `{"address":"0x…"}` asks for a gift. */
+/** The only path of the faucet: GET returns its terms, POST of `{"address":"0x…"}` requests a gift. */
 export const FAUCET_PATH = "/api/faucet";
 
 export interface FaucetServer {
@@ -15,7 +15,7 @@ export interface FaucetServer {
   readonly hostOf: HostRule;
 }
 
-/** An address in JSON has 60. */
+/** Most bytes of a body: an address in JSON has 60. */
 const BODY_BYTES = 1024;
 
 /** Answers a request of this port's own page, or of a program. */

@@ -8,33 +8,33 @@ import type { RpcBackend } from "../rpc/ports.ts";
 import type { Budget } from "./budget.ts";
 import { CALL_GAS, TRACE_BYTES } from "./limits.ts";
 
-/** What a method costs a visitor, and which of its parameters are offered. */
+/** The cost of a method for a visitor, and its restrictions. */
 interface Offer {
   /** Cost in units of a plain read. */
   readonly cost: number;
-  /** The parameters to run with; undefined for those that are not offered. As they came, if not given. */
+  /** Returns the parameters to run with; undefined for parameters that are not offered. Unchanged when absent. */
   readonly admit?: (params: readonly unknown[]) => readonly unknown[] | undefined;
-  /** What is answered in the place of the node's answer. The same, if not given. */
+  /** Returns the answer to send instead of the node's. Unchanged when absent. */
   readonly bound?: (answer: Answer) => Answer;
 }
 
-/** A value that lies ready. */
+/** A plain read of a value. */
 const READ: Offer = { cost: 1 };
-/** A call with up to CALL_GAS, or a list of what lies ready. */
+/** A call with up to CALL_GAS, or a list of plain reads. */
 const CALL: Offer = { cost: 5 };
-/** A search in many blocks, or balances that up to 200 contracts are asked for, which may use twice the gas of a call. */
+/** A search in many blocks, or balances from up to 200 contracts, which may use twice the gas of a call. */
 const SEARCH: Offer = { cost: 10 };
 const TRACE: Offer = { cost: 25 };
 
 /**
- * Tracers whose answers grow with the calls and the accounts of a transaction, and with the bytes that it hands to each call.
- * Those of each instruction take a thousand times as many bytes. A bound applies to both (TRACE_BYTES).
+ * Tracers whose answers grow with the calls and the accounts of a transaction, and with the bytes that it passes to each
+ * call. Tracers of each instruction take a thousand times as many bytes. A bound applies to both (TRACE_BYTES).
  */
 const OFFERED_TRACERS: ReadonlySet<unknown> = new Set(["callTracer", "prestateTracer"]);
 
 /**
- * The fixed list of methods that the explorer's port answers, whatever groups the other ports offer. All of them read. Raw
- * transactions are not taken: a visitor's wallet sends what it signs by the node that it knows.
+ * The fixed list of methods that the explorer's port answers, whatever groups the other ports offer. All of them only read.
+ * Raw transactions are not accepted: a visitor's wallet sends what it signs through the node that it knows.
  */
 const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
   ...each(READ, [
@@ -86,7 +86,7 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
   ["debug_traceTransaction", { ...TRACE, admit: withShortTracer, bound: withinTraceBytes }],
 ]);
 
-/** Bounds the gas of a simulated call, also where it names none. */
+/** Bounds the gas of a simulated call, even when it names none. */
 function withGasLimit(params: readonly unknown[]): readonly unknown[] {
   const [call, ...others] = params;
   if (!isObject(call)) return params;
@@ -100,7 +100,7 @@ function withShortTracer(params: readonly unknown[]): readonly unknown[] | undef
   return isObject(options) && OFFERED_TRACERS.has(options["tracer"]) ? params : undefined;
 }
 
-/** A longer answer would have the reader cut, and the page would ask for it again. */
+/** Refuses a longer answer, for which the reader would be disconnected, and the page would request it again. */
 function withinTraceBytes(answer: Answer): Answer {
   const pieces =
     answer instanceof JsonPieces ? answer.pieces : answer instanceof RawJson ? [answer.text] : undefined;
@@ -111,7 +111,7 @@ function each(offer: Offer, names: readonly string[]): (readonly [string, Offer]
   return names.map((name) => [name, offer]);
 }
 
-/** The methods that visitors may call, as far as their budget goes. */
+/** The methods that visitors may call within their budget. */
 export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): readonly RpcMethod[] {
   return methods.flatMap((method) => {
     const offer = OFFERED.get(method.name);

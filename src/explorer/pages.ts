@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import { PAGE_FILES, type PageFile } from "./pageFiles.ts";
 
 /**
- * The built-in files of the page. `index.html` is answered under every path that is no file's, so that a link to a block or
+ * The built-in files of the page. `index.html` is returned under every path that is not a file, so that a link to a block or
  * an account opens it. Files below /assets have a hash of their content in their names, and stay in a browser's cache.
  */
 export interface Pages {
@@ -13,8 +13,8 @@ export interface Pages {
 }
 
 /**
- * Scripts, styles and connections of this origin alone, and no inline script or style: text of the chain that gets into
- * the page as markup, by a mistake of ours, does nothing. No other page may show this one in a frame.
+ * Content security policy: scripts, styles and connections only of this origin, and no inline script or style, so that text
+ * from the chain that gets into the page as markup, by a mistake of ours, does nothing. No other page may frame this one.
  */
 const POLICY = [
   "default-src 'none'",

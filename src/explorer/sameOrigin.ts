@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Whether a request comes from this port's own page, or from a program. Browsers send Origin with every POST and every WebSocket
- * handshake, those of a page to its own origin too, and pages cannot change it. The host was checked before (--host-allowlist),
- * and a proxy in front of the node may terminate TLS.
+ * Whether a request comes from this port's own page, or from a program. Browsers send Origin with every POST and every
+ * WebSocket handshake, even to a page's own origin, and pages cannot change it. The host was checked before
+ * (--host-allowlist), and a proxy in front of the node may terminate TLS.
  */
 export function isOwnPage({
   origin,

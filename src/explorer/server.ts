@@ -25,18 +25,18 @@ import { isOwnPage } from "./sameOrigin.ts";
 import { visitorHost } from "./visitorHost.ts";
 
 /**
- * The explorer's port: the page, and what it asks, on one origin (docs/operating/explorer.md).
+ * The explorer's port: the page and its requests, on one origin (docs/operating/explorer.md).
  *
  *   listener.ts ─> route ┬ GET, HEAD    pages.ts
  *                        ├ POST /       JSON-RPC of this origin, else 403
  *                        ├ /api/faucet  the same origin (faucetRoute.ts)
  *                        └ Upgrade      the same, and new heads
  *
- * It knows the node by JSON-RPC alone, of which it offers a fixed list (offer.ts) within a budget (budget.ts).
+ * It reaches the node only over JSON-RPC, and offers a fixed list of methods (offer.ts) within a budget (budget.ts).
  */
 export interface ExplorerServerSettings
   extends Omit<ListenerSettings, "tls" | "limitOption" | "keepAliveMs" | "idleMs"> {
-  /** Proxies by whose X-Forwarded-For visitors are told apart. */
+  /** Proxies whose X-Forwarded-For distinguishes visitors. */
   readonly visitorProxies: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export interface ExplorerServerParts {
   readonly metrics?: RpcMetrics | undefined;
   readonly totals?: SharedTotals | undefined;
   readonly callerTime?: CallerTime | undefined;
-  /** Absent where the faucet is off. */
+  /** The faucet; absent if it is off. */
   readonly faucet?: Omit<FaucetServer, "hostOf"> | undefined;
   readonly clock?: Clock;
 }
@@ -87,7 +87,7 @@ export async function openExplorerServer(
   return listener.open();
 }
 
-/** The port's own pages are no foreign ones, and others have been refused. */
+/** The port's own pages are not foreign, and others have already been refused. */
 const HTTP_SETTINGS = {
   maxBodyBytes: BODY_BYTES,
   maxBatchSize: BATCH_SIZE,
@@ -103,7 +103,7 @@ const WEB_SOCKET_SETTINGS = {
   unreadLimitBytes: UNREAD_BYTES,
 };
 
-/** Remote hosts of visitors whom their proxy does not name, as the budget names them. */
+/** Remote hosts shared by visitors that their proxy does not name, in the budget's form. */
 function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
   const addresses = proxyAddresses.flatMap((address) => (address === "localhost" ? LOOPBACK : [address]));
   return new Set(addresses.map(siteOf));
@@ -111,7 +111,7 @@ function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
 
 const LOOPBACK = ["127.0.0.1", "::1"];
 
-/** Answers for the faucet, within the budget of its visitors; undefined where it is off. */
+/** Answers for the faucet, within the budget of its visitors; undefined if it is off. */
 function openFaucet(
   { faucet }: Pick<ExplorerServerParts, "faucet">,
   hostOf: HostRule,
@@ -158,7 +158,7 @@ function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestPa
   };
 }
 
-/** Answers without a body to the page that asks whether there is a faucet: browsers report a 404 as a fault. */
+/** Responds without a body when the page asks whether there is a faucet: browsers report a 404 as an error. */
 function respondNoFaucet(request: IncomingMessage, response: ServerResponse): void {
   if (request.method === "GET") response.writeHead(204).end();
   else respondRefusal(response, 404, "This node has no faucet.");

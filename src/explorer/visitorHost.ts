@@ -3,9 +3,9 @@ import { isIP } from "node:net";
 import { canonicalAddress, siteOf } from "../rpc/server/remoteHost.ts";
 
 /**
- * The remote host of a visitor: of the connection, or behind a proxy that the operator has named (--explorer-proxy-addresses), of the
- * newest address of X-Forwarded-For that is no such proxy. What stands before it was written by the visitor, and may be made up.
- * All networks of one IPv6 site are one visitor.
+ * The remote host of a visitor: that of the connection, or behind a proxy that the operator has named
+ * (--explorer-proxy-addresses), the newest address in X-Forwarded-For that is not such a proxy. Earlier addresses were
+ * written by the visitor, and may be made up. All networks of one IPv6 site are one visitor.
  */
 export function visitorHost(
   {
@@ -20,7 +20,7 @@ export function visitorHost(
   const newest = forwarded
     .map((part) => part.trim())
     .findLast((address) => isIP(address) === 0 || !isProxy(address));
-  // A proxy that says nothing, or nothing that is an address, is one visitor.
+  // A proxy that sends no address is one visitor.
   if (newest === undefined || isIP(newest) === 0) return siteOf(remoteAddress);
   return siteOf(canonicalAddress(newest));
 }

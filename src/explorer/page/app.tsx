@@ -24,7 +24,7 @@ interface View {
   readonly component: ComponentType<ViewProps>;
 }
 
-/** The pages by the first part of their path. A page is added here, and its link, if it has one, in NAVIGATION. */
+/** The pages by the first part of their path. Add a page here, and its link, if it has one, to NAVIGATION. */
 const VIEWS: Readonly<Record<string, View>> = {
   "": { title: "Overview", component: Home },
   address: { title: "Account", component: AccountView },
@@ -57,7 +57,7 @@ export function App() {
 
   useEffect(() => {
     document.title = `${[title, shortSubject(route)].filter(Boolean).join(" ")} · Ibex explorer`;
-    // Where a reader is after following a link; the first page begins at its top.
+    // The focus moves to the page after following a link; the first page begins at its top.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [path]);
@@ -77,7 +77,7 @@ export function App() {
   );
 }
 
-/** What the page is about, short enough to tell one tab from another: a number, or the ends of an address or hash. */
+/** The subject of the page, short enough to distinguish tabs: a number, or the ends of an address or hash. */
 function shortSubject({ parts: [, subject = ""] }: Route): string {
   return subject.length <= 14 ? subject : showShortHex(subject);
 }

@@ -1,4 +1,4 @@
-/** Numbers, amounts and times as people read them. */
+/** Formats of numbers, amounts and times. */
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, notation: "compact" });
@@ -8,7 +8,7 @@ export function showNumber(number: number | bigint): string {
   return WHOLE.format(number);
 }
 
-/** Shows a number in short, such as 1.2K or 30M. */
+/** Formats a number briefly, such as 1.2K or 30M. */
 export function showShort(number: number): string {
   return SHORT.format(number);
 }
@@ -18,7 +18,7 @@ export function showPercent(part: number, whole: number): string {
   return `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
-/** `0x1234…abcd`. */
+/** Shortens hex to `0x1234…abcd`. */
 export function showShortHex(hex: string, kept = 4): string {
   return hex.length <= 2 * kept + 4 ? hex : `${hex.slice(0, kept + 2)}…${hex.slice(-kept)}`;
 }
@@ -28,7 +28,7 @@ export function numberOf(quantity: string | null | undefined): number {
   return quantity === null || quantity === undefined ? 0 : Number(quantity);
 }
 
-/** An amount with so many decimals, exact, without trailing zeros: 1500000000000000000 with 18 is 1.5. */
+/** Formats an amount with its decimals, exactly, without trailing zeros: 1500000000000000000 with 18 is 1.5. */
 export function showAmount(amount: bigint, decimals: number): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -45,7 +45,7 @@ export function showDuration(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** A time between two blocks, which is a whole number where stamps alone are known. */
+/** Formats the time between two blocks, a whole number when only timestamps are known. */
 export function showSeconds(seconds: number): string {
   if (Number.isInteger(seconds)) return `${showNumber(seconds)} s`;
   return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
@@ -58,12 +58,12 @@ export function showBytes(bytes: number): string {
   return `${amount < 10 && unit > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`;
 }
 
-/** A timestamp of seconds since 1970 in the visitor's time zone. */
+/** Formats a timestamp, in seconds since 1970, in the visitor's time zone. */
 export function showTime(timestamp: number): string {
   return FULL_TIME.format(timestamp * 1_000);
 }
 
-/** Text of the chain: what controls the direction or the screen is shown as such, and what is very long is cut. */
+/** Makes text from the chain safe: escapes characters that control the direction or the screen, and cuts very long text. */
 export function showText(text: string, longest = 500): string {
   const visible = text.replace(UNSEEN, "\u{fffd}");
   return visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
@@ -71,7 +71,7 @@ export function showText(text: string, longest = 500): string {
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu;
 
-/** Wei as the chain's token. */
+/** Formats wei in the chain's coin. */
 export function showCoins(wei: bigint | string): string {
   return showAmount(BigInt(wei), 18);
 }
@@ -80,13 +80,13 @@ export function showGwei(wei: bigint | string): string {
   return `${showAmount(BigInt(wei), 9)} gwei`;
 }
 
-/** A price for each gas: in wei where it is small, as floors of private networks are. */
+/** Formats a price per gas: in wei when small, like the floors of private networks. */
 export function showPrice(wei: bigint | string): string {
   const amount = BigInt(wei);
   return amount < 1_000_000n ? `${showNumber(amount)} wei` : showGwei(amount);
 }
 
-/** Why something failed. Wallets reject with objects that are no errors, too. */
+/** The message of a failure. Wallets also reject with objects that are not errors. */
 export function messageOf(error: unknown): string {
   if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
   return String(error);

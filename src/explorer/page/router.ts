@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Pages by path, as wallets build links to an explorer (EIP-3091: /block, /tx, /address, /token). The server answers the page
- * under every path.
+ * Pages by path, in the form in which wallets link to an explorer (EIP-3091: /block, /tx, /address, /token). The server
+ * returns the page under every path.
  */
 export interface Route {
   /** Decoded parts of the path. */
@@ -10,7 +10,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-/** What a page gets: the parts of the path after its name, and the query. */
+/** Properties of a page: the parts of the path after its name, and the query. */
 export interface ViewProps {
   readonly route: Route;
 }
@@ -36,7 +36,7 @@ export function navigate(path: string): void {
   tell();
 }
 
-/** Like `navigate`, but puts the page in the place of the one that is shown. */
+/** Like `navigate`, but replaces the current page in the history. */
 export function replace(path: string): void {
   history.replaceState(null, "", path);
   tell();
@@ -48,7 +48,7 @@ function tell(): void {
 
 addEventListener("popstate", tell);
 
-/** Follows links to this origin without loading the page again; new tabs and downloads are the browser's. */
+/** Follows links to this origin without a reload; new tabs and downloads are left to the browser. */
 addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);

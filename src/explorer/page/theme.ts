@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, unless the visitor chose. */
+/** Light or dark: the system's choice, unless the visitor has chosen. */
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "theme";
@@ -22,7 +22,7 @@ export function applyTheme(): void {
   else document.documentElement.setAttribute("data-theme", theme);
 }
 
-/** Calls `listener` when colours change, for what is drawn and not styled. */
+/** Calls `listener` when colours change, for drawn content, which styles do not reach. */
 export function onThemeChange(listener: () => void): () => void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", listener);

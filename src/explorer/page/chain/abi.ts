@@ -1,8 +1,8 @@
 import type { Abi, AbiParameter } from "viem";
 
-/** Characters that are read. Files of compilers have code beside the ABI. */
+/** Most characters read. Compilers' files have code beside the ABI. */
 export const LONGEST_TEXT = 2_000_000;
-/** Entries of an ABI. The largest contracts have some hundreds. */
+/** Most entries of an ABI. The largest contracts have some hundreds. */
 const MOST_ENTRIES = 2_000;
 
 /** An ABI, or why there is none, in the visitor's words. */
@@ -19,7 +19,7 @@ export function readAbi(text: string): AbiReading {
   }
 }
 
-/** Reads an ABI from JSON that has been parsed. */
+/** Reads an ABI from parsed JSON. */
 export function readEntries(list: unknown): AbiReading {
   if (!Array.isArray(list) || list.length === 0) return { problem: NO_ABI };
   if (list.length > MOST_ENTRIES) return { problem: TOO_MANY };
@@ -33,7 +33,7 @@ const TOO_MANY = `That has more than ${MOST_ENTRIES.toLocaleString("en")} entrie
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** An entry with all that the page needs of it; compilers leave out empty lists. Undefined for what is none. */
+/** An entry with everything that the page needs; compilers leave out empty lists. Undefined for other values. */
 function entryOf(value: unknown): Entry | undefined {
   if (!isRecord(value) || typeof value["type"] !== "string") return undefined;
   const { type, name, inputs = [], outputs = [] } = value;
@@ -42,7 +42,7 @@ function entryOf(value: unknown): Entry | undefined {
   return { ...value, inputs, outputs, stateMutability: mutabilityOf(value) };
 }
 
-/** Solidity before 0.4.16 says no more than whether a function is constant, and whether it takes value. */
+/** The mutability of a function. Solidity before 0.4.16 only says whether it is constant, and whether it takes value. */
 function mutabilityOf({ stateMutability, constant, payable }: Entry): unknown {
   if (stateMutability !== undefined) return stateMutability;
   if (constant === true) return "view";

@@ -2,11 +2,11 @@ import { call } from "./connection.ts";
 import type { Authorization } from "./types.ts";
 
 /**
- * The account that signed an authorization (EIP-7702), which has this hash; null where nobody did, so that it is void. The node
- * recovers it, by the precompiled contract that does so for contracts: the page needs no curve of its own.
+ * The account that signed an authorization (EIP-7702) with this hash; null when the signature fits nobody, so that it is
+ * void. The node recovers it with the precompiled contract, so the page needs no curve of its own.
  */
 export async function authorityOf({ yParity, r, s }: Authorization, hash: string): Promise<string | null> {
-  // A signature has a twin with the larger s, which is not taken.
+  // A signature has a twin with the larger s, which is not accepted.
   if (BigInt(s) > HALF_ORDER) return null;
   const words = [27n + BigInt(yParity), BigInt(r), BigInt(s)];
   const data = hash + words.map((word) => word.toString(16).padStart(64, "0")).join("");

@@ -1,6 +1,6 @@
 import type { WalletRpc } from "./nodeStatus.ts";
 
-/** A chain as wallets take it (EIP-3085). */
+/** A chain in the form that wallets take (EIP-3085). */
 interface ChainOffer {
   readonly chainId: string;
   readonly chainName: string;
@@ -12,8 +12,9 @@ interface ChainOffer {
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/i;
 
 /**
- * What a wallet needs to know of the chain: JSON-RPC on the host by which the page was reached, since the explorer's own port takes no
- * transactions. Undefined where that cannot be reached or is not known, as behind a proxy that speaks TLS for the page.
+ * What a wallet needs to know about the chain: JSON-RPC on the host at which the page was reached, since the explorer's own
+ * port accepts no transactions. Undefined when that port is unreachable or unknown, such as behind a proxy that terminates
+ * TLS for the page.
  */
 export function chainOffer(
   chainId: string,
@@ -27,7 +28,7 @@ export function chainOffer(
     chainName: `Chain ${Number(chainId)}`,
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: [`${rpc.isSecure ? "https" : "http"}://${page.hostname}:${Number(rpc.port)}`],
-    // Wallets refuse the whole offer for an explorer elsewhere that does not speak TLS.
+    // Wallets refuse the whole offer if it has an explorer on another host without TLS.
     ...(isNear && { blockExplorerUrls: [page.origin] }),
   };
 }

@@ -5,7 +5,7 @@ const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One timer runs for all who listen, as long as anybody does. */
+/** Calls `listener` each second; one timer serves all listeners, as long as there are any. */
 function onTick(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
@@ -19,7 +19,7 @@ function onTick(listener: () => void): () => void {
   };
 }
 
-/** What is read from the time in milliseconds, each second; rendered anew when it is something else than before. */
+/** The result of `read` for the current time, each second; renders again when it changes. */
 export function useClock<T extends string | number>(read: (nowMs: number) => T): T {
   const value = read(Date.now());
   const shown = useRef({ read, value });

@@ -11,21 +11,21 @@ export type ConnectionState = "connecting" | "open" | "lost";
 
 interface WaitingCall {
   readonly text: string;
-  /** Connections on which it may be sent yet. */
+  /** Number of connections on which it may still be sent. */
   sendsLeft: number;
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
 
-/** Pauses between two attempts: the first soon, for a node that restarts. */
+/** Pauses between two attempts: the first is short, for a node that restarts. */
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
-/** Connections on which one call is sent: the answer itself may be what breaks them. */
+/** Most connections on which one call is sent: the answer itself may break them. */
 const MOST_SENDS = 2;
 
 /**
- * Calls wait until the connection is open, and are sent again on the next one when it breaks, once: all of them read, so one
- * that was answered twice has done nothing twice.
+ * A connection that is restored when it breaks. Calls wait until it is open, and are sent again once when it breaks: all of
+ * them only read, so answering one twice does no harm.
  */
 class Connection {
   state: ConnectionState = "connecting";
@@ -61,7 +61,7 @@ class Connection {
     return () => this.stateListeners.delete(listener);
   }
 
-  /** Calls `listener` for each new head, and when the connection is open again. */
+  /** Calls `listener` for each new head, and when the connection is restored. */
   onHead(listener: () => void): () => void {
     this.headListeners.add(listener);
     return () => this.headListeners.delete(listener);
@@ -82,10 +82,7 @@ class Connection {
     this.tellHead();
   }
 
-  /**
-   * Subscribes to heads on this connection. While that is refused, as to one who asks too much, the head is looked at from time to
-   * time.
-   */
+  /** Subscribes to heads on this connection. While that is refused, such as beyond the budget, the head is polled. */
   private async subscribe(socket: WebSocket): Promise<void> {
     while (socket.readyState === WebSocket.OPEN) {
       try {
@@ -112,7 +109,7 @@ class Connection {
   private receive(text: string): void {
     const message: unknown = JSON.parse(text);
     if (!isRecord(message)) return;
-    // Only a message ends the longer pauses: a connection that a proxy opens and breaks at once is tried ever more seldom.
+    // Only a message ends the longer pauses: a connection that a proxy opens and closes at once is tried ever less often.
     this.pauseMs = SHORTEST_PAUSE_MS;
     if (message["method"] === "eth_subscription") {
       this.tellHead();

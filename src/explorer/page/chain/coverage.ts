@@ -1,7 +1,7 @@
 import { showNumber } from "../format.ts";
 import type { ListPage } from "./tokens.ts";
 
-/** What of the chain a list is about, where the index has forgotten its beginning. */
+/** The part of the chain that a list covers, when the index has forgotten its beginning. */
 export function coverageOf(page: Pick<ListPage<unknown>, "firstBlock"> | undefined): string | undefined {
   const first = Number(page?.firstBlock ?? 0);
   // The genesis block has no logs.

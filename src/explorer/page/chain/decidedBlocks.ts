@@ -4,31 +4,31 @@ import { type Loaded, useLoaded } from "./hooks.ts";
 import { hexOf, type RoundRow, useHeight } from "./recentBlocks.ts";
 import { passedOver } from "./validators.ts";
 
-/** A block as consensus made it. */
+/** A block with its consensus data. */
 export interface DecidedBlock {
   readonly number: number;
   readonly hash: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  /** When the node had it, milliseconds since 1970; undefined where it does not know. */
+  /** When the node had it, milliseconds since 1970; undefined when unknown. */
   readonly arrivedMs: number | undefined;
-  /** Seconds since the block before, to the millisecond where the node had both; undefined for the first ones. */
+  /** Seconds since the previous block, to the millisecond if both arrivals are known; undefined for the first ones. */
   readonly spacing: number | undefined;
   readonly proposer: string;
   readonly round: number;
-  /** Validators whose rounds ended without the block, the first round's first. */
+  /** Validators whose rounds ended without the block, in the order of rounds. */
   readonly lostTurns: readonly string[];
   readonly vote: RoundRow["vote"];
   /** Addresses of the validators that decided the block. */
   readonly validators: readonly string[];
 }
 
-/** Blocks that are looked at: as many as one answer of ibft_getRounds has. */
+/** Number of blocks shown: as many as one answer of ibft_getRounds has. */
 const LOOKED_AT = 1_000;
-/** Sets of validators that are asked for. Blocks before so many changes of the set are left out. */
+/** Most validator sets to request. Blocks before more changes of the set are left out. */
 const MOST_SETS = 20;
 
-/** The newest blocks, the newest first, which follow the head. */
+/** The newest blocks, the newest first, kept up to date with the head. */
 export function useDecidedBlocks(): Loaded<readonly DecidedBlock[]> {
   const height = useHeight();
   const known = useRef<readonly DecidedBlock[]>([]);
@@ -38,11 +38,11 @@ export function useDecidedBlocks(): Loaded<readonly DecidedBlock[]> {
   }, [height]);
 }
 
-/** What is known, and the blocks after it up to the newest; all anew where the chain was rewound, or is far ahead. */
+/** The known blocks with those after them up to the newest; loads all again when the chain was rewound, or is far ahead. */
 async function follow(known: readonly DecidedBlock[], newest: number): Promise<readonly DecidedBlock[]> {
   const [last] = known;
   const missing = last === undefined ? LOOKED_AT : newest - last.number + 1;
-  // A block that is known already shows whether it is the same chain.
+  // A known block shows whether it is still the same chain.
   const count = missing < 1 || missing > LOOKED_AT ? LOOKED_AT : missing;
   const [rows, arrivals] = await Promise.all([
     call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]),
@@ -55,7 +55,7 @@ async function follow(known: readonly DecidedBlock[], newest: number): Promise<r
   return last === undefined || count === LOOKED_AT ? decided(rows, arrivals, undefined) : follow([], newest);
 }
 
-/** When the node had these blocks, by hash: stamps of blocks are whole seconds. Empty where it does not tell. */
+/** When the node had these blocks, by hash, because timestamps are whole seconds. Empty when the node does not say. */
 async function arrivalsOf(newest: number, count: number): Promise<ReadonlyMap<string, number>> {
   try {
     const arrivals = await call<readonly { readonly hash: string; readonly atMs: string }[]>(
@@ -68,13 +68,13 @@ async function arrivalsOf(newest: number, count: number): Promise<ReadonlyMap<st
   }
 }
 
-/** Rows, the newest first, which come after `before` if it is given. */
+/** Turns rows, the newest first, into blocks, which come after `before` if it is given. */
 async function decided(
   rows: readonly RoundRow[],
   arrivals: ReadonlyMap<string, number>,
   before: DecidedBlock | undefined,
 ): Promise<readonly DecidedBlock[]> {
-  // Nobody proposed the genesis block, and it may be of any time.
+  // Nobody proposed the genesis block, and its time is arbitrary.
   const proposed = rows.filter(({ number }) => Number(number) > 0);
   const sets = await setsOf(proposed, before);
   return proposed.slice(0, sets.length).map((row, index) => {
@@ -99,7 +99,7 @@ async function decided(
   });
 }
 
-/** The first validator begins after the genesis block. */
+/** The validators that lost their turn; the first validator begins after the genesis block. */
 function lostTurns(
   number: number,
   round: number,
@@ -126,8 +126,8 @@ function secondsBetween(parent: Times, block: Times): number {
 }
 
 /**
- * The validators of each row. A block has one vote at most, so its set is that of the block after it, but for one more or one
- * fewer: where the count is the same, so is the set.
+ * The validators of each row. A block has one vote at most, so its set differs from that of the next block by at most one
+ * validator: if the count is the same, so is the set.
  */
 async function setsOf(
   rows: readonly RoundRow[],

@@ -15,11 +15,11 @@ import {
 } from "viem";
 import type { Authorization, Log } from "./types.ts";
 
-/** A call, an event or an error, decoded: its name and its values with theirs. */
+/** A decoded call, event or error: its name, and its named values. */
 export interface Decoded {
   readonly name: string;
   readonly values: readonly NamedValue[];
-  /** Whether it was read by a standard and not by the contract's own description. */
+  /** Whether it was decoded with a standard ABI, not the contract's own. */
   readonly isGuess: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NamedValue {
   readonly value: unknown;
 }
 
-/** What tokens and their kin have in common. */
+/** The common functions and events of tokens and related contracts. */
 const STANDARD = parseAbi([
   "function transfer(address to, uint256 value) returns (bool)",
   "function transferFrom(address from, address to, uint256 value) returns (bool)",
@@ -53,7 +53,7 @@ const STANDARD = parseAbi([
   "event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)",
 ]);
 
-/** Transfer and Approval of ERC-721, whose third value is a topic. */
+/** Events Transfer and Approval of ERC-721, whose third value is a topic. */
 const ERC721 = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)",
   "event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)",
@@ -88,7 +88,7 @@ export function decodeLog(
   });
 }
 
-/** Error(string), Panic(uint256), and the contract's own errors. */
+/** Decodes Error(string), Panic(uint256), and the contract's own errors. */
 export function decodeRevert(data: string, abi: Abi | undefined): Decoded | undefined {
   return firstDecoded(abi, [[]], (known) => {
     const { errorName, args, abiItem } = decodeErrorResult({ abi: known, data: data as Hex });
@@ -97,7 +97,7 @@ export function decodeRevert(data: string, abi: Abi | undefined): Decoded | unde
   });
 }
 
-/** Decodes by the contract's own description, or else by a standard's. Bytes that fit none are not an error. */
+/** Decodes with the contract's own ABI, or else with a standard one. Bytes that fit none are not an error. */
 function firstDecoded(
   own: Abi | undefined,
   others: readonly Abi[],
@@ -107,7 +107,7 @@ function firstDecoded(
     try {
       return { ...decode(abi), isGuess: abi !== own && abi.length > 0 };
     } catch {
-      // The next one may know it.
+      // The next ABI may have it.
     }
   }
   return undefined;
@@ -142,25 +142,25 @@ export function encodeCall(entry: AbiFunction, values: readonly unknown[]): Hex 
   return encodeFunctionData({ abi: [entry], functionName: entry.name, args: values });
 }
 
-/** What a call answered, value by value. */
+/** Decodes the answer of a call, value by value. */
 export function decodeAnswer(entry: AbiFunction, data: string): readonly NamedValue[] {
   const { outputs } = entry;
   if (outputs.length === 0) return [];
   return named(outputs, decodeAbiParameters(outputs, data as Hex));
 }
 
-/** What the signer of an authorization has signed (EIP-7702). */
+/** The hash that the signer of an authorization has signed (EIP-7702). */
 export function authorizationHash({ chainId, address, nonce }: Authorization): Hex {
   return keccak256(concatHex(["0x05", toRlp([numberInRlp(chainId), address as Hex, numberInRlp(nonce)])]));
 }
 
-/** A number in whole bytes without leading zeros. */
+/** A number as whole bytes without leading zeros. */
 function numberInRlp(quantity: string): Hex {
   const digits = quantity.replace(/^0x0*/, "");
   return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
 }
 
-/** The text that a call answered; undefined where it is none. */
+/** The text in a call's answer; undefined when it is not a text. */
 export function decodeText(data: string): string | undefined {
   try {
     return decodeAbiParameters([{ type: "string" }], data as Hex)[0];

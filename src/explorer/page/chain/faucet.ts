@@ -1,4 +1,4 @@
-/** What the faucet gives, and how often. */
+/** The amounts that the faucet gives, and how often. */
 export interface FaucetTerms {
   /** Wei, as quantities. */
   readonly amount: string;
@@ -15,7 +15,7 @@ export interface Gift {
 
 const PATH = "/api/faucet";
 
-/** The terms of the node's faucet, asked for once; null where there is none. */
+/** The terms of the node's faucet, requested once; null when it has none. */
 export function faucetTerms(): Promise<FaucetTerms | null> {
   terms ??= loadTerms().catch((error: unknown) => {
     terms = undefined;
@@ -31,7 +31,7 @@ async function loadTerms(): Promise<FaucetTerms | null> {
   return response.status === 200 ? ((await response.json()) as FaucetTerms) : null;
 }
 
-/** Asks for a gift; throws the faucet's reason for refusing. */
+/** Requests a gift; throws the faucet's reason for refusing. */
 export async function askForGift(address: string): Promise<Gift> {
   const response = await fetch(PATH, {
     method: "POST",

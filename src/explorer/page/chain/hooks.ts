@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type ConnectionState, connection } from "./connection.ts";
 import { useHeight } from "./recentBlocks.ts";
 
-/** What was asked for: not there yet, there, or why it is not. An older value stays until the next one comes. */
+/** A value being loaded, loaded, or the reason why it failed. An older value stays until the next one arrives. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: Error | undefined;
@@ -10,8 +10,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads again whenever one of `keys` changes; what an earlier load brings afterwards is dropped. Loads nothing while it is not
- * ready.
+ * Loads again whenever one of `keys` changes, and drops the result of an earlier load that arrives later. Loads nothing
+ * while it is not ready.
  */
 export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[], isReady = true): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, error: undefined, isLoading: true });
@@ -30,13 +30,13 @@ export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[], i
   return loaded;
 }
 
-/** Loads what is so at the head: as soon as its number is known, and again with each block. */
+/** Loads a value at the head: as soon as its number is known, and again with each block. */
 export function useLoadedAtHead<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const height = useHeight();
   return useLoaded(load, [...keys, height], height !== undefined);
 }
 
-/** Whether a media query holds, anew when that changes. */
+/** Whether a media query matches; renders again when that changes. */
 export function useMedia(query: string): boolean {
   const [holds, setHolds] = useState(() => matchMedia(query).matches);
   useEffect(() => {

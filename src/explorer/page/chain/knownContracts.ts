@@ -2,21 +2,21 @@ import { useEffect, useState } from "preact/hooks";
 import type { Abi } from "viem";
 import { readEntries } from "./abi.ts";
 
-/** A contract that the visitor has described. It stays in this browser. */
+/** A contract whose ABI the visitor has given. It stays in this browser. */
 export interface KnownContract {
   readonly name: string;
   readonly abi: Abi;
 }
 
-/** Characters of a name that are kept. */
+/** Most characters kept of a name. */
 const LONGEST_NAME = 100;
 const PREFIX = "contract:";
 const listeners = new Set<() => void>();
 
-/** What has been read of the browser's storage, by key: a page may name one contract hundreds of times. */
+/** Cache of the browser's storage, by key: a page may name one contract hundreds of times. */
 const read = new Map<string, KnownContract | undefined>();
 
-/** Another tab has described a contract, or forgotten one. */
+/** Another tab has added a contract, or removed one. */
 addEventListener("storage", () => {
   read.clear();
   tell();
@@ -50,7 +50,7 @@ function contractIn(text: string): KnownContract | undefined {
   }
 }
 
-/** False when the browser has no room for it. */
+/** Stores a contract; false when the browser has no room for it. */
 export function keepContract(address: string, { name, abi }: KnownContract): boolean {
   try {
     localStorage.setItem(keyOf(address), JSON.stringify({ name: name.slice(0, LONGEST_NAME), abi }));
@@ -68,7 +68,7 @@ export function forgetContract(address: string): void {
   tell();
 }
 
-/** Addresses of the contracts whose names have this in them. */
+/** Addresses of the contracts whose names contain this text. */
 export function contractsNamed(text: string): readonly { readonly address: string; readonly name: string }[] {
   const sought = text.toLowerCase();
   return Object.keys(localStorage)

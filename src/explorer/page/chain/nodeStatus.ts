@@ -12,10 +12,10 @@ export interface NodeStatus {
   readonly startedAt: string;
   readonly isInSync: boolean;
   readonly pauses: readonly string[];
-  /** Null, as `peers`, where peer-to-peer is off. */
+  /** Number of peers; null, like `peers`, when peer-to-peer is off. */
   readonly peerCount: string | null;
   readonly maxPeers: string;
-  /** Validators first; of many, the first ones. */
+  /** The peers, validators first; only the first ones of many. */
   readonly peers: readonly PeerStatus[] | null;
   readonly disk: {
     readonly freeBytes: string | null;
@@ -24,13 +24,13 @@ export interface NodeStatus {
     readonly databaseBytes: string;
   };
   readonly unminedCount: string;
-  /** Transactions that have waited longest; of many, the first ones. */
+  /** Transactions that have waited longest; only the first ones of many. */
   readonly unmined: readonly UnminedTransaction[];
-  /** Null where no wallet can be sent to the node. */
+  /** JSON-RPC for wallets; null when no wallet can use the node. */
   readonly walletRpc: WalletRpc | null;
   readonly memory: {
     readonly residentBytes: string;
-    /** Null, as `mappedBytes`, where the system does not say. */
+    /** The process's own memory; null, like `mappedBytes`, when the system does not say. */
     readonly ownBytes: string | null;
     readonly mappedBytes: string | null;
     readonly limitBytes: string;
@@ -40,17 +40,17 @@ export interface NodeStatus {
   readonly stateHistory: NodeHistory;
 }
 
-/** Which blocks are whole, or which states are there. */
+/** The range of blocks that are whole, or of states that exist. */
 export interface NodeHistory {
-  /** Zero where all are. */
+  /** The first such block; zero when all are. */
   readonly firstBlock: string;
-  /** Blocks below the head that are kept; null for all from the first on. */
+  /** Number of blocks below the head that are kept; null for all from the first on. */
   readonly keptBlocks: string | null;
-  /** Null until it is known. */
+  /** Number of blocks yet to be removed; null until it is known. */
   readonly blocksToRemove: string | null;
 }
 
-/** A transaction sent to this node that no block took for a minute, although blocks had room. */
+/** A transaction sent to this node that no block included for a minute, although blocks had room. */
 export interface UnminedTransaction {
   readonly hash: string;
   readonly from: string;
@@ -58,9 +58,9 @@ export interface UnminedTransaction {
   /** Seconds since 1970. */
   readonly since: string;
   readonly reason: string;
-  /** Wei for each gas. */
+  /** Price, wei per gas. */
   readonly price: string;
-  /** What would do, by the reason; null where nobody knows. */
+  /** A sufficient price, by the reason; null when unknown. */
   readonly askedPrice: string | null;
 }
 
@@ -68,12 +68,12 @@ export interface UnminedTransaction {
 export interface WalletRpc {
   readonly port: string;
   readonly isSecure: boolean;
-  /** Whether the port answers visitors on its own machine alone. */
+  /** Whether the port answers only visitors on its own machine. */
   readonly isLocal: boolean;
 }
 
 export interface PeerStatus {
-  /** What it says it is, which nobody checked. */
+  /** The client name that it gives itself, which nobody checked. */
   readonly client: string;
   readonly isInbound: boolean;
   readonly validator: string | null;

@@ -2,8 +2,8 @@ import type { AbiParameter } from "viem";
 import { MISTYPED, readAddress } from "./addresses.ts";
 
 /**
- * Reads what a visitor typed for a parameter. Numbers may be written in decimal or hexadecimal; lists and structs are
- * JSON, numbers in them too large for JSON as text. Throws an Error with what is wrong, in the visitor's words.
+ * Reads a visitor's input for a parameter. Numbers may be decimal or hexadecimal; lists and structs are JSON, in which
+ * numbers too large for JSON are texts. Throws an Error that explains the problem to the visitor.
  */
 export function readParameter(parameter: AbiParameter, text: string): unknown {
   const { type } = parameter;
@@ -57,7 +57,7 @@ function simpleValue(type: string, text: string): unknown {
   return text.toLowerCase();
 }
 
-/** Refuses a mistyped address, because no wallet notices that any more when it is in lower case. */
+/** Reads an address; refuses a mistyped one, which no wallet would detect in lower case. */
 function address(text: string): string {
   const reading = readAddress(text);
   if (reading.kind === "none") throw new Error("an address has forty digits after 0x");

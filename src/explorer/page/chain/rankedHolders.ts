@@ -1,21 +1,21 @@
 import { call } from "./connection.ts";
 import type { ListPage, TokenHolder } from "./tokens.ts";
 
-/** Holders that are ranked: their balances are what the contract answers to one question each. */
+/** Most holders that are ranked: each balance is a request to the contract. */
 export const MOST_RANKED = 1_000;
-/** Most requests for one ranking. Each asks 200 contracts at most, of which many may answer that nothing is left. */
+/** Most requests for one ranking. Each reads at most 200 balances, many of which may be zero. */
 const MOST_REQUESTS = 10;
 const REQUESTED = 100;
 
 export interface RankedHolders {
-  /** Holders by balance, the largest first; those whose contract gives no proper answer come last. */
+  /** Holders by balance, the largest first; those without a proper answer of the contract come last. */
   readonly holders: readonly TokenHolder[];
-  /** Whether there may be more, which may hold more. */
+  /** Whether there may be more holders, even with larger balances. */
   readonly isCut: boolean;
   readonly firstBlock: string | null;
 }
 
-/** The holders of a token, or of one of its ids, in the order of what they hold. */
+/** The holders of a token, or of one of its ids, in the order of their balances. */
 export async function rankedHolders(token: string, tokenId?: string): Promise<RankedHolders> {
   const found: TokenHolder[] = [];
   let cursor: string | null = null;

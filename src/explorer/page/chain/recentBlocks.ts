@@ -9,11 +9,11 @@ export interface RecentBlock {
   readonly timestamp: number;
   readonly proposer: string;
   readonly round: number;
-  /** Size of the validator set that decided the block. */
+  /** Number of validators that decided the block. */
   readonly validatorCount: number;
   readonly gasUsed: number;
   readonly gasLimit: number;
-  /** Zero where the node has the header alone. */
+  /** Number of transactions; zero when the node has only the header. */
   readonly transactions: number;
   readonly isWhole: boolean;
 }
@@ -31,16 +31,16 @@ export interface RoundRow {
   readonly gasLimit: string;
 }
 
-/** Blocks that are kept, the newest first. */
+/** Number of blocks kept, the newest first. */
 const KEPT_BLOCKS = 100;
-/** Shortest time between two looks at the head: a node that catches up has hundreds a second. */
+/** Shortest time between two polls of the head: a node that catches up has hundreds a second. */
 const PAUSE_MS = 250;
-/** Time until the next look after one that failed: a node may refuse, and have no block for long. */
+/** Time until the next poll after a failure: a node may refuse, and have no block for long. */
 const RETRY_MS = 4_000;
 
-/** The head, and the newest blocks while a page shows them, which follow it without reload. */
+/** The head, and the newest blocks while a page shows them, kept up to date without a reload. */
 class RecentBlocks {
-  /** Number of the head, which is known before its block. */
+  /** Number of the head, known before its block. */
   height: number | undefined;
   blocks: readonly RecentBlock[] = [];
   private readonly heightListeners = new Set<() => void>();
@@ -57,7 +57,7 @@ class RecentBlocks {
     return () => this.heightListeners.delete(listener);
   }
 
-  /** Blocks are loaded while there is a listener. */
+  /** Adds a listener; blocks are loaded while there is one. */
   onBlocks(listener: () => void): () => void {
     this.blockListeners.add(listener);
     const isBehind = this.height !== undefined && this.blocks[0]?.number !== this.height;
@@ -95,7 +95,7 @@ class RecentBlocks {
 
   private async updateBlocks(newest: number): Promise<void> {
     const [known] = this.blocks;
-    // A block that is known already shows whether the chain was rewound meanwhile.
+    // A known block shows whether the chain was rewound meanwhile.
     const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
     const count = missing < 1 || missing > KEPT_BLOCKS ? KEPT_BLOCKS : missing;
     const rows = await loadBlocks(hexOf(newest), count);
@@ -139,7 +139,7 @@ export function hexOf(number: number): string {
 
 const recent = new RecentBlocks();
 
-/** The newest blocks, the newest first; rendered anew when there are more. */
+/** The newest blocks, the newest first; renders again when there are more. */
 export function useRecentBlocks(): readonly RecentBlock[] {
   const [blocks, setBlocks] = useState(recent.blocks);
   useEffect(() => {
@@ -149,7 +149,7 @@ export function useRecentBlocks(): readonly RecentBlock[] {
   return blocks;
 }
 
-/** Number of the newest block; undefined until the node has told it. */
+/** Number of the newest block; undefined until it is known. */
 export function useHeight(): number | undefined {
   const [height, setHeight] = useState(recent.height);
   useEffect(() => {

@@ -1,10 +1,10 @@
 import type { TokenStandard, TokenTransfer } from "./tokens.ts";
 import type { Log } from "./types.ts";
 
-/** A transfer of tokens as a log tells it, the parts that need no index. */
+/** A transfer of tokens in a log: the parts that need no index. */
 export type LoggedTransfer = Pick<TokenTransfer, "token" | "standard" | "from" | "to" | "amounts" | "isCut">;
 
-/** Amounts of one batch that are read. */
+/** Most amounts read from one batch. */
 const MOST_AMOUNTS = 100;
 
 /** Transfer(address,address,uint256), TransferSingle and TransferBatch of ERC-1155. */
@@ -12,11 +12,11 @@ const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 const SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62";
 const BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb";
 
-/** Bytes. */
+/** Bytes of a word. */
 const WORD = 32;
 
 /**
- * The transfer that a log tells of; undefined when its form is not that of a standard. The index takes the same logs for transfers
+ * The transfer in a log; undefined when its form is not that of a standard. The index recognises the same logs
  * (src/accounts/tokenTransfers.ts).
  */
 export function transferIn({ address: token, topics, data }: Log): LoggedTransfer | undefined {
@@ -29,7 +29,7 @@ export function transferIn({ address: token, topics, data }: Log): LoggedTransfe
   return { ...aTransfer(token, "ERC-1155", from, to), ...moved };
 }
 
-/** ERC-721 has the last parameter of ERC-20's event among the topics. */
+/** Reads a transfer of ERC-20 or ERC-721, which has the last parameter of ERC-20's event among the topics. */
 function transferOf(
   token: string,
   [from, to, tokenId]: readonly string[],
@@ -56,7 +56,7 @@ function singleOf(data: string): Moved | undefined {
   return { amounts: [{ tokenId: wordAt(data, 0), value: wordAt(data, WORD) }], isCut: false };
 }
 
-/** Two lists of equal length, in the form of the ABI: an offset to each, then its length and its words. */
+/** Reads two lists of equal length in the ABI's encoding: an offset to each, then its length and its words. */
 function batchOf(data: string): Moved | undefined {
   const ids = listAt(data, 0);
   const values = listAt(data, 1);
@@ -88,7 +88,7 @@ function numberAt(data: string, at: number): number | undefined {
   return value <= lengthOf(data) ? value : undefined;
 }
 
-/** Bytes of hexadecimal. */
+/** Number of bytes in hexadecimal text. */
 function lengthOf(data: string): number {
   return (data.length - 2) / 2;
 }

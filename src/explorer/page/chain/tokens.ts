@@ -44,7 +44,7 @@ export interface TokenHolder {
   readonly balance: string | null;
 }
 
-/** The decimals of a token; none where it names none, or more than the standard's byte holds. */
+/** The decimals of a token; zero when it names none, or more than the standard's byte can hold. */
 export function decimalsOf(facts: TokenFacts | null | undefined): number {
   const decimals = Number(facts?.decimals ?? 0);
   return decimals <= 255 ? decimals : 0;
@@ -52,7 +52,7 @@ export function decimalsOf(facts: TokenFacts | null | undefined): number {
 
 const known = new Map<string, Promise<TokenFacts | null>>();
 
-/** Asked once for each contract. */
+/** The description of a token, requested once for each contract. */
 export function tokenFacts(address: string): Promise<TokenFacts | null> {
   const asked = known.get(address) ?? call<TokenFacts | null>("explorer_getToken", [address]);
   known.set(address, asked);

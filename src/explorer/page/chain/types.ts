@@ -1,4 +1,4 @@
-/** Objects of eth_* as the page reads them: quantities and bytes in hexadecimal. */
+/** Objects of the eth_ methods that the page reads: quantities and bytes in hexadecimal. */
 
 export interface Block {
   readonly number: string;
@@ -25,7 +25,7 @@ export interface Transaction {
   readonly gas: string;
   readonly input: string;
   readonly type: string;
-  /** Absent from transactions of older types, as the list after it. */
+  /** Absent from transactions of older types, like the next list. */
   readonly accessList?: readonly AccessListEntry[];
   readonly authorizationList?: readonly Authorization[];
 }
@@ -35,7 +35,7 @@ export interface AccessListEntry {
   readonly storageKeys: readonly string[];
 }
 
-/** Permission that the code of `address` runs as the account that signed (EIP-7702). */
+/** Permission for the code of `address` to run as the account that signed (EIP-7702). */
 export interface Authorization {
   readonly chainId: string;
   readonly address: string;
@@ -62,7 +62,7 @@ export interface Receipt {
   readonly logs: readonly Log[];
 }
 
-/** A call as the callTracer gives it. */
+/** A call as the callTracer returns it. */
 export interface CallFrame {
   readonly type: string;
   readonly to?: string;
@@ -74,7 +74,7 @@ export interface CallFrame {
   readonly calls?: readonly CallFrame[];
 }
 
-/** An account as the prestateTracer gives it, before or after. */
+/** An account as the prestateTracer returns it, before or after. */
 export interface AccountState {
   readonly balance?: string;
   readonly nonce?: number;

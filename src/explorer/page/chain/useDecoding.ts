@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type * as Decoding from "./decoding.ts";
 
-/** The decoders, which come when a page first needs them. */
+/** The decoders, which are loaded when a page first needs them. */
 export function useDecoding(): typeof Decoding | undefined {
   const [decoding, setDecoding] = useState<typeof Decoding>();
   useEffect(() => {

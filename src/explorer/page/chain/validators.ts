@@ -14,10 +14,10 @@ export interface ConsensusStatus {
     readonly isProposer: boolean;
     readonly isHeard: boolean | null;
     readonly missedTurns: string;
-    /** Connections of this node to it. */
+    /** Number of this node's connections to it. */
     readonly peers: string | null;
     readonly lastHeard: { readonly agoMs: number; readonly kind: string } | null;
-    /** How far its clock was ahead at its last proposals, the oldest first; null for this node. */
+    /** Milliseconds by which its clock was ahead at its last proposals, the oldest first; null for this node. */
     readonly clockAheadMs: readonly number[] | null;
   }[];
   readonly validatorVotes: {
@@ -31,19 +31,19 @@ export interface ConsensusStatus {
   };
 }
 
-/** What the newest blocks tell about a validator. */
+/** A validator's turns in the newest blocks. */
 export interface Turns {
   readonly proposed: number;
   readonly missed: number;
-  /** Blocks that `proposed` and `missed` are about: those that these validators decided. */
+  /** Number of blocks covered by `proposed` and `missed`: those that these validators decided. */
   readonly among: number;
-  /** The validator's newest block, which may come before the counted ones. */
+  /** The validator's newest block, which may precede the counted ones. */
   readonly last: RecentBlock | undefined;
 }
 
 /**
- * Who proposed and who missed turns. Validators propose in the order of their addresses, one after the proposer of the block
- * before, and each round that decides nothing passes the turn on (ibft2.md#proposer). Blocks are the newest first.
+ * Counts proposals and missed turns. Validators propose in the order of their addresses, beginning after the proposer of the
+ * previous block, and each round that decides nothing passes the turn on (ibft2.md#proposer). Blocks are the newest first.
  */
 export function turnsOf(
   validators: readonly string[],
@@ -68,18 +68,18 @@ export function turnsOf(
 }
 
 /**
- * How many of the newest blocks these validators decided. A block has one vote at most, so each change of the set is one more or
- * one fewer: as long as the count is the same, so is the set.
+ * Number of the newest blocks that these validators decided. A block has one vote at most, so each change of the set adds or
+ * removes one validator: as long as the count is the same, so is the set.
  */
 function countOfSameSet(validators: readonly string[], blocks: readonly RecentBlock[]): number {
   const firstOther = blocks.findIndex(({ validatorCount }) => validatorCount !== validators.length);
   return firstOther === -1 ? blocks.length : firstOther;
 }
 
-/** Rounds of one block that are counted. Each lasts twice as long as the one before. */
+/** Most rounds of one block that are counted. Each lasts twice as long as the one before. */
 const MOST_ROUNDS = 100;
 
-/** The proposers of the rounds before the one that decided, the first round's first. */
+/** The proposers of the rounds before the deciding one, in order. */
 export function passedOver(
   validators: readonly string[],
   previous: string,
@@ -92,8 +92,8 @@ export function passedOver(
 }
 
 /**
- * Whether a validator is silent: as the node hears it, where the node takes part, or because it lost a turn. A validator whose
- * block is among the newest is not, whatever the node has heard of the height that is being decided.
+ * Whether a validator is silent: according to the node, if the node takes part, or because it lost a turn. A validator whose
+ * block is among the newest is not silent, whatever the node has heard at the height being decided.
  */
 export function isSilent(
   member: ConsensusStatus["validators"][number] | undefined,
@@ -103,7 +103,7 @@ export function isSilent(
     newest,
     count,
   }: {
-    /** Turns that it lost, among the blocks that are looked at. */
+    /** Number of turns that it lost among the considered blocks. */
     readonly lost: number;
     /** Number of its newest block; undefined when it is not among them. */
     readonly last: number | undefined;

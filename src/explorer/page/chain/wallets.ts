@@ -21,7 +21,7 @@ interface Announcement {
   readonly provider?: Provider;
 }
 
-/** The wallets that announce themselves (EIP-6963), else the one that is there (EIP-1193). */
+/** The wallets that announce themselves (EIP-6963), else the injected one (EIP-1193). */
 export function useWallets(): readonly Wallet[] {
   const [wallets, setWallets] = useState<readonly Wallet[]>(injectedWallet);
   useEffect(() => {
@@ -45,7 +45,7 @@ function injectedWallet(): readonly Wallet[] {
   return provider === undefined ? [] : [{ id: INJECTED, name: "Wallet of this browser", provider }];
 }
 
-/** Sends a transaction by the wallet, on the chain that the page shows. The wallet asks the visitor, and signs. */
+/** Sends a transaction with the wallet, on the chain that the page shows. The wallet asks the visitor, and signs. */
 export async function sendByWallet(
   { provider }: Wallet,
   chainId: string,
@@ -61,10 +61,10 @@ export async function sendByWallet(
   );
 }
 
-/** The wallet lacks the chain (EIP-3326). */
+/** Error code of a wallet that lacks the chain (EIP-3326). */
 const UNRECOGNIZED_CHAIN = 4902;
 
-/** Switches the wallet to the chain, which it is offered where it lacks it (EIP-3085). */
+/** Switches the wallet to the chain, and offers the chain if the wallet lacks it (EIP-3085). */
 async function bringToChain(provider: Provider, chainId: string): Promise<void> {
   const wanted = { method: "wallet_switchEthereumChain", params: [{ chainId }] };
   try {
@@ -86,8 +86,8 @@ async function bringToChain(provider: Provider, chainId: string): Promise<void> 
 }
 
 /**
- * Whether the wallet lacks the chain: by the error's code, which some wallets put within another error (MetaMask on phones), or by its
- * words.
+ * Whether the wallet lacks the chain: by the error's code, which some wallets wrap in another error (MetaMask on phones), or
+ * by its text.
  */
 function isUnrecognizedChain(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;

@@ -1,4 +1,4 @@
-/** A small picture of an address, so that the same account is recognized: five by five cells, mirrored, in its colour. */
+/** A small picture of an address by which an account is recognised: five by five cells, mirrored, in its colour. */
 export function AccountMark({ address }: { readonly address: string }) {
   const digits = address.slice(2).toLowerCase();
   const hue = hueOf(address);

@@ -1,7 +1,7 @@
 import { useClock } from "../chain/clock.ts";
 import { showDuration, showTime } from "../format.ts";
 
-/** How long ago, counting on. */
+/** Time since a timestamp, updated each second. */
 export function Age({ timestamp }: { readonly timestamp: number }) {
   const age = useClock((nowMs) => showDuration(nowMs / 1_000 - timestamp));
   return (

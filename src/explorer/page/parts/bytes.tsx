@@ -1,4 +1,4 @@
-/** Bytes in hexadecimal, in a box that is scrolled, by the keyboard as well. */
+/** Bytes in hexadecimal, in a box that can be scrolled, also by keyboard. */
 export function Bytes({ text }: { readonly text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

@@ -6,15 +6,15 @@ export interface PlotData {
 }
 
 export interface PlotProps extends PlotData {
-  /** What it shows, for those who do not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly kind?: "bars" | "line";
   readonly height?: number;
-  /** Names a value of y under the pointer, and at the axis. */
+  /** Formats a value of y, under the pointer and at the axis. */
   readonly show: (value: number) => string;
 }
 
-/** Draws in the colours that the element has now. */
+/** Draws with the element's current colours. */
 export function drawPlot(
   element: HTMLElement,
   { x, y }: PlotData,
@@ -71,28 +71,31 @@ export function drawPlot(
 const MARGIN = 1.08;
 
 /**
- * From zero on, so that heights can be compared. A line that stays away from zero, as times between blocks do, would lie flat: its range begins
- * below its lowest value.
+ * The range of the axis. It begins at zero, so that heights can be compared. A line far from zero, such as times between
+ * blocks, would look flat: its range begins below its lowest value.
  */
 function rangeOf(min: number, max: number, kind: "bars" | "line"): [number, number] {
   if (kind === "line" && min < max && 2 * min > max) return [min - (max - min), max + (max - min)];
   return [0, MARGIN * Math.max(1, max)];
 }
 
-/** Zero, the highest value and the middle; the lowest and the highest value where the range begins below them. */
+/**
+ * Marks of the axis: zero, the highest value and the middle; or the lowest and the highest value if the range begins above
+ * zero.
+ */
 function splitsOf(min: number, max: number): number[] {
   if (min === 0) return [0, max / MARGIN / 2, max / MARGIN];
   const third = (max - min) / 3;
   return [min + third, max - third];
 }
 
-/** Room for what the last label has right of its place, which would be cut. The plot has no data yet when it first asks. */
+/** Room for the right half of the last label, which would be cut off. The plot has no data yet at its first call. */
 function halfOfLastLabel({ data }: { readonly data?: uPlot.AlignedData }): number {
   const newest = String(data?.[0].at(-1) ?? "");
   return Math.max(4, Math.ceil((DIGIT_WIDTH * newest.length) / 2));
 }
 
-/** Width of a digit in the axis' font, in pixels, with some room. */
+/** Width of a digit in the axis's font, in pixels, with some room. */
 const DIGIT_WIDTH = 7;
 
 function colours(element: HTMLElement): CSSStyleDeclaration {

@@ -3,7 +3,7 @@ import { accountPath, withChecksum } from "../chain/addresses.ts";
 import { showNumber, showShortHex } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
-/** Links to what the chain has. Long hashes are cut by default; the whole one is in the title. */
+/** Links to objects of the chain. Long hashes are shortened by default; the whole one is in the title. */
 
 export function BlockLink({ number }: { readonly number: number }) {
   return <a href={`/block/${number}`}>{showNumber(number)}</a>;

@@ -2,9 +2,9 @@ import { type AddressReading, MISTYPED } from "../chain/addresses.ts";
 import { showText } from "../format.ts";
 
 /**
- * Stands where a page is about an address, and the path has none, or one whose checksum does not fit. That one is not opened
- * unasked: it would be the account of another, or of nobody, and look like an own one that is empty. It may be right all the
- * same, by a rule of another chain (EIP-1191), so there is a link to it.
+ * Shown when a page is about an address, and the path has none, or one whose checksum does not fit. The latter is not opened
+ * automatically: it would be someone else's account, or nobody's, and look like one's own that is empty. It may still be
+ * right by another chain's rule (EIP-1191), so there is a link to it.
  */
 export function NoAddress({
   text,

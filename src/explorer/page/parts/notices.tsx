@@ -22,12 +22,12 @@ export function Empty({ children }: { readonly children: string }) {
   return <p class="empty">{children}</p>;
 }
 
-/** Stands where something will be; empty at first, so that what comes quickly does not flicker. */
+/** Placeholder while loading; empty at first, so that quick loads do not flicker. */
 export function Loading() {
   return <p class="loading">Asking the node…</p>;
 }
 
-/** Says what to do where an answer takes the index by address. */
+/** Says what to do when an answer needs the index by address. */
 export function IndexProblem({ error }: { readonly error: Error }) {
   const isOff =
     /index/i.test(error.message) || ("code" in error && [-32601, -32604].includes(Number(error.code)));

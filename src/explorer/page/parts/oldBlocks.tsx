@@ -1,7 +1,7 @@
 import { useFirstWholeBlock } from "../chain/oldBlocks.ts";
 import { showNumber } from "../format.ts";
 
-/** Says that what was looked for may be in a block that this node does not have; nothing where it has all. */
+/** Says that a missing object may be in a block that this node does not have; nothing when it has all blocks. */
 export function OldBlocksNote({ wanted, what }: { readonly wanted: string; readonly what: string }) {
   const { value: first = 0 } = useFirstWholeBlock(wanted);
   if (first <= 1) return null;

@@ -21,7 +21,7 @@ export function Pager({
   );
 }
 
-/** Links between pages that are found by a cursor, from the first one on. */
+/** Links between pages that follow a cursor, from the first one on. */
 export function CursorPager({
   path,
   parameter,

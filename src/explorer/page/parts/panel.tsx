@@ -9,7 +9,7 @@ export function Panel({
   children,
 }: {
   readonly title: string;
-  /** Stands at the other end of the title's line. */
+  /** Content at the other end of the title's line. */
   readonly aside?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;

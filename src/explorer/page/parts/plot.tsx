@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import { onThemeChange } from "../theme.ts";
 import type { PlotData, PlotProps } from "./drawPlot.ts";
 
-/** A small plot. The library comes after the rest of the page. */
+/** A small plot. Its library is loaded after the rest of the page. */
 export function Plot({ x, y, label, kind = "bars", height = 120, show }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);

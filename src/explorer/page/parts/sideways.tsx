@@ -7,12 +7,12 @@ interface Hidden {
 }
 
 const NOTHING: Hidden = { before: false, after: false };
-/** Part of the box that a click scrolls on by, so that a column that was cut is whole afterwards. */
+/** Part of the box by which a click scrolls, so that a cut column is whole afterwards. */
 const STEP = 0.7;
 
 /**
- * A box for what may be wider than the page, as tables are on a phone. It scrolls within itself: where there is more, its edge fades
- * and has an arrow. The keyboard reaches it then, too.
+ * A box for content that may be wider than the page, such as tables on a phone. It scrolls by itself: where more content
+ * follows, its edge fades and has an arrow, and it is reachable by keyboard.
  */
 export function Sideways({
   class: className = "",
@@ -58,7 +58,7 @@ export function Sideways({
   );
 }
 
-/** A pixel is lost by rounding where the page is enlarged. */
+/** Zoom may lose a pixel by rounding. */
 function hiddenIn({ scrollLeft, scrollWidth, clientWidth }: HTMLElement): Hidden {
   return { before: scrollLeft > 1, after: scrollLeft + clientWidth < scrollWidth - 1 };
 }

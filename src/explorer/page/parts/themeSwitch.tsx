@@ -5,7 +5,7 @@ const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", d
 const NAMES: Readonly<Record<Theme, string>> = { system: "as the system", light: "light", dark: "dark" };
 const SIGNS: Readonly<Record<Theme, string>> = { system: "◐", light: "☀", dark: "☾" };
 
-/** Goes through light, dark, and the system's choice. */
+/** Cycles through light, dark, and the system's choice. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(chosenTheme);
   const change = (): void => {

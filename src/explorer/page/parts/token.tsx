@@ -5,7 +5,7 @@ import { decimalsOf, type TokenFacts, tokenFacts } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
-/** The name that a token gives itself, as text of the chain. */
+/** The name that a token gives itself, as text from the chain. */
 function tokenName(facts: TokenFacts | null | undefined, address: string): string {
   const name = showText(facts?.symbol ?? facts?.name ?? "", 24).trim();
   return name === "" ? showShortHex(withChecksum(address)) : name;
@@ -23,7 +23,7 @@ export function TokenLink({ address }: { readonly address: string }) {
   );
 }
 
-/** An amount of a token, in its decimals; of a token that is one of a kind, its number. */
+/** An amount of a token, with its decimals; for a non-fungible token, its id. */
 export function TokenAmount({
   token,
   tokenId,
@@ -51,10 +51,10 @@ export function TokenAmount({
   );
 }
 
-/** Digits of a number that are shown: contracts answer up to 78, with 255 decimals. */
+/** Most digits shown of a number: contracts answer up to 78, with 255 decimals. */
 const SHOWN_DIGITS = 32;
 
-/** A number of the chain, cut where it is very long; the whole one is in the title. */
+/** A number from the chain, shortened if it is very long; the whole one is in the title. */
 export function CutNumber({ text }: { readonly text: string }) {
   return text.length <= SHOWN_DIGITS ? <>{text}</> : <span title={text}>{showText(text, SHOWN_DIGITS)}</span>;
 }

@@ -10,7 +10,7 @@ export interface TransactionRow {
   readonly timestamp?: number | undefined;
 }
 
-/** A table of transactions; of one account, with the direction. */
+/** A table of transactions; with the direction when they are one account's. */
 export function TransactionTable({
   rows,
   caption,
@@ -69,7 +69,7 @@ export function TransactionTable({
   );
 }
 
-/** Whom a transaction called, or what it created. */
+/** The account that a transaction called, or the contract that it created. */
 export function Target({
   transaction,
   receipt,

@@ -4,14 +4,14 @@ import { AccountLink, TransactionLink } from "./links.tsx";
 import { Sideways } from "./sideways.tsx";
 import { TokenAmount, TokenLink } from "./token.tsx";
 
-/** A transfer, and where it was; without its time on the page of its transaction, which names both already. */
+/** A transfer with its place in the chain, which is absent on the page of its transaction. */
 interface PlacedTransfer extends LoggedTransfer {
   readonly transactionHash: string;
   readonly logIndex: string;
   readonly timestamp?: string;
 }
 
-/** A table of transfers of tokens. */
+/** A table of token transfers. */
 export function TransferTable({
   transfers,
   caption,

@@ -3,12 +3,12 @@ import { showNumber, showText } from "../format.ts";
 import { Bytes } from "./bytes.tsx";
 import { AccountLink } from "./links.tsx";
 
-/** Items of a list that are shown. */
+/** Most items of a list that are shown. */
 const SHOWN_ITEMS = 50;
-/** Levels of lists in lists that are shown. */
+/** Most levels of nested lists that are shown. */
 const DEEPEST = 6;
 
-/** `transfer(to, value)` with its values below. */
+/** A decoded call such as `transfer(to, value)`, with its values below. */
 export function DecodedValues({ decoded }: { readonly decoded: Decoded }) {
   return (
     <div class="decoded">
@@ -30,7 +30,7 @@ export function DecodedValues({ decoded }: { readonly decoded: Decoded }) {
   );
 }
 
-/** A decoded value. All of it is text of the chain. */
+/** A decoded value. All of it is text from the chain. */
 export function ValueOf({ type, value, depth = 0 }: Omit<NamedValue, "name"> & { readonly depth?: number }) {
   if (type === "address" && typeof value === "string")
     return <AccountLink address={value.toLowerCase()} isWhole />;

@@ -1,7 +1,7 @@
 import type { UnminedTransaction } from "../chain/nodeStatus.ts";
 import { showPrice } from "../format.ts";
 
-/** Why no block takes a transaction, as far as the node can know. */
+/** Why no block includes a transaction, as far as the node can know. */
 export function whyUnmined({ reason, price, askedPrice }: UnminedTransaction): string {
   const offer = `It offers ${showPrice(price)} for each gas`;
   const asked = showPrice(askedPrice ?? "0x0");

@@ -50,7 +50,7 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
   const delegate = delegateIn(code);
   const hasCode = code !== "0x";
   const isContract = hasCode && delegate === undefined;
-  // Drawn anew with their own answers, not with each block.
+  // The lists render with their own answers, not with each block.
   const lists = useMemo(
     () => (
       <>
@@ -106,7 +106,7 @@ function Facts({ balance, nonce, code, isContract }: AccountFacts & { readonly i
   );
 }
 
-/** Leads to the page of the token, where the contract is one. */
+/** Link to the page of the token, if the contract is one. */
 function TokenOf({ address }: { readonly address: string }) {
   const { value } = useLoaded(() => tokenFacts(address), [address]);
   if (value === undefined || value === null) return null;
@@ -122,7 +122,7 @@ interface ContractCreator {
   readonly creator: string;
 }
 
-/** Known where the index by address is on. */
+/** Creator of a contract, which is known if the index by address is on. */
 function Creator({ address }: { readonly address: string }) {
   const { value } = useLoaded(
     () => call<ContractCreator | null>("ots_getContractCreator", [address]),

@@ -16,7 +16,7 @@ import { Panel } from "../parts/panel.tsx";
 import { TransactionTable } from "../parts/transactionTable.tsx";
 import type { ViewProps } from "../router.ts";
 
-/** Transactions on one page of the list. */
+/** Number of transactions on one page of the list. */
 const PAGE = 25;
 
 /** A block by its number or hash. */
@@ -58,7 +58,7 @@ function blockOf(wanted: string): Promise<Block | null> {
   return Promise.resolve(null);
 }
 
-/** A block that the node does not find: not there yet, unknown, or one that it has no more than the header of. */
+/** A block that the node does not find: it does not exist yet, is unknown, or only its header is left. */
 function NoBlock({ wanted }: { readonly wanted: string }) {
   const whole = useFirstWholeBlock(wanted);
   if (whole.isLoading) return <Loading />;
@@ -78,7 +78,7 @@ function NoBlock({ wanted }: { readonly wanted: string }) {
   );
 }
 
-/** What the header tells of a block whose transactions and receipts this node does not have. */
+/** The header of a block whose transactions and receipts this node does not have. */
 function OldBlock({ number, first }: { readonly number: number; readonly first: number }) {
   const rounds = useLoaded(
     () => call<readonly RoundRow[]>("ibft_getRounds", [hexOf(number), "0x1"]),

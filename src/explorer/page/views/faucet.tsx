@@ -7,7 +7,7 @@ import { AccountLink, TransactionLink } from "../parts/links.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
 import { Panel } from "../parts/panel.tsx";
 
-/** The form by which a visitor asks a test network's faucet for coin. */
+/** The form with which a visitor requests coin from a test network's faucet. */
 export function FaucetView() {
   const terms = useLoaded(faucetTerms, []);
   if (terms.error !== undefined) return <Problem error={terms.error} />;

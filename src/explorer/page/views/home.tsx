@@ -11,16 +11,16 @@ import { Plot } from "../parts/plot.tsx";
 import { TransactionTable } from "../parts/transactionTable.tsx";
 import { Validators } from "./validators.tsx";
 
-/** Blocks in the plots. */
+/** Number of blocks in the plots. */
 const PLOTTED = 60;
 const LISTED = 12;
 const LISTED_TRANSACTIONS = 8;
 
-/** The chain as it goes on. */
+/** The home page: the chain as it grows. */
 export function Home() {
   const all = useRecentBlocks();
   const [newest] = all;
-  // Nobody proposed the genesis block, and it may be of any time.
+  // Nobody proposed the genesis block, and its time is arbitrary.
   const blocks = all.filter(({ number }) => number > 0);
   return (
     <article class="page">
@@ -97,7 +97,7 @@ function queuedNote(pool: PoolStatus | undefined): string {
   return queued === 0 ? "" : `, ${showNumber(queued)} queued`;
 }
 
-/** Seconds between two blocks, on average. */
+/** Average time between two blocks, seconds. */
 function spacingOf(blocks: readonly RecentBlock[]): number | undefined {
   const first = blocks.at(-1);
   const [last] = blocks;
@@ -141,7 +141,7 @@ function NewestBlocks({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   );
 }
 
-/** The newest transactions of the newest blocks that have some; absent where none of those has. */
+/** The newest transactions of the newest blocks; absent if none of those has any. */
 function NewestTransactions({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   const full = blocks.filter(({ transactions }) => transactions > 0).slice(0, LISTED_TRANSACTIONS);
   const [newest] = full;

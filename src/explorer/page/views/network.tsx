@@ -18,14 +18,14 @@ import { Unmined } from "./network/unmined.tsx";
 import { ValidatorTable } from "./network/validatorTable.tsx";
 import { Votes } from "./network/votes.tsx";
 
-/** What operators want to know: who takes part, where turns were lost, and how this node and its machine are. */
+/** The page for operators: who takes part, where turns were lost, and the condition of this node and its machine. */
 export function NetworkView() {
   const decided = useDecidedBlocks();
   const status = useStatus<ConsensusStatus>("ibft_status");
   const node = useStatus<NodeStatus>("explorer_getNodeStatus");
   const blocks = decided.value ?? NO_BLOCKS;
   const period = node.value?.blockPeriodSeconds;
-  // The node is asked more often than a thousand blocks are worth drawing.
+  // The node is polled more often than a thousand blocks need to be redrawn.
   const rounds = useMemo(() => <Rounds blocks={blocks} />, [blocks]);
   const lateBlocks = useMemo(() => <LateBlocks blocks={blocks} />, [blocks]);
   const spacing = useMemo(() => <Spacing blocks={blocks} period={period} />, [blocks, period]);
@@ -65,7 +65,7 @@ export function NetworkView() {
 
 const NO_BLOCKS: readonly DecidedBlock[] = [];
 
-/** How often the node is asked when no block comes: that is when operators look. */
+/** Polling interval while no block comes, which is when operators look. */
 const REFRESH_MS = 2_000;
 
 function useStatus<T>(method: string): Loaded<T> {

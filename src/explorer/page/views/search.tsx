@@ -10,7 +10,7 @@ import { OldBlocksNote } from "../parts/oldBlocks.tsx";
 import type { ViewProps } from "../router.ts";
 import { replace } from "../router.ts";
 
-/** Leads to what the text names: a block, a transaction, an account, or a contract that the visitor has named. */
+/** Redirects to the object of the search: a block, a transaction, an account, or a contract that the visitor has named. */
 export function SearchView({ route }: ViewProps) {
   const text = (route.query.get("q") ?? "").trim();
   const found = useLoaded(() => pathOf(text), [text]);
@@ -46,7 +46,7 @@ async function pathOf(text: string): Promise<string | null> {
   if (/^[\d,.'\s]{1,20}$/.test(text)) return `/block/${text.replace(/\D/g, "")}`;
   const reading = readAddress(text);
   if (reading.kind === "address") return accountPath(reading.address);
-  // Its page says what is wrong.
+  // The page of the address says what is wrong.
   if (reading.kind === "mistyped") return `/address/${text}`;
   const [, digits] = HASH.exec(text) ?? [];
   if (digits === undefined) return null;

@@ -17,11 +17,14 @@ import { TokenHolders } from "./token/holders.tsx";
 import { TokenIdView } from "./token/tokenId.tsx";
 import { TokenTransfers } from "./token/transfers.tsx";
 
-/** Characters of a name and of a symbol. Contracts choose them. */
+/** Most characters of a name and of a symbol, which contracts choose. */
 const NAME = 64;
 const SYMBOL = 24;
 
-/** A token: what its contract says of it, who moved it, at /token/…/holders who holds it, and at /token/…/id/… one of its numbers. */
+/**
+ * A token: its contract's description and its transfers; at /token/…/holders its holders, and at /token/…/id/… one of its
+ * ids.
+ */
 export function TokenView({ route }: ViewProps) {
   const text = route.parts[1] ?? "";
   const reading = readAddress(text);
@@ -59,7 +62,7 @@ function Token({ address, route }: ViewProps & { readonly address: string }) {
   );
 }
 
-/** An index that is not as far may not know it yet. */
+/** Shown when the index does not know the token, which may be because it lags behind. */
 function NoToken({ address }: { readonly address: string }) {
   const index = useLoaded(() => call<IndexStatus>("explorer_getIndexStatus"), [address]);
   return (

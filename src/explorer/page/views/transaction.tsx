@@ -16,12 +16,12 @@ import { StateChanges } from "./transaction/stateChanges.tsx";
 import { Summary } from "./transaction/summary.tsx";
 import { Transfers } from "./transaction/transfers.tsx";
 
-/** A transaction by its hash, from the pool to what it changed. */
+/** A transaction by its hash, from the pool to its state changes. */
 export function TransactionView({ route }: ViewProps) {
   const hash = route.parts[1] ?? "";
   const found = useTransaction(hash);
   const { value } = found;
-  // Once it is in a block it stays as it is, while blocks go on.
+  // A mined transaction does not change with later blocks.
   const details = useMemo(() => value && <Details {...value} />, [value]);
   if (found.error !== undefined) return <Problem error={found.error} />;
   if (value === undefined) return <Loading />;
@@ -59,7 +59,7 @@ function Details({ transaction, receipt }: Found) {
   );
 }
 
-/** Looked for with each block until it is in one, which does not change any more. */
+/** Loads the transaction, again with each block until it is in one, which is final. */
 function useTransaction(hash: string): Loaded<Found | null> {
   const kept = useRef<Found | null>(null);
   return useLoadedAtHead(async () => {

@@ -8,10 +8,10 @@ import { Age } from "../parts/age.tsx";
 import { AccountLink } from "../parts/links.tsx";
 import { Panel } from "../parts/panel.tsx";
 
-/** Blocks in the strip of turns. */
+/** Number of blocks in the strip of turns. */
 const STRIP = 48;
 
-/** The validators in the order of their turns, who proposed, and who is silent. */
+/** The validators in the order of their turns, with their proposals, and those that are silent. */
 export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   const [newest] = blocks;
   const height = newest?.number;
@@ -54,7 +54,10 @@ export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[]
   );
 }
 
-/** A cell for each of the newest blocks in the colour of its proposer; a block that took more than one round is marked. */
+/**
+ * A strip with a cell for each of the newest blocks in the colour of its proposer; a block that took more than one round is
+ * marked.
+ */
 function Strip({
   blocks,
   validators,
@@ -110,7 +113,7 @@ function Validator({
   );
 }
 
-/** Colours of neighbours in the order of turns are far apart. */
+/** The hue at a position: neighbours in the order of turns have distant colours. */
 function hueAt(position: number): string {
   return String(Math.round(170 + 137.5 * Math.max(0, position)) % 360);
 }

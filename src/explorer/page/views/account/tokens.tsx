@@ -4,7 +4,7 @@ import type { ListPage, TokenHolding } from "../../chain/tokens.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { TokenAmount, TokenLink } from "../../parts/token.tsx";
 
-/** Tokens that the account holds; absent where it holds none, or the index is off. */
+/** Tokens that the account holds; absent if it holds none, or the index is off. */
 export function AccountTokens({ address }: { readonly address: string }) {
   const found = useLoaded(
     () => call<ListPage<TokenHolding>>("explorer_getTokensOf", [address, { size: 100 }]),

@@ -23,7 +23,7 @@ interface Found {
   readonly coverage: string | undefined;
 }
 
-/** Transactions in which the account took part, internal calls included, by the index by address. */
+/** Transactions in which the account took part, internal calls included, from the index by address. */
 export function AccountTransactions({ address, route }: { readonly address: string; readonly route: Route }) {
   const cursor = route.query.get("from");
   const found = useLoaded(() => transactionsOf(address, cursor), [address, cursor]);

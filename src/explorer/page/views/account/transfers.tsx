@@ -8,7 +8,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 import type { Route } from "../../router.ts";
 
-/** Transfers of tokens into and out of the account; absent where it has none, or the index is off. */
+/** Token transfers into and out of the account; absent if it has none, or the index is off. */
 export function AccountTransfers({ address, route }: { readonly address: string; readonly route: Route }) {
   const cursor = route.query.get("transfers");
   const found = useLoaded(

@@ -7,7 +7,7 @@ import { nameOf } from "./functionNames.ts";
 import { ReadFunction } from "./readFunction.tsx";
 import { WriteFunctions } from "./writeFunctions.tsx";
 
-/** What a contract can be asked and told, once the visitor has given its ABI. */
+/** Functions of a contract to read and write, once the visitor has given its ABI. */
 export function Contract({ address }: { readonly address: string }) {
   const known = useKnownContract(address);
   return known === undefined ? (

@@ -9,7 +9,7 @@ import { ValueOf } from "../../parts/values.tsx";
 import { nameOf } from "./functionNames.ts";
 import { ParameterFields } from "./parameterFields.tsx";
 
-/** Asks a function of a contract at the head. */
+/** Calls a read function of a contract at the head. */
 export function ReadFunction({ address, entry }: { readonly address: string; readonly entry: AbiFunction }) {
   const decoding = useDecoding();
   const [texts, setTexts] = useState<readonly string[]>([]);

@@ -9,7 +9,7 @@ import { TransactionLink } from "../../parts/links.tsx";
 import { nameOf } from "./functionNames.ts";
 import { ParameterFields } from "./parameterFields.tsx";
 
-/** Writes to a contract by the visitor's own wallet, which asks, signs and sends. */
+/** Write functions of a contract, sent through the visitor's own wallet, which asks and signs. */
 export function WriteFunctions({
   address,
   entries,

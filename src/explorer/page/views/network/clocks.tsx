@@ -5,11 +5,11 @@ import { Panel } from "../../parts/panel.tsx";
 
 /** Half of the axis, seconds. */
 const SPAN = 3;
-/** The node warns from here on (src/consensus/monitor/clockSkew.ts). */
+/** Difference above which the node warns (src/consensus/monitor/clockSkew.ts). */
 const AHEAD = 1;
 const BEHIND = -1.5;
 
-/** What a validator last said says nothing of its clock any more, milliseconds. */
+/** Age above which a validator's last message no longer says anything about its clock, milliseconds. */
 const STALE_MS = 60_000;
 
 interface Measured {
@@ -20,7 +20,7 @@ interface Measured {
   readonly ahead: readonly number[];
 }
 
-/** The clocks of the other validators beside this machine's, as far as their proposals tell. */
+/** The clocks of the other validators compared with this machine's, as far as their proposals show. */
 export function Clocks({ status }: { readonly status: ConsensusStatus }) {
   const measured = status.validators.flatMap(({ address, clockAheadMs, lastHeard }) => {
     if (clockAheadMs === null || clockAheadMs.length === 0) return [];

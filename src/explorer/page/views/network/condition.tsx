@@ -11,7 +11,7 @@ interface ConditionProps {
   readonly node: NodeStatus | undefined;
 }
 
-/** How it stands, in a line of figures. */
+/** The condition of the network, in a line of figures. */
 export function Condition({ blocks, status, node }: ConditionProps) {
   const late = blocks.filter(({ round }) => round > 0).length;
   return (
@@ -84,10 +84,10 @@ function roundOf(status: ConsensusStatus | undefined): string {
   return seconds < LONG_ROUND ? round : `${round}, for ${showDuration(seconds)}`;
 }
 
-/** Seconds from which on it is told for how long a round lasts. */
+/** Duration of a round above which it is shown, seconds. */
 const LONG_ROUND = 3;
 
-/** Known to a node that takes part. */
+/** The number of validators heard, which only a node that takes part knows. */
 function heardOf(status: ConsensusStatus | undefined): string {
   if (status === undefined) return "…";
   const all = status.validators.length;
@@ -95,7 +95,7 @@ function heardOf(status: ConsensusStatus | undefined): string {
   return `${status.validators.filter(({ isHeard }) => isHeard === true).length} of ${all}`;
 }
 
-/** Not rounded to all of them where some are missing. */
+/** Formats a share, without rounding up to all when some are missing. */
 function showShare(part: number, whole: number): string {
   const percent = (100 * part) / whole;
   return part < whole && percent > 99

@@ -9,7 +9,7 @@ import { countOf } from "./turnBuckets.ts";
 
 const FIRST_SHOWN = 10;
 
-/** What the heat map shows, block by block. */
+/** The contents of the heat map, block by block. */
 export function LateBlocks({ blocks }: { readonly blocks: readonly DecidedBlock[] }) {
   const [isAll, setAll] = useState(false);
   const late = blocks.filter(({ round }) => round > 0);

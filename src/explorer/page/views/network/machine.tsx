@@ -6,7 +6,7 @@ import { showBytes, showDuration, showNumber, showPercent, showShortHex, showTim
 import { Field, Fields } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
-/** What runs here, and since when. */
+/** This node's client, and its start time. */
 export function ThisNode({ node }: { readonly node: NodeStatus }) {
   const running = useClock((nowMs) => showDuration(nowMs / 1_000 - Number(node.startedAt)));
   return (
@@ -89,7 +89,7 @@ export function Machine({ node }: { readonly node: NodeStatus }) {
   );
 }
 
-/** What the node has of old blocks, or of their states. */
+/** The old blocks, or their states, that the node has. */
 function History({ name, history }: { readonly name: string; readonly history: NodeHistory }) {
   const { firstBlock, keptBlocks, blocksToRemove } = history;
   const left = Number(blocksToRemove ?? 0);
@@ -105,7 +105,7 @@ function History({ name, history }: { readonly name: string; readonly history: N
   );
 }
 
-/** What the process alone can give back: tables of the database that it maps are no burden to the machine. */
+/** Memory of the process itself: mapped tables of the database are no burden to the machine. */
 function Memory({ memory }: Pick<NodeStatus, "memory">) {
   const own = Number(memory.ownBytes ?? memory.residentBytes);
   const limit = Number(memory.limitBytes);
@@ -125,10 +125,10 @@ function Memory({ memory }: Pick<NodeStatus, "memory">) {
   );
 }
 
-/** Times the reserve, below which the node warns. */
+/** Multiple of the reserve below which the node warns. */
 const SCARCE = 4;
 
-/** The numbers beside it say the same. */
+/** A bar, hidden from screen readers because the numbers beside it say the same. */
 function Gauge({ part, whole }: { readonly part: number; readonly whole: number }) {
   const percent = whole === 0 ? 0 : Math.min(100, (100 * part) / whole);
   return (

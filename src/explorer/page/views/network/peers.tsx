@@ -3,7 +3,7 @@ import { showNumber } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
-/** Who is connected. Where peers are reached is nobody's business here. */
+/** The connected peers, without their addresses, which are nobody's business here. */
 export function Peers({ node: { peers, peerCount, maxPeers } }: { readonly node: NodeStatus }) {
   if (peers === null)
     return (

@@ -10,7 +10,7 @@ import { type Bucket, bucketsOf, countOf, validatorsOf } from "./turnBuckets.ts"
 const COLUMNS = 100;
 const COLUMNS_ON_A_PHONE = 40;
 
-/** Who proposed and whose turns were lost, by time: a row for each validator, a column for some blocks. */
+/** Heat map of proposals and lost turns over time: a row for each validator, a column for some blocks. */
 export function Rounds({ blocks }: { readonly blocks: readonly DecidedBlock[] }) {
   const isNarrow = useMedia("(max-width: 720px)");
   const buckets = bucketsOf(blocks, isNarrow ? COLUMNS_ON_A_PHONE : COLUMNS);

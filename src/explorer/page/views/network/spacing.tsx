@@ -4,7 +4,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Plot } from "../../parts/plot.tsx";
 import { quantile, spacingRows } from "./spacingRows.ts";
 
-/** The time between blocks: how it is distributed, and when it was long. */
+/** The time between blocks: its distribution, and when it was long. */
 export function Spacing({
   blocks,
   period,
@@ -48,7 +48,7 @@ function sourceText(exact: number, all: number): string {
   return exact === all ? `${source}.` : `${source}; by their whole-second stamps before its start.`;
 }
 
-/** A table whose bars are its numbers. */
+/** A table whose numbers are also bars. */
 function Distribution({ spacings }: { readonly spacings: readonly number[] }) {
   const rows = spacingRows(spacings);
   const most = Math.max(...rows.map(({ count }) => count));

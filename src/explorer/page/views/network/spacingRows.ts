@@ -6,12 +6,12 @@ export interface SpacingRow {
   readonly count: number;
 }
 
-/** Rows between what is shorter and what is longer, each of which is counted together. */
+/** Most rows between the row of all shorter and the row of all longer times. */
 const MOST_ROWS = 8;
-/** Widths of a row, seconds. */
+/** Possible widths of a row, seconds. */
 const WIDTHS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
-/** How times between blocks are distributed: a row for each second, or for parts of it where milliseconds are known. */
+/** The distribution of times between blocks: a row for each second, or for fractions if milliseconds are known. */
 export function spacingRows(sorted: readonly number[]): readonly SpacingRow[] {
   const low = quantile(sorted, 0.05);
   const high = quantile(sorted, 0.95);
@@ -39,7 +39,7 @@ function inRows(sorted: readonly number[], width: number, isWhole: boolean): rea
   return [...counts].toSorted(([a], [b]) => a - b).map(([row, count]) => ({ name: nameOf(row), count }));
 }
 
-/** The same seconds are in the same row, although 1.1 / 0.1 is less than 11. */
+/** The row of a time. Equal times share a row, although 1.1 / 0.1 is less than 11. */
 function rowOf(seconds: number, width: number): number {
   return Math.floor(seconds / width + 1e-9);
 }

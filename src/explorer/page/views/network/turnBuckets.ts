@@ -1,6 +1,6 @@
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
 
-/** Neighbouring blocks as one column of the heat map. */
+/** Adjacent blocks as one column of the heat map. */
 export interface Bucket {
   readonly first: number;
   readonly last: number;
@@ -14,8 +14,8 @@ export interface Bucket {
 const SIZES = [1, 2, 5, 10, 20, 25, 50, 100, 250, 500, 1_000];
 
 /**
- * The blocks in at most so many columns, and one, the oldest first. Columns begin at multiples of their size, so that a new block
- * changes the last one only.
+ * Divides the blocks into about `columns` columns, one more at most, the oldest first. Columns begin at multiples of their
+ * size, so that a new block changes only the last one.
  */
 export function bucketsOf(blocks: readonly DecidedBlock[], columns: number): readonly Bucket[] {
   const size = SIZES.find((each) => each * columns >= blocks.length) ?? blocks.length;
@@ -38,14 +38,14 @@ function bucketOf(blocks: readonly DecidedBlock[]): Bucket {
   };
 }
 
-/** How often each is there. */
+/** How often each name occurs. */
 export function countOf(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
 
-/** Today's validators by address, then those who were one among these blocks. */
+/** The current validators by address, then former ones of these blocks. */
 export function validatorsOf(blocks: readonly DecidedBlock[]): readonly string[] {
   const now = blocks[0]?.validators ?? [];
   const sets = new Set(blocks.map(({ validators }) => validators));

@@ -6,7 +6,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 import { whyUnmined } from "../../parts/whyUnmined.ts";
 
-/** Transactions sent to this node that no block takes; absent where there are none. */
+/** Transactions sent to this node that no block includes; absent if there are none. */
 export function Unmined({ node: { unmined, unminedCount } }: { readonly node: NodeStatus }) {
   if (unmined.length === 0) return null;
   const count = Number(unminedCount);

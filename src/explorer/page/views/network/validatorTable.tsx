@@ -69,7 +69,7 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
   );
 }
 
-/** What the blocks tell about a validator. */
+/** A validator's record in the blocks. */
 interface TurnRecord {
   readonly address: string;
   readonly proposed: number;

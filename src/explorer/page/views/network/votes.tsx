@@ -4,10 +4,10 @@ import { showNumber } from "../../format.ts";
 import { AccountLink, BlockLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
-/** Ballots of blocks that are listed. */
+/** Most votes in blocks that are listed. */
 const LISTED = 8;
 
-/** Votes on the set of validators: those without a majority yet, and the ballots in these blocks. */
+/** Votes on the validator set: those without a majority yet, and those in these blocks. */
 export function Votes({
   blocks,
   status,

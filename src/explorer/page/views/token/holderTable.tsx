@@ -3,7 +3,7 @@ import { AccountLink } from "../../parts/links.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 import { TokenAmount } from "../../parts/token.tsx";
 
-/** A table of holders, with their shares where amounts can be compared with a supply. */
+/** A table of holders, with their shares if amounts can be compared with a supply. */
 export function HolderTable({
   address,
   facts: { standard, totalSupply },
@@ -51,7 +51,7 @@ export function HolderTable({
   );
 }
 
-/** Share of the total supply, which the contract tells as well, and may tell wrongly. */
+/** Share of the total supply, which the contract also reports, and may report wrongly. */
 function showShare(balance: string | null, supply: bigint): string {
   if (balance === null) return "–";
   const share = (BigInt(balance) * 10_000n) / supply;

@@ -21,8 +21,8 @@ interface HoldersProps {
 }
 
 /**
- * Who holds the token at the head, as its contract answers. Amounts of a fungible token are compared; those of different ids
- * are not, so their holders are in the order of the index.
+ * The holders of the token at the head, as its contract answers. Amounts of a fungible token can be ranked; those of
+ * different ids cannot, so their holders are in the order of the index.
  */
 export function TokenHolders(props: HoldersProps) {
   const { address, facts, route } = props;
@@ -43,7 +43,7 @@ export function HoldersByBalance({
 }: HoldersProps & {
   readonly tokenId?: bigint;
   readonly path: string;
-  /** Where all of them are, if there are more than are ranked. */
+  /** Link to all holders, if there are more than are ranked. */
   readonly byAddress?: string;
 }) {
   const id = tokenId === undefined ? undefined : idQuantity(tokenId);

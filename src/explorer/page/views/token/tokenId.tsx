@@ -20,7 +20,7 @@ import type { Route } from "../../router.ts";
 import { HoldersByBalance } from "./holders.tsx";
 
 const PAGE = 25;
-/** Characters of a URI that are shown. Some are the picture itself. */
+/** Most characters of a URI that are shown. Some contain the picture itself. */
 const SHOWN = 2_000;
 
 interface IdProps {
@@ -30,7 +30,7 @@ interface IdProps {
   readonly route: Route;
 }
 
-/** One id of a token: whose it is, what its contract says of it, and who moved it. */
+/** One id of a token: its owner, its contract's description, and its transfers. */
 export function TokenIdView(props: IdProps) {
   const { address, facts, id } = props;
   const isOneOfAKind = facts.standard === "ERC-721";
@@ -70,7 +70,7 @@ function Owner({ address, id }: Pick<IdProps, "address" | "id">) {
   );
 }
 
-/** The contract's own text, which is shown and never followed: it may lead anywhere. */
+/** The contract's URI, which is shown but never followed: it may lead anywhere. */
 function Uri({
   address,
   id,
@@ -97,7 +97,7 @@ function Uri({
   );
 }
 
-/** Who moved it, the newest first; the first page follows the chain. */
+/** Transfers of the id, the newest first; the first page follows the chain. */
 function IdTransfers({ address, id, route }: IdProps) {
   const cursor = route.query.get("after");
   const height = useHeight();
@@ -128,7 +128,7 @@ function IdTransfers({ address, id, route }: IdProps) {
   );
 }
 
-/** What a transfer moved of one id: a batch may be of many. */
+/** The part of a transfer that concerns one id, because a batch may move many. */
 function ofId(transfer: TokenTransfer, id: bigint): TokenTransfer {
   const amounts = transfer.amounts.filter(({ tokenId }) => tokenId !== null && BigInt(tokenId) === id);
   return { ...transfer, amounts, isCut: false };

@@ -12,10 +12,10 @@ import type { Route } from "../../router.ts";
 
 const PAGE = 25;
 
-/** Who moved the token, the newest first; the first page follows the chain. */
+/** Transfers of the token, the newest first; the first page follows the chain. */
 export function TokenTransfers({ address, route }: { readonly address: string; readonly route: Route }) {
   const cursor = route.query.get("after");
-  // Known, since the token's page waits for it.
+  // The height is known, since the token's page waits for it.
   const height = useHeight();
   const found = useLoaded(
     () => call<ListPage<TokenTransfer>>("explorer_getTransfersOfToken", [address, { size: PAGE, cursor }]),

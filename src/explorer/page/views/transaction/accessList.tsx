@@ -3,10 +3,10 @@ import { showNumber } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
-/** Accounts that are shown, and slots of each. */
+/** Most accounts that are shown, and slots of each. */
 const SHOWN = 50;
 
-/** What a transaction paid for beforehand (EIP-2930); absent where it named nothing. */
+/** The access list of a transaction (EIP-2930); absent if it is empty. */
 export function AccessList({ list }: { readonly list: readonly AccessListEntry[] }) {
   if (list.length === 0) return null;
   const slots = list.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0);

@@ -9,14 +9,14 @@ import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 
-/** Authorizations that are shown at first, and with each further click: the node is asked who signed each. */
+/** Number of authorizations shown at first, and with each further click: the node recovers the signer of each. */
 const SHOWN = 10;
 
 interface AuthorizationsProps {
   readonly list: readonly Authorization[];
 }
 
-/** Lists the authorizations by which accounts let another's code run as theirs (EIP-7702); absent where there are none. */
+/** Lists the authorizations with which accounts let another's code run as theirs (EIP-7702); absent if there are none. */
 export function Authorizations({ list }: AuthorizationsProps) {
   return list.length === 0 ? null : <AuthorizationTable list={list} />;
 }
@@ -96,7 +96,7 @@ function Delegate({ address }: { readonly address: string }) {
   );
 }
 
-/** Shows the chain of an authorization; one for chain 0 holds on all chains. */
+/** Shows the chain of an authorization; chain 0 means all chains. */
 function ChainOf({
   authorization,
   own,

@@ -8,10 +8,10 @@ import { Problem } from "../../parts/notices.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 
-/** Calls that are shown. */
+/** Most calls that are shown. */
 const SHOWN = 400;
 
-/** The calls within a transaction, as a tree; absent where it made none. */
+/** The calls within a transaction, as a tree; absent if it made none. */
 export function CallTree({ traced: { value: frame, error } }: { readonly traced: Loaded<CallFrame> }) {
   if (error !== undefined)
     return (

@@ -6,10 +6,10 @@ import { Bytes } from "../../parts/bytes.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { DecodedValues } from "../../parts/values.tsx";
 
-/** Characters of input that are shown. */
+/** Most characters of input that are shown. */
 const SHOWN = 4_000;
 
-/** What the transaction was called with; absent where it only moved value. */
+/** The input of the transaction; absent if it only moved value. */
 export function Input({ transaction: { input, to } }: { readonly transaction: Transaction }) {
   const decoding = useDecoding();
   const known = useKnownContract(to);

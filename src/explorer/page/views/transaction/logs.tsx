@@ -8,10 +8,10 @@ import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { DecodedValues } from "../../parts/values.tsx";
 
-/** Logs that are shown at first, and with each further click. */
+/** Number of logs shown at first, and with each further click. */
 const SHOWN = 20;
 
-/** The events that contracts have told of. */
+/** The events that contracts have emitted. */
 export function Logs({ logs }: { readonly logs: readonly Log[] }) {
   const [shown, setShown] = useState(SHOWN);
   if (logs.length === 0) return null;

@@ -10,10 +10,13 @@ import { Loading, Problem } from "../../parts/notices.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 
-/** Accounts and slots that are shown. */
+/** Most accounts and slots that are shown. */
 const SHOWN = 100;
 
-/** What a transaction changed: balances, nonces, code and slots. Asked for by a click, since it is traced again. */
+/**
+ * The state changes of a transaction: balances, nonces, code and slots. They need a click, because the transaction is traced
+ * again.
+ */
 export function StateChanges({ hash }: { readonly hash: string }) {
   const [isWanted, setWanted] = useState(false);
   return (
@@ -89,7 +92,7 @@ function AccountChanges({ before, after }: { readonly before: AccountState; read
 
 const ZERO = `0x${"0".repeat(64)}`;
 
-/** In the mode of differences, `after` has what changed only, and a slot that became zero is missing there. */
+/** The changes of an account. In diff mode, `after` has only changed values, and lacks a slot that became zero. */
 function changesOf(before: AccountState, after: AccountState): readonly Change[] {
   const changes: Change[] = [];
   if (after.balance !== undefined)
@@ -123,7 +126,7 @@ function showCode(code: string): string {
     : `that of ${showShortHex(withChecksum(delegate))}`;
 }
 
-/** Shows a slot without leading zeros, cut where it is long. */
+/** Formats a slot without leading zeros, shortened if it is long. */
 function shortSlot(word: string): string {
   const digits = word.slice(2).replace(/^0+(?=.)/, "");
   return digits.length > 20 ? `0x${digits.slice(0, 8)}…${digits.slice(-8)}` : `0x${digits}`;

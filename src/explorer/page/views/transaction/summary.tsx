@@ -18,11 +18,11 @@ import { whyUnmined } from "../../parts/whyUnmined.ts";
 interface SummaryProps {
   readonly transaction: Transaction;
   readonly receipt: Receipt | null;
-  /** What the transaction called, once that is known. */
+  /** The outermost call of the transaction, once it is known. */
   readonly frame: CallFrame | undefined;
 }
 
-/** Status, place, value and fee. */
+/** Status, position, value and fee of the transaction. */
 export function Summary({ transaction, receipt, frame }: SummaryProps) {
   return (
     <Panel title="Summary" aside={<Status receipt={receipt} />}>
@@ -66,7 +66,7 @@ function Status({ receipt }: Pick<SummaryProps, "receipt">) {
   );
 }
 
-/** Why it waits; absent while it is not known to wait for long, or waits for another of its sender. */
+/** Why the transaction waits; absent if it has not waited for long, or waits for another one of its sender. */
 function Waiting({ hash }: { readonly hash: string }) {
   const node = useLoadedAtHead(() => call<NodeStatus>("explorer_getNodeStatus"), []);
   const unmined = node.value?.unmined.find((one) => one.hash === hash);
@@ -123,7 +123,7 @@ function Fee({ transaction, receipt }: { readonly transaction: Transaction; read
   );
 }
 
-/** Why it failed, in the contract's words where it gave any. */
+/** Why the transaction failed, in the contract's words if it gave any. */
 function Failure({ transaction, frame }: { readonly transaction: Transaction; readonly frame: CallFrame }) {
   const decoding = useDecoding();
   const known = useKnownContract(transaction.to);

@@ -5,10 +5,10 @@ import { showNumber } from "../../format.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 
-/** Transfers that are shown at first, and with each further click. */
+/** Number of transfers shown at first, and with each further click. */
 const SHOWN = 20;
 
-/** The tokens that a transaction moved, by its logs; absent where it moved none. */
+/** The token transfers of a transaction, from its logs; absent if it has none. */
 export function Transfers({ receipt: { transactionHash, logs } }: { readonly receipt: Receipt }) {
   const [shown, setShown] = useState(SHOWN);
   const transfers = logs.flatMap((log, index) => {
