@@ -15,16 +15,16 @@ import { inlineReader } from "./inlineReader.ts";
 import { CALL_SLICE_MS, SliceCosts } from "./sliceCosts.ts";
 
 /**
- * Runs short calls on the thread that was asked, since most calls take less time than sending them to a worker. A call that
- * exceeds its slice is aborted and started again on a worker, which can be terminated.
+ * Runs short calls on the thread that received them, since most calls take less time than sending them to a worker. A call
+ * that exceeds its slice is aborted and restarted on a worker, which can be terminated.
  *
  *     run ──> small, and ──> queue, by client ──> run inline ──> result
  *             expected to be short                    └── over its slice, recorded ──> worker pool
  *             └── otherwise ──> worker pool
  *
- * Invariants: results are the same as on a worker · a call holds the event loop for CALL_SLICE_MS (sliceCosts.ts), plus one step
- * between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS (callSlice.ts) of one event-loop cycle, and then wait for the
- * next one.
+ * Invariants: results are the same as on a worker · a call holds the event loop for CALL_SLICE_MS (sliceCosts.ts), plus one
+ * step between two deadline checks (yieldPolicy.ts) · calls take at most SLICE_MS (callSlice.ts) of one event-loop cycle,
+ * and then wait for the next one.
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
@@ -110,7 +110,7 @@ export class InlineCalls implements Simulator {
     }
   }
 
-  /** Undefined when the call cannot run inline, is over its slice, or failed; the worker pool then runs it. */
+  /** Runs a call inline; undefined when it cannot run inline, exceeds its slice, or failed: the worker pool then runs it. */
   private async runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
     const { costs } = this;
     const { chain, nowMs } = this.parts;

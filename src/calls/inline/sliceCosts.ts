@@ -1,17 +1,17 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
 
-/** Time for one call. One that needs more is begun anew on a thread that can be terminated, which costs it that time. */
+/** Time for one call. A call that needs more is restarted on a thread that can be terminated, and loses that time. */
 export const CALL_SLICE_MS = 4;
 
-/** What is remembered of the calls of a name that did not end within a slice. */
+/** The record of a name whose calls did not end within a slice. */
 interface Pauses {
-  /** Number of pauses, less completed calls since. */
+  /** Number of pauses, minus completed calls since. */
   pauses: number;
-  /** Before then, calls of the name do not run inline. */
+  /** Time before which calls of the name do not run inline. */
   retryAtMs: number;
 }
 
-/** Maximum number of names kept, the last used ones. */
+/** Maximum number of names kept, the most recently used. */
 const NAMES_LIMIT = 4096;
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 10_000;

@@ -43,7 +43,7 @@ export interface EndpointParts {
   /** How long a node may be away. */
   readonly giveUpAfterMs: number;
   readonly stop: AbortSignal;
-  /** Resolves after that time, or throws the reason of the stop. */
+  /** Resolves after `milliseconds`, or throws the reason of the stop. */
   sleep(milliseconds: number): Promise<void>;
   readonly nowMs: () => number;
   /** Called for each request that failed and will be sent again. */

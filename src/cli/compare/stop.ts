@@ -6,7 +6,7 @@ export class Stopped extends Error {
 export interface Stop {
   /** Aborted with a Stopped. */
   readonly signal: AbortSignal;
-  /** Resolves after that time; throws Stopped at once when stopped. */
+  /** Resolves after `milliseconds`; throws Stopped at once when stopped. */
   sleep(milliseconds: number): Promise<void>;
 }
 

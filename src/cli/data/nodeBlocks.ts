@@ -22,7 +22,7 @@ export interface BlockSource {
   readonly needs: ReadonlySet<Need>;
   /** The pace, which is updated with each block of the export. */
   readonly pace: Pace;
-  /** Resolves after that time, or throws the reason of a stop. */
+  /** Resolves after `milliseconds`, or throws the reason of a stop. */
   sleep(milliseconds: number): Promise<void>;
 }
 
