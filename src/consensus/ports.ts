@@ -53,6 +53,7 @@ export interface RemoteSigner {
   sign(request: SignatureRequest, signal: AbortSignal): Promise<Signature | undefined>;
 }
 
+/** Searches our chain for blocks that our key has signed. */
 export interface OwnSeals {
   /** The block of that number if it has our seal, or was decided in a round whose proposer we are. */
   find(number: bigint): OwnSeal | undefined;
