@@ -1,18 +1,13 @@
+import type { ExplorerSettings } from "../explorer/server.ts";
 import type { FaucetTerms } from "../faucet/gift.ts";
+import type { ConnectionLimits } from "../rpc/server/connectionLimits.ts";
 import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import { readFaucet } from "./faucetSettings.ts";
 import type { OptionValues } from "./options.ts";
 import { shownPoolSize } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
-import type {
-  ExplorerSettings,
-  FaucetSettings,
-  HttpSettings,
-  MetricsSettings,
-  RpcAnswerSettings,
-  WebSocketSettings,
-} from "./settings.ts";
+import type { FaucetSettings, MetricsSettings, RpcAnswerSettings, Settings } from "./settings.ts";
 import { type Encryption, readTls } from "./tlsSettings.ts";
 
 /** What was read from the files that options of the servers name. */
@@ -40,7 +35,10 @@ export function readServerFiles(
 }
 
 /** The JSON-RPC server over HTTP. */
-export function httpSettings(values: OptionValues, { authentication, tls }: ServerFiles): HttpSettings {
+export function httpSettings(
+  values: OptionValues,
+  { authentication, tls }: ServerFiles,
+): NonNullable<Settings["http"]> {
   const maxBatchSize = values["rpc-http-max-batch-size"];
   const corsOrigins = values["rpc-http-cors-origins"];
   return {
@@ -55,7 +53,7 @@ export function httpSettings(values: OptionValues, { authentication, tls }: Serv
     authentication: authentication.http,
     tls: tls.http,
     corsOrigins,
-    maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
+    maxBatchSize: maxBatchSize > 0 ? maxBatchSize : undefined,
     maxBodyBytes: values["rpc-http-max-request-content-length"],
     isPrettyPrinted: values["json-pretty-print-enabled"],
   };
@@ -65,7 +63,7 @@ export function httpSettings(values: OptionValues, { authentication, tls }: Serv
 export function webSocketSettings(
   values: OptionValues,
   { authentication, tls }: ServerFiles,
-): WebSocketSettings {
+): NonNullable<Settings["webSocket"]> {
   return {
     ...perAddress(values, values["rpc-ws-max-active-connections"]),
     trustedOrigins: values["rpc-ws-origins"],
@@ -153,7 +151,7 @@ export function metricsSettings(values: OptionValues): MetricsSettings | undefin
 function perAddress(
   values: OptionValues,
   maxConnections: number,
-): Pick<HttpSettings, "maxConnectionsPerAddress" | "proxyAddresses"> {
+): Pick<ConnectionLimits, "maxConnectionsPerAddress" | "proxyAddresses"> {
   const share = Math.max(1, Math.floor(maxConnections * 0.75));
   return {
     maxConnectionsPerAddress: values["rpc-max-connections-per-address"] ?? share,

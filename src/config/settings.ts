@@ -1,11 +1,13 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { ExplorerSettings } from "../explorer/server.ts";
 import type { FaucetTerms } from "../faucet/gift.ts";
 import type { TreeUrl } from "../network/discovery/treeUrl.ts";
 import type { MetricCategory } from "../observability/categories.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
-import type { TlsRules } from "../rpc/server/tls/tlsRules.ts";
+import type { HttpSettings } from "../rpc/server/http.ts";
+import type { WebSocketSettings } from "../rpc/server/websocket.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
 import type { Enode, HostNames } from "./enode.ts";
@@ -34,9 +36,9 @@ export interface Settings {
   readonly pidFile?: string;
   readonly logging: LoggingSettings;
   /** Undefined when the server is off. */
-  readonly http: HttpSettings | undefined;
+  readonly http: (HttpSettings & OfferSettings) | undefined;
   /** Undefined when the server is off. */
-  readonly webSocket: WebSocketSettings | undefined;
+  readonly webSocket: (WebSocketSettings & OfferSettings) | undefined;
   /** Undefined when the explorer is off. */
   readonly explorer: ExplorerSettings | undefined;
   /** Undefined when the faucet is off. */
@@ -137,62 +139,17 @@ export interface NodeKeySettings {
   readonly initialKey?: Uint8Array;
 }
 
-export interface HttpSettings extends RpcServerSettings {
-  /** ["*"] for any origin, [] for none, else patterns that are joined into one regular expression. */
-  readonly corsOrigins: readonly string[];
-  /** Largest number of requests in one batch; undefined for no limit. */
-  readonly maxBatchSize: number | undefined;
-  readonly maxBodyBytes: number;
-  /** Indent responses. */
-  readonly isPrettyPrinted: boolean;
-}
-
-export interface WebSocketSettings extends RpcServerSettings {
-  /** A message may have four times this size. */
-  readonly maxFrameBytes: number;
-}
-
-export interface RpcServerSettings {
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
+/** What a server of JSON-RPC offers, and to whom. */
+export interface OfferSettings {
   readonly groups: readonly ApiGroup[];
-  /** ["*"] for any host, [] for none, else names without ports. */
-  readonly hostAllowlist: readonly string[];
-  /** Origins whose pages may change the node, written in full; patterns and * match nothing. */
-  readonly trustedOrigins: readonly string[];
-  readonly maxConnections: number;
-  /** Connection limit of one remote address. */
-  readonly maxConnectionsPerAddress: number;
-  /** TLS handshakes under way in a thread, where open files are short; otherwise not given. */
-  readonly maxHandshakes?: number;
-  /** Addresses of proxies, which the limit per address does not apply to. */
-  readonly proxyAddresses: readonly string[];
-  /** Time limit of one request. */
-  readonly timeoutMs: number;
   /** Undefined where everybody may call. */
   readonly authentication: AuthenticationSettings | undefined;
-  /** Undefined where connections are not encrypted. */
-  readonly tls: TlsRules | undefined;
 }
 
 /** The faucet, which is asked on the explorer's port. */
 export interface FaucetSettings extends FaucetTerms {
   /** 32 bytes. */
   readonly privateKey: Uint8Array;
-}
-
-export interface ExplorerSettings
-  extends Pick<
-    RpcServerSettings,
-    "host" | "port" | "hostAllowlist" | "maxConnections" | "maxConnectionsPerAddress" | "proxyAddresses"
-  > {
-  /** Proxies by whose X-Forwarded-For visitors are told apart: IP addresses, or `localhost`. */
-  readonly visitorProxies: readonly string[];
-  /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
-  readonly isAnyPortFine: boolean;
-  /** Undefined where the faucet is off. */
-  readonly faucet: FaucetTerms | undefined;
 }
 
 /** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */

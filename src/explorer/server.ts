@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FaucetTerms } from "../faucet/gift.ts";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
 import type { Result } from "../primitives/result.ts";
@@ -10,7 +11,7 @@ import type { CallerTime } from "../rpc/server/callerTime.ts";
 import { createHttpRequestHandler } from "../rpc/server/httpRequests.ts";
 import { respondNotAllowed, respondRefusal } from "../rpc/server/httpResponse.ts";
 import { FRAMES_PER_MESSAGE, KEEP_ALIVE_MS, STUCK_READER_MS } from "../rpc/server/limits.ts";
-import { Listener, type ListenerSettings } from "../rpc/server/listener.ts";
+import { Listener, type ListenerParts, type PortSettings } from "../rpc/server/listener.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
 import { createProxyRule, type HostRule, siteOf } from "../rpc/server/remoteHost.ts";
@@ -34,13 +35,16 @@ import { visitorHost } from "./visitorHost.ts";
  *
  * It reaches the node only over JSON-RPC, and offers a fixed list of methods (offer.ts) within a budget (budget.ts).
  */
-export interface ExplorerServerSettings
-  extends Omit<ListenerSettings, "tls" | "limitOption" | "keepAliveMs" | "idleMs"> {
-  /** Proxies whose X-Forwarded-For distinguishes visitors. */
+export interface ExplorerSettings extends Omit<PortSettings, "tls"> {
+  /** Proxies whose X-Forwarded-For distinguishes visitors: IP addresses, or `localhost`. */
   readonly visitorProxies: readonly string[];
+  /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
+  readonly isAnyPortFine: boolean;
+  /** Undefined where the faucet is off. */
+  readonly faucet: FaucetTerms | undefined;
 }
 
-export interface ExplorerServerParts {
+export interface ExplorerServerParts extends Pick<ListenerParts, "current" | "socket" | "shared"> {
   readonly methods: readonly RpcMethod[];
   readonly backend: RpcBackend;
   readonly reader: MessageReader;
@@ -48,13 +52,13 @@ export interface ExplorerServerParts {
   readonly metrics?: RpcMetrics | undefined;
   readonly totals?: SharedTotals | undefined;
   readonly callerTime?: CallerTime | undefined;
-  /** The faucet; absent if it is off. */
-  readonly faucet?: Omit<FaucetServer, "hostOf"> | undefined;
+  /** Gives the faucet's coin away, where it is on. */
+  readonly give: FaucetServer["give"];
   readonly clock?: Clock;
 }
 
 export async function openExplorerServer(
-  settings: ExplorerServerSettings,
+  settings: ExplorerSettings,
   parts: ExplorerServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { backend, reader, logger, metrics, callerTime } = parts;
@@ -66,7 +70,7 @@ export async function openExplorerServer(
       keepAliveMs: KEEP_ALIVE_MS,
       idleMs: ANSWER_MS + STUCK_READER_MS,
     },
-    { logger, metrics },
+    parts,
   );
   const isShared = sharedHosts([...settings.proxyAddresses, ...settings.visitorProxies]);
   const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
@@ -76,8 +80,8 @@ export async function openExplorerServer(
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);
   const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf, callerTime };
   const { pipelines } = listener;
-  const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines });
-  const faucet = openFaucet(parts, hostOf, budget);
+  const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines, isForeign });
+  const faucet = openFaucet(settings.faucet, { give: parts.give, hostOf }, budget);
   const pages = await openPages();
   listener.onRequest(createRequestHandler({ pages, rpc, faucet, logger, metrics }));
   listener.onUpgrade(WEB_SOCKET_SETTINGS, answering, {
@@ -88,13 +92,14 @@ export async function openExplorerServer(
 }
 
 /** The port's own pages are not foreign, and others have already been refused. */
+const isForeign = (): boolean => false;
+
 const HTTP_SETTINGS = {
   maxBodyBytes: BODY_BYTES,
   maxBatchSize: BATCH_SIZE,
   timeoutMs: ANSWER_MS,
-  isPretty: false,
+  isPrettyPrinted: false,
   unreadLimitBytes: UNREAD_BYTES,
-  isForeign: () => false,
 };
 
 const WEB_SOCKET_SETTINGS = {
@@ -113,14 +118,14 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 
 /** Answers for the faucet, within the budget of its visitors; undefined if it is off. */
 function openFaucet(
-  { faucet }: Pick<ExplorerServerParts, "faucet">,
-  hostOf: HostRule,
+  terms: FaucetTerms | undefined,
+  parts: Omit<FaucetServer, "terms">,
   budget: Budget,
 ): RequestHandler | undefined {
-  if (faucet === undefined) return undefined;
-  const answering = { ...faucet, hostOf };
+  if (terms === undefined) return undefined;
+  const answering = { ...parts, terms };
   return (request, response) => {
-    if (budget.spend(hostOf(request), GIFT_COST)) answerFaucet(answering, request, response);
+    if (budget.spend(parts.hostOf(request), GIFT_COST)) answerFaucet(answering, request, response);
     else respondRefusal(response, 429, "Too many requests.");
   };
 }

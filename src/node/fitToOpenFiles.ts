@@ -1,5 +1,6 @@
-import type { RpcServerSettings, Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { ConnectionLimits } from "../rpc/server/connectionLimits.ts";
 import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
 
 type ConfiguredServers = Pick<Settings, "http" | "webSocket" | "explorer">;
@@ -35,9 +36,7 @@ export function fitToOpenFiles(
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * limit) / wanted));
   const maxHandshakes = share(HANDSHAKES);
-  const withShare = <D extends Pick<RpcServerSettings, "maxConnections" | "maxConnectionsPerAddress">>(
-    server: D,
-  ): D => ({
+  const withShare = <D extends ConnectionLimits>(server: D): D => ({
     ...server,
     maxConnections: share(server.maxConnections),
     maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),

@@ -131,6 +131,12 @@ describe("without any options", () => {
     expect(settings({ environment: { IBEX_BLOCK_HISTORY: "All" } }).blockHistory).toBe(undefined);
   });
 
+  it("a batch has no limit of requests where the limit is not positive", () => {
+    const limitOf = (size: number) =>
+      settings({ options: ["rpc-http-enabled=true", `rpc-http-max-batch-size=${size}`] }).http?.maxBatchSize;
+    expect([limitOf(-1), limitOf(0), limitOf(5)]).toEqual([undefined, undefined, 5]);
+  });
+
   it("every block is kept with BONSAI", () => {
     expect(settings({ options: ["data-storage-format=BONSAI"] }).blockHistory).toBe(undefined);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Simulator } from "../../src/execution/simulation/callRequest.ts";
 import { ALL_BURST, HOST_BURST, TRACE_BYTES, UNREAD_BYTES } from "../../src/explorer/limits.ts";
 import { PAGE_FILES } from "../../src/explorer/pageFiles.ts";
-import { type ExplorerServerSettings, openExplorerServer } from "../../src/explorer/server.ts";
+import { type ExplorerSettings, openExplorerServer } from "../../src/explorer/server.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { type Clock, durationClock, systemClock } from "../../src/primitives/clock.ts";
 import { toHex } from "../../src/primitives/hex.ts";
@@ -17,14 +17,16 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { ask, aWebSocketClient, type HttpRequest } from "../rpc/server/servers.ts";
 
-const SETTINGS: ExplorerServerSettings = {
+const SETTINGS: ExplorerSettings = {
   host: "127.0.0.1",
   port: 0,
-  maxActiveConnections: 20,
+  maxConnections: 20,
   maxConnectionsPerAddress: 15,
   proxyAddresses: [],
   visitorProxies: [],
-  allowedHosts: () => ["localhost", "127.0.0.1"],
+  isAnyPortFine: false,
+  faucet: undefined,
+  hostAllowlist: ["localhost", "127.0.0.1"],
 };
 
 const TRACED = aTransaction();
@@ -42,7 +44,7 @@ async function anExplorer({
   tracer,
   clock,
   ...settings
-}: Partial<ExplorerServerSettings> & {
+}: Partial<ExplorerSettings> & {
   readonly tracer?: Tracer;
   readonly clock?: Clock;
 } = {}): Promise<RpcServer> {
@@ -69,6 +71,7 @@ async function anExplorer({
       backend,
       reader: new MessageReader(systemClock),
       logger: silentLogger,
+      give: () => Promise.reject(new Error("there is no faucet in this test")),
       ...(clock && { clock }),
     },
   );

@@ -86,7 +86,7 @@ describe("refused requests and connections are counted by reason", () => {
   it("connections above the limit, on both servers, and upgrades with a wrong host", async () => {
     const { metrics, dispatcher, rejected } = counted();
     for (const open of [anHttpServer, aWebSocketServer]) {
-      const server = await open(dispatcher, { maxActiveConnections: 1 }, { metrics });
+      const server = await open(dispatcher, { maxConnections: 1 }, { metrics });
       const first = net.connect(server.port, "127.0.0.1");
       onTestFinished(() => void first.destroy());
       await once(first, "connect");

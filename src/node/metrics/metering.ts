@@ -1,7 +1,7 @@
 import type { AccountIndex } from "../../accounts/accountIndex.ts";
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { Chain } from "../../chain/createChain.ts";
-import type { MetricsSettings, Settings } from "../../config/settings.ts";
+import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
@@ -79,8 +79,8 @@ export async function openMetering(
     });
   }
   const { access } = parts;
-  const allowedHosts = (): readonly string[] => access.now.metrics?.server?.hostAllowlist ?? [];
-  const opened = await openMetricsServer(server, { ...outputParts, allowedHosts });
+  const current = (): MetricsServerSettings => access.now.metrics?.server ?? server;
+  const opened = await openMetricsServer(server, { metrics, logger: parts.logger, current });
   if (!opened.ok) {
     stopMeasuring();
     return nameOption(opened, "--metrics");

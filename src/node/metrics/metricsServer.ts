@@ -14,7 +14,7 @@ import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
  * that another one can scrape in any case; one that sends no whole request makes room for the next.
  */
 const LIMITS: ConnectionLimits = {
-  maxActiveConnections: 32,
+  maxConnections: 32,
   maxConnectionsPerAddress: 16,
   proxyAddresses: [],
 };
@@ -22,8 +22,8 @@ const LIMITS: ConnectionLimits = {
 export interface MetricsServerParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Read for each request; those of the settings by default. */
-  readonly allowedHosts?: () => readonly string[];
+  /** The settings of now, asked for each request; those of the start if not given. */
+  readonly current?: () => MetricsServerSettings;
 }
 
 /**
@@ -31,20 +31,20 @@ export interface MetricsServerParts {
  * so a slow scraper only holds that text, until the idle timeout closes its connection.
  */
 export async function openMetricsServer(
-  { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
-  { metrics, logger, allowedHosts = () => hostAllowlist }: MetricsServerParts,
+  settings: MetricsServerSettings,
+  { metrics, ...parts }: MetricsServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { logger } = parts;
+  const { idleTimeoutMs } = settings;
   const listener = new Listener(
     {
       ...LIMITS,
-      host,
-      port,
-      allowedHosts,
+      ...settings,
       limitOption: undefined,
       keepAliveMs: idleTimeoutMs,
       idleMs: idleTimeoutMs,
     },
-    { logger },
+    parts,
   );
   listener.onRequest(answer);
 

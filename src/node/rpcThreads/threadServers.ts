@@ -1,5 +1,3 @@
-import type { ExplorerSettings, HttpSettings, WebSocketSettings } from "../../config/settings.ts";
-import type { GiftRequest } from "../../faucet/gift.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
@@ -23,7 +21,7 @@ import { createSubscriptionMethods, type SubscriptionPorts } from "../../rpc/sub
 import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
 import type { MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
 import { serverGate } from "../access/serverGate.ts";
-import { httpServerSettings, offered, webSocketServerSettings } from "../callerAccess.ts";
+import { offered } from "../callerAccess.ts";
 import type { OpenMessage, RpcThreadData, ServerName, ServerSettings } from "./threadData.ts";
 
 export interface ThreadServerParts {
@@ -87,25 +85,22 @@ export async function openThreadServers(
 async function openHttp(
   data: ThreadServerData,
   socket: number,
-  access: () => HttpSettings | undefined,
+  access: () => ServerSettings["http"],
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
-  const current = (): HttpSettings => access() ?? configured;
+  const current = () => access() ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
   const readiness = async (query: URLSearchParams): Promise<Objections> => {
     const objections = await main.ask({ kind: "readiness", query: query.toString() });
     return objections === "busy" ? ["too many requests wait"] : objections;
   };
-  const shared = shareHosts(data.held.http, data.index);
-  const settings = {
-    ...httpServerSettings(configured, current),
-    socket: listening("http", socket, main),
-    shared,
-  };
   const gate = await serverGate(configured, current, gateParts("http", data, parts));
-  return openHttpServer(settings, {
+  return openHttpServer(configured, {
+    current,
+    socket: listening("http", socket, main),
+    shared: shareHosts(data.held.http, data.index),
     dispatcher,
     readiness,
     reader,
@@ -121,23 +116,20 @@ async function openHttp(
 async function openWebSocket(
   data: ThreadServerData,
   socket: number,
-  access: () => WebSocketSettings | undefined,
+  access: () => ServerSettings["webSocket"],
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
-  const current = (): WebSocketSettings => access() ?? configured;
+  const current = () => access() ?? configured;
   const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
-  const shared = shareHosts(data.held.webSocket, data.index);
-  const settings = {
-    ...webSocketServerSettings(configured, current),
-    socket: listening("webSocket", socket, main),
-    shared,
-    sharedPages: shareHosts(data.held.pages, data.index),
-  };
   const gate = await serverGate(configured, current, gateParts("webSocket", data, parts));
-  return openWebSocketServer(settings, {
+  return openWebSocketServer(configured, {
+    current,
+    socket: listening("webSocket", socket, main),
+    shared: shareHosts(data.held.webSocket, data.index),
+    sharedPages: shareHosts(data.held.pages, data.index),
     dispatcher,
     reader,
     callerTime,
@@ -154,28 +146,21 @@ async function openWebSocket(
 async function openExplorer(
   data: ThreadServerData,
   descriptor: number,
-  access: () => ExplorerSettings | undefined,
+  access: () => ServerSettings["explorer"],
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const configured = expectDefined(data.servers.explorer, "the settings of the explorer");
-  const { host, port, maxConnections, maxConnectionsPerAddress, proxyAddresses, visitorProxies } = configured;
   // Not loaded by the other threads.
   const { openExplorerServer } = await import("../../explorer/server.ts");
-  const settings = {
-    host,
-    port,
-    socket: { descriptor },
-    maxActiveConnections: maxConnections,
-    maxConnectionsPerAddress,
-    proxyAddresses,
-    visitorProxies,
-    shared: shareHosts(data.held.explorer, data.index),
-    allowedHosts: () => (access() ?? configured).hostAllowlist,
-  };
   const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
-  const terms = configured.faucet;
-  const faucet = terms && { terms, give: (gift: GiftRequest) => parts.main.ask({ kind: "gift", gift }) };
-  return openExplorerServer(settings, { ...parts, methods, faucet });
+  return openExplorerServer(configured, {
+    ...parts,
+    current: () => access() ?? configured,
+    socket: { descriptor },
+    shared: shareHosts(data.held.explorer, data.index),
+    methods,
+    give: (gift) => parts.main.ask({ kind: "gift", gift }),
+  });
 }
 
 function subscriptionsOf(

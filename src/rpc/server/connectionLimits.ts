@@ -9,22 +9,23 @@ import type { SharedHosts } from "./sharedHosts.ts";
 import { HANDSHAKES } from "./tls/handshakeLimits.ts";
 
 export interface ConnectionLimits {
-  readonly maxActiveConnections: number;
+  readonly maxConnections: number;
   /** Limit for one remote address, or one IPv6 network (remoteHost.ts). */
   readonly maxConnectionsPerAddress: number;
-  /** TLS handshakes under way; HANDSHAKES if not given. */
+  /** TLS handshakes under way, given where open files are short; HANDSHAKES otherwise. */
   readonly maxHandshakes?: number | undefined;
   /** IP addresses, or `localhost`, that many clients may share; exempt from the limit per address. */
   readonly proxyAddresses: readonly string[];
-  /** For tests; ARRIVAL_TIMES if not given. */
-  readonly arrivalTimes?: ArrivalTimes;
-  /** The connections of the other threads that serve the port. */
+}
+
+/** What other threads that serve the port have. */
+export interface SharedConnections {
   readonly shared?: SharedHosts | undefined;
-  /** The connections of foreign pages among those of the other threads. */
+  /** Those of foreign pages among them. */
   readonly sharedPages?: SharedHosts | undefined;
 }
 
-export interface LimitingParts {
+export interface LimitingParts extends SharedConnections {
   /** The command-line option that sets the limit; undefined where none does. */
   readonly option: string | undefined;
   readonly logger: Logger;
@@ -32,6 +33,8 @@ export interface LimitingParts {
   readonly onRefused: () => void;
   /** With TLS, connections count from the end of their handshake on; those before have limits of their own. */
   readonly isTls: boolean;
+  /** For tests; ARRIVAL_TIMES if not given. */
+  readonly arrivalTimes?: ArrivalTimes | undefined;
 }
 
 /**
@@ -45,10 +48,11 @@ export function limitConnections(
   limits: ConnectionLimits,
   parts: LimitingParts,
 ): LimitedConnections {
-  const { arrivalTimes = ARRIVAL_TIMES, maxHandshakes = HANDSHAKES } = limits;
+  const { maxHandshakes = HANDSHAKES } = limits;
+  const { arrivalTimes = ARRIVAL_TIMES } = parts;
   const connections = new LimitedConnections(server, limits, parts);
   // A few more are accepted so that one of the open connections can be replaced.
-  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE + (parts.isTls ? maxHandshakes : 0);
+  server.maxConnections = limits.maxConnections + ROOM_TO_CHOOSE + (parts.isTls ? maxHandshakes : 0);
   server.on("drop", (connection) => {
     parts.onRefused();
     logRefusal(parts.logger, "too many connections", connection?.remoteAddress);
@@ -65,17 +69,20 @@ export function limitConnections(
 /** The open connections of a server, and which of them a new one may replace. */
 export class LimitedConnections implements OpenConnections {
   private readonly limits: ConnectionLimits;
+  private readonly sharing: SharedConnections;
   private readonly logger: Logger;
   private readonly onRefused: () => void;
   private readonly logRefused: (remoteAddress: string | undefined) => void;
   private readonly isProxy: (remoteAddress: string | undefined) => boolean;
   private readonly open = new Map<Socket, OpenConnection>();
 
-  constructor(server: Server, limits: ConnectionLimits, { option, logger, onRefused }: LimitingParts) {
+  constructor(server: Server, limits: ConnectionLimits, parts: LimitingParts) {
+    const { option, logger, onRefused } = parts;
     this.limits = limits;
+    this.sharing = parts;
     this.logger = logger;
     this.onRefused = onRefused;
-    this.logRefused = logRefusedConnections(server, { limit: limits.maxActiveConnections, option }, logger);
+    this.logRefused = logRefusedConnections(server, { limit: limits.maxConnections, option }, logger);
     this.isProxy = createProxyRule(limits.proxyAddresses);
   }
 
@@ -84,7 +91,7 @@ export class LimitedConnections implements OpenConnections {
   }
 
   add(socket: Socket): void {
-    const { shared, sharedPages } = this.limits;
+    const { shared, sharedPages } = this.sharing;
     const remoteHost = remoteHostOf(socket.remoteAddress);
     // Counted first: two threads that accept at one time may both refuse, but never both take the last place.
     shared?.add(remoteHost, 1);
@@ -128,7 +135,8 @@ export class LimitedConnections implements OpenConnections {
     const connection = this.open.get(socket);
     if (connection === undefined) return false;
     const { remoteHost } = connection;
-    const { maxConnectionsPerAddress, sharedPages } = this.limits;
+    const { maxConnectionsPerAddress } = this.limits;
+    const { sharedPages } = this.sharing;
     sharedPages?.add(remoteHost, 1);
     const own = [...this.open.values()].filter((other) => other.isPage && other.remoteHost === remoteHost);
     if (own.length + (sharedPages?.othersOf(remoteHost) ?? 0) >= maxConnectionsPerAddress) {
@@ -145,14 +153,15 @@ export class LimitedConnections implements OpenConnections {
   }
 
   private admits(socket: Socket, remoteHost: string): boolean {
-    const { maxActiveConnections, maxConnectionsPerAddress, shared } = this.limits;
+    const { maxConnections, maxConnectionsPerAddress } = this.limits;
+    const { shared } = this.sharing;
     if (!this.isProxy(socket.remoteAddress)) {
       const own = [...this.open.values()].filter((connection) => connection.remoteHost === remoteHost);
       const others = shared?.othersOf(remoteHost) ?? 0;
       if (own.length + others >= maxConnectionsPerAddress && !this.makeRoom(own)) return false;
     }
     const others = shared?.others ?? 0;
-    return this.open.size + others < maxActiveConnections || this.makeRoom([...this.open.values()]);
+    return this.open.size + others < maxConnections || this.makeRoom([...this.open.values()]);
   }
 
   private makeRoom(among: readonly OpenConnection[]): boolean {

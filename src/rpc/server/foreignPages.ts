@@ -11,18 +11,21 @@ import { hostName } from "./hostAllowlist.ts";
  */
 export type ForeignRule = (headers: IncomingMessage["headers"]) => boolean;
 
+export interface TrustSettings {
+  /** Origins whose pages may change the node, written in full; patterns and * match nothing. */
+  readonly trustedOrigins: readonly string[];
+  readonly hostAllowlist: readonly string[];
+}
+
 /**
  * Two kinds of pages are not foreign: those whose origin the operator listed literally, and those with the same scheme,
  * host and port as the request. `*`, `null` and patterns trust no page. A Host name counts only when the operator allowed
  * it by name, because the owner of any name can point it here (DNS rebinding).
  */
-export function createForeignRule(
-  trustedOrigins: readonly string[],
-  allowedHosts: readonly string[],
-): ForeignRule {
+export function createForeignRule({ trustedOrigins, hostAllowlist }: TrustSettings): ForeignRule {
   const trusted = new Set(trustedOrigins.map((origin) => origin.replaceAll("\\", "").toLowerCase()));
   for (const origin of NEVER_TRUSTED) trusted.delete(origin);
-  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const hosts = new Set(hostAllowlist.map((host) => host.toLowerCase()));
 
   function isOwn(origin: string, host = ""): boolean {
     // A proxy in front of the node may terminate TLS and leave Host as it is.

@@ -5,17 +5,16 @@ import type { Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
+import { createForeignRule, type ForeignRule, type TrustSettings } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { respondHostRefused, respondProbeRefused } from "./hostRefusal.ts";
 import { createHttpRequestHandler, type HttpRequestParts, type HttpRequestSettings } from "./httpRequests.ts";
 import { respondNotAllowed, respondNotFound, respondRefusal, respondUntyped } from "./httpResponse.ts";
 import { KEEP_ALIVE_MS, STUCK_READER_MS } from "./limits.ts";
-import { Listener, type ListenerSettings } from "./listener.ts";
+import { Listener, type ListenerParts, type PortSettings } from "./listener.ts";
 import { logRefusal } from "./refusalLog.ts";
-import type { RpcServer, ServerAccess, ServerErrorCode } from "./server.ts";
-import type { HandshakeParts } from "./tls/handshakes.ts";
+import type { RpcServer, ServerErrorCode } from "./server.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).
@@ -27,20 +26,14 @@ import type { HandshakeParts } from "./tls/handshakes.ts";
  * Fastify only routes. Bodies are read and written here, because Besu accepts any content type and Fastify's own replies
  * carry other headers.
  */
-export interface HttpSettings
-  extends Omit<HttpRequestSettings, "isForeign">,
-    Omit<ListenerSettings, "allowedHosts" | "limitOption" | "keepAliveMs" | "idleMs">,
-    HttpAccess {
-  /** Replaces the lists of these settings; asked for each request. */
-  readonly access?: (() => HttpAccess) | undefined;
-}
-
-export interface HttpAccess extends ServerAccess {
-  /** Regular expressions; see createOriginRule. */
+export interface HttpSettings extends PortSettings, TrustSettings, HttpRequestSettings {
+  /** ["*"] for any origin, [] for none, else patterns that are joined into one regular expression; see createOriginRule. */
   readonly corsOrigins: readonly string[];
 }
 
-export interface HttpParts extends Omit<HttpRequestParts, "pipelines">, HandshakeParts {
+export interface HttpParts extends Omit<HttpRequestParts, "pipelines" | "isForeign">, ListenerParts {
+  /** The settings of now, of which lists of hosts and origins are asked for each request; those of the start if not given. */
+  readonly current?: (() => HttpSettings) | undefined;
   /** What is objected to the node being ready, for the query of the request. */
   readonly readiness: (query: URLSearchParams) => Objections | Promise<Objections>;
 }
@@ -52,7 +45,6 @@ export async function openHttpServer(
   const listener = new Listener(
     {
       ...settings,
-      allowedHosts: () => (settings.access?.() ?? settings).allowedHosts,
       limitOption: "--rpc-http-max-active-connections",
       keepAliveMs: KEEP_ALIVE_MS,
       idleMs: settings.timeoutMs + STUCK_READER_MS,
@@ -81,7 +73,10 @@ function refuseSchema(): never {
 }
 
 /** Routes requests; it never listens. */
-function createApp(settings: HttpSettings, parts: HttpRequestParts & HttpParts): FastifyInstance {
+function createApp(
+  settings: HttpSettings,
+  parts: Omit<HttpRequestParts, "isForeign"> & HttpParts,
+): FastifyInstance {
   const isAdmitted = createOriginGuard(settings, parts);
   const app = fastify({
     logger: false,
@@ -99,12 +94,9 @@ function createApp(settings: HttpSettings, parts: HttpRequestParts & HttpParts):
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  const foreignRule = remade(
-    () => settings.access?.() ?? settings,
-    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
-  );
+  const foreignRule = remade(parts.current ?? (() => settings), createForeignRule);
   const isForeign: ForeignRule = (headers) => foreignRule()(headers);
-  app.post("/", handledBy(createHttpRequestHandler({ ...settings, isForeign }, parts)));
+  app.post("/", handledBy(createHttpRequestHandler(settings, { ...parts, isForeign })));
   app.get(
     "/",
     handledBy((_request, response) => respondUntyped(response, 201, "")),
@@ -163,12 +155,9 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
 /** Answers pages of foreign origins and preflights itself; returns true for all others, which go to a route. */
 function createOriginGuard(
   settings: HttpSettings,
-  { metrics, logger, gate }: Pick<HttpParts, "metrics" | "logger" | "gate">,
+  { metrics, logger, gate, current = () => settings }: HttpParts,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const originRule = remade(
-    () => settings.access?.() ?? settings,
-    ({ corsOrigins }) => createOriginRule(corsOrigins),
-  );
+  const originRule = remade(current, ({ corsOrigins }) => createOriginRule(corsOrigins));
   // Browsers do not take the star for the header of tokens.
   const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
 

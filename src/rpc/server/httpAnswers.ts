@@ -15,7 +15,7 @@ import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
 
 export interface HttpAnswerSettings {
   /** Pretty-prints answers, except those to batches. */
-  readonly isPretty: boolean;
+  readonly isPrettyPrinted: boolean;
   /** Limit for all large in-flight answers together; for tests. */
   readonly unreadLimitBytes?: number;
 }
@@ -36,12 +36,12 @@ export type AnsweredCaller = Pick<Requester, "remoteHost" | "isAbandoned">;
 /** Sends the answers of the HTTP server: small ones at the end of the event-loop cycle, large ones no faster than the client reads. */
 export class HttpAnswers {
   readonly callerTime: CallerTime;
-  private readonly isPretty: boolean;
+  private readonly isPrettyPrinted: boolean;
   private readonly logger: Logger;
   private readonly inFlight: InFlightResponses;
 
   constructor(
-    { isPretty, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings,
+    { isPrettyPrinted, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings,
     {
       logger,
       totals: { httpAnswers: total } = shareTotals(),
@@ -50,7 +50,7 @@ export class HttpAnswers {
     }: HttpAnswerParts,
   ) {
     this.callerTime = callerTime;
-    this.isPretty = isPretty;
+    this.isPrettyPrinted = isPrettyPrinted;
     this.logger = logger;
     this.inFlight = new InFlightResponses(unreadLimitBytes, { logger, total, nowMs });
     // Another thread may need room although this one writes nothing more, and a client may have stopped reading.
@@ -59,13 +59,14 @@ export class HttpAnswers {
 
   /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
   isLarge(reply: Reply): boolean {
-    return reply.pieces !== undefined || (this.isPretty && reply.text.length > LAID_OUT_AT_ONCE);
+    return reply.pieces !== undefined || (this.isPrettyPrinted && reply.text.length > LAID_OUT_AT_ONCE);
   }
 
   /** Sends an answer that is not large, with others of this cycle of the event loop; undefined is the answer to a notification. */
   respond(response: ServerResponse, reply: Reply | undefined): void {
     if (reply === undefined) this.respondSoon(response, 200, "");
-    else this.respondSoon(response, statusOf(reply), this.isPretty ? prettyJson(reply.text) : reply.text);
+    else
+      this.respondSoon(response, statusOf(reply), this.isPrettyPrinted ? prettyJson(reply.text) : reply.text);
   }
 
   private respondSoon(response: ServerResponse, status: number, json: JsonPiece): void {
@@ -100,9 +101,13 @@ export class HttpAnswers {
     { pieces, caller, onRead }: { pieces: Iterable<JsonPiece>; caller: AnsweredCaller; onRead: () => void },
   ): Promise<void> {
     // Unknown until all parts are made, or pretty-printed.
-    const length = !this.isPretty && isList(pieces) ? { "Content-Length": lengthOfPieces(pieces) } : {};
+    const length =
+      !this.isPrettyPrinted && isList(pieces) ? { "Content-Length": lengthOfPieces(pieces) } : {};
     response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin", ...length });
-    await this.writePieces(response, this.isPretty ? prettySlices(pieces) : pieces, { caller, onRead });
+    await this.writePieces(response, this.isPrettyPrinted ? prettySlices(pieces) : pieces, {
+      caller,
+      onRead,
+    });
     if (!response.writableEnded) response.end();
   }
 

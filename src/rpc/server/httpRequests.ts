@@ -21,18 +21,18 @@ import { connectionHost, type HostRule } from "./remoteHost.ts";
 
 export interface HttpRequestSettings extends HttpAnswerSettings {
   readonly maxBodyBytes: number;
-  /** Most requests in a batch; no limit when not positive. */
-  readonly maxBatchSize: number;
+  /** Most requests in a batch; undefined for no limit. */
+  readonly maxBatchSize: number | undefined;
   /** Time to answer; then the client gets 504 and the connection is closed. */
   readonly timeoutMs: number;
-  /** Recognizes requests of foreign pages. */
-  readonly isForeign: ForeignRule;
 }
 
 export interface HttpRequestParts extends HttpAnswerParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
   readonly pipelines: Pipelines;
+  /** Recognizes requests of foreign pages. */
+  readonly isForeign: ForeignRule;
   /** Absent where everybody may call. */
   readonly gate?: Gate | undefined;
   readonly metrics?: RpcMetrics | undefined;
@@ -108,7 +108,7 @@ class HttpRequestHandler {
       respondUntyped(response, 406, "");
       return;
     }
-    const isForeignPage = this.settings.isForeign(request.headers);
+    const isForeignPage = this.parts.isForeign(request.headers);
     const caller = new HttpCaller(request, response, { isForeignPage, grant }, this.parts.hostOf);
     this.parts.pipelines.whenFirst(response, () => this.begin(body, caller, response));
   }
@@ -161,7 +161,7 @@ class HttpRequestHandler {
       respondUntyped(response, 400, errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
-    if (maxBatchSize > 0 && values.length > maxBatchSize) {
+    if (maxBatchSize !== undefined && values.length > maxBatchSize) {
       this.parts.metrics?.rejected("batch");
       this.logRefusal("batch too large", response.req);
       respondJson(response, 200, errorReply("null", ERRORS.batchTooLarge).text);

@@ -6,14 +6,20 @@ import {
 } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { remade } from "../remade.ts";
 import { type AcceptBalance, type ListeningSocket, openBalance } from "./acceptBalance.ts";
 import { answerBrokenRequest } from "./badRequests.ts";
-import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
+import {
+  type ConnectionLimits,
+  type LimitedConnections,
+  limitConnections,
+  type SharedConnections,
+} from "./connectionLimits.ts";
 import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
 import { createHostRefusalLog, respondProbeRefused } from "./hostRefusal.ts";
-import { ARRIVAL_LIMIT_MS, ARRIVAL_TIMES, CLOSING_LIMIT_MS } from "./limits.ts";
+import { ARRIVAL_LIMIT_MS, ARRIVAL_TIMES, type ArrivalTimes, CLOSING_LIMIT_MS } from "./limits.ts";
 import { Pipelines } from "./pipelines.ts";
 import { listen, listening, listenOn, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
 import { guardServer, serverOptions } from "./tls/guardServer.ts";
@@ -27,22 +33,32 @@ import {
   type UpgradeSettings,
 } from "./upgrades.ts";
 
-export interface ListenerSettings extends ConnectionLimits {
-  readonly host: string;
-  /** 0 for any free port. */
+/** What an operator sets of a port for callers, whatever is spoken on it. */
+export interface PortSettings extends ConnectionLimits, Endpoint {
+  /** Any free port where the port is 0. */
   readonly port: number;
-  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
-  readonly socket?: ListeningSocket | undefined;
-  /** Encrypts connections by the rules of the moment. */
-  readonly tls?: (() => TlsRules) | undefined;
-  /** Host names by which the port may be addressed; asked for each request. */
-  readonly allowedHosts: () => readonly string[];
+  /** Names without ports by which the port may be addressed: ["*"] for any, [] for none. */
+  readonly hostAllowlist: readonly string[];
+  /** Undefined where connections are not encrypted. */
+  readonly tls?: TlsRules | undefined;
+}
+
+export interface ListenerSettings extends PortSettings {
   /** The command-line option that limits its connections; undefined where none does. */
   readonly limitOption: string | undefined;
   /** How long a connection is kept after an answer, milliseconds; the default of Node.js where absent. */
   readonly keepAliveMs?: number;
   /** How long a connection may stand still at all, milliseconds; for ever where absent. */
   readonly idleMs?: number;
+}
+
+export interface ListenerParts extends HandshakeParts, SharedConnections {
+  /** The settings of now, of which lists of hosts and keys may have changed since the start; those of the start if not given. */
+  readonly current?: (() => Pick<PortSettings, "hostAllowlist" | "tls">) | undefined;
+  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
+  readonly socket?: ListeningSocket | undefined;
+  /** For tests; ARRIVAL_TIMES if not given. */
+  readonly arrivalTimes?: ArrivalTimes | undefined;
 }
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -64,7 +80,7 @@ export class Listener {
   readonly pipelines: Pipelines;
   private readonly connections: LimitedConnections;
   private readonly settings: ListenerSettings;
-  private readonly parts: HandshakeParts;
+  private readonly parts: ListenerParts;
   private readonly server: Server;
   private readonly handshakes: Handshakes;
   private readonly allowlist: () => (host: string | undefined) => HostCheck;
@@ -73,23 +89,25 @@ export class Listener {
   private balance: AcceptBalance | undefined;
   private isClosing = false;
 
-  constructor(settings: ListenerSettings, parts: HandshakeParts) {
-    const { tls, idleMs } = settings;
-    const { logger, metrics } = parts;
+  constructor(settings: ListenerSettings, parts: ListenerParts) {
+    const { tls, idleMs, limitOption } = settings;
+    const { logger, metrics, current = () => settings } = parts;
     this.settings = settings;
     this.parts = parts;
-    this.server = createServer(settings);
+    this.server = createServer(settings, parts);
     if (idleMs !== undefined) this.server.timeout = idleMs;
     this.server.on("clientError", (error, socket) => answerBrokenRequest(error, socket as Socket, logger));
-    this.handshakes = guardServer(this.server, settings, parts);
+    // Whether a server has TLS does not change, but keys and clients do.
+    const rules = tls && (() => current().tls ?? tls);
+    this.handshakes = guardServer(this.server, { ...settings, rules }, parts);
     this.connections = limitConnections(this.server, settings, {
-      option: settings.limitOption,
-      logger,
+      ...parts,
+      option: limitOption,
       onRefused: () => metrics?.rejected("connections"),
       isTls: tls !== undefined,
     });
     this.pipelines = new Pipelines(logger);
-    this.allowlist = remade(settings.allowedHosts, createHostAllowlist);
+    this.allowlist = remade(() => current().hostAllowlist, createHostAllowlist);
     this.logHostRefusal = createHostRefusalLog(logger);
   }
 
@@ -119,8 +137,9 @@ export class Listener {
   }
 
   async open(): Promise<Result<RpcServer, ServerErrorCode>> {
-    const { settings, server, connections } = this;
-    const { host, port, socket } = settings;
+    const { settings, parts, server, connections } = this;
+    const { host, port } = settings;
+    const { socket } = parts;
     const begin = (): Promise<void> =>
       socket === undefined ? listen(server, host, port) : listenOn(server, socket.descriptor);
     const listened = await listening(begin, host, port);
@@ -128,7 +147,7 @@ export class Listener {
       this.upgraded?.stop();
       return listened;
     }
-    this.balance = openBalance(server, settings, connections);
+    this.balance = openBalance(server, parts, connections);
     return ok({
       host,
       port: portOf(server),
@@ -167,7 +186,10 @@ export class Listener {
   }
 }
 
-function createServer({ tls, keepAliveMs, arrivalTimes = ARRIVAL_TIMES }: ListenerSettings): Server {
+function createServer(
+  { tls, keepAliveMs }: ListenerSettings,
+  { arrivalTimes = ARRIVAL_TIMES }: ListenerParts,
+): Server {
   const options = {
     requireHostHeader: false,
     requestTimeout: ARRIVAL_LIMIT_MS,
@@ -177,7 +199,7 @@ function createServer({ tls, keepAliveMs, arrivalTimes = ARRIVAL_TIMES }: Listen
   };
   return tls === undefined
     ? createHttpServer(options)
-    : createHttpsServer({ ...options, ...serverOptions(tls()) });
+    : createHttpsServer({ ...options, ...serverOptions(tls) });
 }
 
 function refuseProbe(request: IncomingMessage, response: ServerResponse, check: HostCheck): void {

@@ -15,13 +15,6 @@ export interface RpcServer {
   close(): Promise<void>;
 }
 
-/** Who may ask a server. */
-export interface ServerAccess {
-  readonly allowedHosts: readonly string[];
-  /** Pages of these origins may also use the methods that change the node. */
-  readonly trustedOrigins: readonly string[];
-}
-
 export type ServerErrorCode = "addressInUse" | "cannotListen";
 
 /** Waits until the server listens; an error when the operating system refuses. */

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
-import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
+import { createForeignRule, type ForeignRule, type TrustSettings } from "./foreignPages.ts";
 import { respondHostRefused } from "./hostRefusal.ts";
 import { respondRefusal } from "./httpResponse.ts";
-import { Listener, type ListenerSettings } from "./listener.ts";
+import { Listener, type ListenerParts, type PortSettings } from "./listener.ts";
 import { logRefusal } from "./refusalLog.ts";
-import type { RpcServer, ServerAccess, ServerErrorCode } from "./server.ts";
-import type { HandshakeParts } from "./tls/handshakes.ts";
+import type { RpcServer, ServerErrorCode } from "./server.ts";
 import type { UpgradeParts, UpgradeSettings } from "./upgrades.ts";
 
 /**
@@ -16,29 +15,20 @@ import type { UpgradeParts, UpgradeSettings } from "./upgrades.ts";
  * (json-rpc-errors.md#websocket). Requests other than upgrades get a text that says so. There is no CORS here: any page
  * may connect, but a page of a foreign origin gets no method that changes the node during the whole connection.
  */
-export interface WebSocketSettings
-  extends Omit<ListenerSettings, "allowedHosts" | "limitOption">,
-    ServerAccess,
-    UpgradeSettings {
-  /** Replaces the lists of these settings; asked for each request. */
-  readonly access?: (() => ServerAccess) | undefined;
-}
+export interface WebSocketSettings extends PortSettings, TrustSettings, UpgradeSettings {}
 
-export interface WebSocketParts extends UpgradeParts, HandshakeParts {}
+export interface WebSocketParts extends UpgradeParts, ListenerParts {
+  /** The settings of now, of which lists of hosts and origins are asked for each request; those of the start if not given. */
+  readonly current?: (() => WebSocketSettings) | undefined;
+}
 
 export async function openWebSocketServer(
   settings: WebSocketSettings,
   parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const listener = new Listener(
-    {
-      ...settings,
-      allowedHosts: () => (settings.access?.() ?? settings).allowedHosts,
-      limitOption: "--rpc-ws-max-active-connections",
-    },
-    parts,
-  );
-  const login = createProgramLogin(settings, parts);
+  const listener = new Listener({ ...settings, limitOption: "--rpc-ws-max-active-connections" }, parts);
+  const isForeign = remade(parts.current ?? (() => settings), createForeignRule);
+  const login = createProgramLogin(isForeign, parts);
   listener.onRequest(
     (request, response) => {
       if (isLogin(request)) login(request, response);
@@ -46,7 +36,6 @@ export async function openWebSocketServer(
     },
     (_request, response, check) => respondHostRefused(response, check),
   );
-  const isForeign = foreignRuleOf(settings);
   const upgraded = listener.onUpgrade(settings, parts, {
     judgePage: ({ headers }) => (isForeign()(headers) ? "foreign" : "own"),
   });
@@ -66,21 +55,11 @@ function isLogin({ method, url }: IncomingMessage): boolean {
   return method === "POST" && url?.split("?", 1)[0] === "/login";
 }
 
-type AccessSettings = Pick<WebSocketSettings, "access" | keyof ServerAccess>;
-
-function foreignRuleOf(settings: AccessSettings): () => ForeignRule {
-  return remade(
-    () => settings.access?.() ?? settings,
-    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
-  );
-}
-
 /** Log-ins, save those of foreign pages, which cannot read the answer, but could use up their viewer's attempts. */
 function createProgramLogin(
-  settings: AccessSettings,
+  isForeign: () => ForeignRule,
   parts: Pick<WebSocketParts, "gate" | "logger" | "metrics">,
 ): RequestHandler {
-  const isForeign = foreignRuleOf(settings);
   const login = createLoginHandler(parts);
   return (request, response) => {
     if (!isForeign()(request.headers)) return login(request, response);

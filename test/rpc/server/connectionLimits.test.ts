@@ -63,7 +63,7 @@ describe("half-sent requests", () => {
     ["half of the headers", HALF_HEADERS],
     ["half of the body", HALF_BODY],
   ])("keep no other client out, a hundred of them with %s", async (_, sent) => {
-    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxConnections: 80 });
     const all = await many(server, 100, sent);
     for (let count = 0; count < 10; count++) expect(await chainIdOf(server)).toBe(200);
     await expect.poll(() => openAmong(all)).toBeLessThan(80);
@@ -71,7 +71,7 @@ describe("half-sent requests", () => {
   });
 
   it("keep no client out of WebSocket, and cut no open connection", async () => {
-    const server = await aWebSocketServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
+    const server = await aWebSocketServer(aToyDispatcher().dispatcher, { maxConnections: 80 });
     const member = await aWebSocketClient(server);
     await many(server, 100, HALF_HANDSHAKE);
     const late = await aWebSocketClient(server);
@@ -82,7 +82,7 @@ describe("half-sent requests", () => {
   });
 
   it("are ended in favour of new connections, the oldest first", async () => {
-    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 3 });
+    const server = await anHttpServer(aToyDispatcher().dispatcher, { maxConnections: 3 });
     const [first, second, third] = await many(server, 3, HALF_HEADERS);
     await many(server, 1, HALF_HEADERS);
     await first?.ended;
@@ -91,7 +91,7 @@ describe("half-sent requests", () => {
 
   it("do not displace connections that are being answered, or are between two requests", async () => {
     const { dispatcher, backend } = aToyDispatcher();
-    const server = await anHttpServer(dispatcher, { maxActiveConnections: 2 });
+    const server = await anHttpServer(dispatcher, { maxConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const request = (body: string) =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -108,23 +108,22 @@ describe("half-sent requests", () => {
 
   it("time out soon, with a status when something was sent", async () => {
     const { dispatcher } = aToyDispatcher();
-    const server = await anHttpServer(dispatcher, { arrivalTimes: QUICK });
+    const server = await anHttpServer(dispatcher, {}, { arrivalTimes: QUICK });
     const [silent, headers, body] = await Promise.all(
       ["", HALF_HEADERS, HALF_BODY].map((sent) => connected(server, sent)),
     );
     expect(await silent?.ended).toBe("");
     expect(await headers?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
     expect(await body?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
-    const handshakes = await aWebSocketServer(dispatcher, { arrivalTimes: QUICK });
+    const handshakes = await aWebSocketServer(dispatcher, {}, { arrivalTimes: QUICK });
     await (await connected(handshakes, HALF_HANDSHAKE)).ended;
   });
 
   it("do not time out while their bodies keep arriving", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
-    const server = await anHttpServer(aToyDispatcher().dispatcher, {
-      arrivalTimes: { ...PATIENT, bodyPauseMs: 600, checkMs: 100 },
-    });
+    const arrivalTimes = { ...PATIENT, bodyPauseMs: 600, checkMs: 100 };
+    const server = await anHttpServer(aToyDispatcher().dispatcher, {}, { arrivalTimes });
     const { socket } = await connected(server, HALF_BODY);
     const rest = BODY.slice(9);
     const answered = once(socket, "data");
@@ -140,7 +139,7 @@ describe("half-sent requests", () => {
 
 describe("connections of one address", () => {
   const [one, other] = ["127.0.0.2", "127.0.0.3"];
-  const limits = { maxActiveConnections: 20, maxConnectionsPerAddress: 5, proxyAddresses: [] };
+  const limits = { maxConnections: 20, maxConnectionsPerAddress: 5, proxyAddresses: [] };
 
   it("are bounded, without effect on other addresses", async () => {
     const { dispatcher, backend } = aToyDispatcher();
@@ -173,7 +172,7 @@ describe("connections of one address", () => {
   });
 
   it("are also bounded for web pages of foreign origins on this host", async () => {
-    const few = { ...limits, maxActiveConnections: 6, proxyAddresses: ["localhost"] };
+    const few = { ...limits, maxConnections: 6, proxyAddresses: ["localhost"] };
     const server = await aWebSocketServer(aToyDispatcher().dispatcher, few);
     const handshake = (rest: string) =>
       `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n` +
@@ -196,13 +195,11 @@ describe("connections of one address", () => {
     const [all, pagesOfAll] = [createHostMemory(2), createHostMemory(2)];
     const servers = await Promise.all(
       [0, 1].map((index) =>
-        aWebSocketServer(aToyDispatcher().dispatcher, {
-          ...limits,
-          maxActiveConnections: 20,
-          proxyAddresses: ["localhost"],
-          shared: shareHosts(all, index),
-          sharedPages: shareHosts(pagesOfAll, index),
-        }),
+        aWebSocketServer(
+          aToyDispatcher().dispatcher,
+          { ...limits, maxConnections: 20, proxyAddresses: ["localhost"] },
+          { shared: shareHosts(all, index), sharedPages: shareHosts(pagesOfAll, index) },
+        ),
       ),
     );
     const [first, second] = servers as [RpcServer, RpcServer];

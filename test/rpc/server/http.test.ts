@@ -57,7 +57,7 @@ describeWithVectors("the answers of a live Besu node over HTTP", () => {
     const isOpen = file.includes("/cors/");
     const { server } = await aToyServer({
       corsOrigins: isOpen ? ["http://example\\.com"] : [],
-      allowedHosts: isOpen ? ["127.0.0.1", "foo.example"] : ["127.0.0.1", "localhost"],
+      hostAllowlist: isOpen ? ["127.0.0.1", "foo.example"] : ["127.0.0.1", "localhost"],
     });
     const body = bodyOf(vector);
     const answer = await ask(server, {
@@ -303,7 +303,7 @@ describe("a single request", () => {
   });
 
   it("gets a pretty-printed answer with unchanged digits when the option is set", async () => {
-    const { server } = await aToyServer({ isPretty: true });
+    const { server } = await aToyServer({ isPrettyPrinted: true });
     const id = "123456789012345678901234567890";
     expect((await ask(server, { body: `{"id":${id},"method":"toy_raw"}` })).body).toBe(
       `{\n  "jsonrpc" : "2.0",\n  "id" : ${id},\n  "result" : {\n    "a" : [ 1, {\n      "b" : [ ]\n    } ]\n  }\n}`,
@@ -312,7 +312,7 @@ describe("a single request", () => {
   });
 
   it("gets a large pretty-printed answer in parts", async () => {
-    const [plain, pretty] = [await aToyServer(), await aToyServer({ isPretty: true })];
+    const [plain, pretty] = [await aToyServer(), await aToyServer({ isPrettyPrinted: true })];
     for (const method of ["toy_pieces", "toy_large"]) {
       const request = { body: `{"id":1,"method":"${method}"}` };
       const { body } = await ask(plain.server, request);
@@ -335,8 +335,8 @@ describe("a batch", () => {
     expect(backend.calls).toEqual([]);
   });
 
-  it("has no limit when the limit is not positive", async () => {
-    const { server } = await aToyServer({ maxBatchSize: -1 });
+  it("has no limit where none is set", async () => {
+    const { server } = await aToyServer({ maxBatchSize: undefined });
     const answer = await ask(server, { body: `[${Array(2000).fill(CHAIN_ID).join(",")}]` });
     expect(JSON.parse(answer.body)).toHaveLength(2000);
   });
@@ -585,8 +585,8 @@ describe("the host allow-list", () => {
     ["an IPv6 address", "Host: [::1]:8545\r\n", ["::1"], 200],
   ] as const;
 
-  it.each(cases)("%s", async (_name, header, allowedHosts, status) => {
-    const { server } = await aToyServer({ allowedHosts });
+  it.each(cases)("%s", async (_name, header, hostAllowlist, status) => {
+    const { server } = await aToyServer({ hostAllowlist });
     const answer = await sendRaw(
       server,
       `POST / HTTP/1.1\r\n${header}Connection: close\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`,
@@ -680,7 +680,7 @@ describe("limits", () => {
   });
 
   it("close a connection above the limit silently while all others are being answered", async () => {
-    const { server, backend } = await aToyServer({ maxActiveConnections: 2 });
+    const { server, backend } = await aToyServer({ maxConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const connect = () => {
       const socket = net.connect(server.port, "127.0.0.1");

@@ -29,23 +29,23 @@ export const PATIENT: ArrivalTimes = {
 export const HTTP_DEFAULTS: HttpSettings = {
   host: "127.0.0.1",
   port: 0,
-  allowedHosts: ["localhost", "127.0.0.1"],
+  hostAllowlist: ["localhost", "127.0.0.1"],
   corsOrigins: [],
   trustedOrigins: [],
-  maxActiveConnections: 80,
+  maxConnections: 80,
   maxConnectionsPerAddress: 60,
   proxyAddresses: ["localhost"],
   maxBodyBytes: 5_242_880,
   maxBatchSize: 1024,
   timeoutMs: 300_000,
-  isPretty: false,
-  arrivalTimes: PATIENT,
+  isPrettyPrinted: false,
 };
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
   readiness: () => [],
   reader: new MessageReader(systemClock),
   logger: silentLogger,
+  arrivalTimes: PATIENT,
 };
 
 /** An HTTP server on a free port, with Besu's defaults; closed when the test ends. */
@@ -66,20 +66,20 @@ export async function anHttpServer(
 export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
   host: "127.0.0.1",
   port: 0,
-  allowedHosts: ["localhost", "127.0.0.1"],
+  hostAllowlist: ["localhost", "127.0.0.1"],
   trustedOrigins: [],
-  maxActiveConnections: 80,
+  maxConnections: 80,
   maxConnectionsPerAddress: 60,
   proxyAddresses: ["localhost"],
   maxFrameBytes: 1_048_576,
   timeoutMs: 300_000,
-  arrivalTimes: PATIENT,
 };
 
 export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
   reader: new MessageReader(systemClock),
   clock: systemClock,
   logger: silentLogger,
+  arrivalTimes: PATIENT,
 };
 
 export async function aWebSocketServer(

@@ -24,7 +24,7 @@ function blockOf(number: number): StoredBlock {
 }
 
 /** A WebSocket server with subscriptions to blocks and logs. */
-async function aLoggingServer(maxActiveConnections: number) {
+async function aLoggingServer(maxConnections: number) {
   const listeners = new Set<(change: HeadChange) => void>();
   const methods = createSubscriptionMethods({
     chain: {
@@ -38,7 +38,7 @@ async function aLoggingServer(maxActiveConnections: number) {
     logger: silentLogger,
   });
   const dispatcher = createDispatcher({ methods, modules: new Set() }, { backend: {}, logger: silentLogger });
-  const server = await aWebSocketServer(dispatcher, { maxActiveConnections });
+  const server = await aWebSocketServer(dispatcher, { maxConnections });
   return {
     server,
     move(block: StoredBlock): void {

@@ -195,7 +195,7 @@ describe("the port", () => {
   });
 
   it("closes a connection above the limit", async () => {
-    const { server } = await aToyServer({ maxActiveConnections: 1 });
+    const { server } = await aToyServer({ maxConnections: 1 });
     const first = await aWebSocketClient(server);
     expect(await sendRaw(server, "GET / HTTP/1.1\r\n\r\n")).toBe("");
     first.socket.terminate();

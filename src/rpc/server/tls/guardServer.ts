@@ -17,23 +17,26 @@ export function serverOptions(rules: TlsRules): TlsOptions {
 
 export interface GuardSettings {
   /** The rules of the moment. */
-  readonly tls?: (() => TlsRules) | undefined;
+  readonly rules: (() => TlsRules) | undefined;
   /** IP addresses, or `localhost`, that many clients may share. */
   readonly proxyAddresses: readonly string[];
   readonly maxHandshakes?: number | undefined;
-  /** Times for tests; ARRIVAL_TIMES if not given. */
-  readonly arrivalTimes?: ArrivalTimes;
+}
+
+export interface GuardParts extends HandshakeParts {
+  /** For tests; ARRIVAL_TIMES if not given. */
+  readonly arrivalTimes?: ArrivalTimes | undefined;
 }
 
 /** Guards the handshakes of a server that was created with these options; one without TLS has none. */
 export function guardServer(
   server: HttpServer | Server,
-  { tls, proxyAddresses, maxHandshakes = HANDSHAKES, arrivalTimes = ARRIVAL_TIMES }: GuardSettings,
-  parts: HandshakeParts,
+  { rules, proxyAddresses, maxHandshakes = HANDSHAKES }: GuardSettings,
+  { arrivalTimes = ARRIVAL_TIMES, ...parts }: GuardParts,
 ): Handshakes {
-  if (tls === undefined || !(server instanceof Server)) return NONE;
+  if (rules === undefined || !(server instanceof Server)) return NONE;
   const { handshakeMs } = arrivalTimes;
-  return guardHandshakes(server, { rules: tls, proxyAddresses, maxHandshakes, handshakeMs }, parts);
+  return guardHandshakes(server, { rules, proxyAddresses, maxHandshakes, handshakeMs }, parts);
 }
 
 const NONE: Handshakes = { cut: () => undefined };

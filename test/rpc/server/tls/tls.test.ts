@@ -135,7 +135,7 @@ describe("a server with TLS", () => {
     expect(new Set(answers)).toEqual(new Set([`200 ${ANSWER}`]));
     const { rules } = await aTlsServer();
     const { dispatcher } = aToyDispatcher();
-    const { port } = await aWebSocketServer(dispatcher, { tls: () => rules.current });
+    const { port } = await aWebSocketServer(dispatcher, { tls: rules.current });
     const socket = new WebSocket(`wss://127.0.0.1:${port}`, { ca: files.server.certificate });
     await once(socket, "open");
     socket.send(BODY);

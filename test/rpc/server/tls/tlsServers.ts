@@ -11,7 +11,7 @@ import type { HandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime
 import type { TlsIdentity, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
 import type { TlsFiles } from "../../../builders/tlsFiles.ts";
 import { aToyDispatcher } from "../../toyMethods.ts";
-import { anHttpServer } from "../servers.ts";
+import { anHttpServer, HTTP_DEFAULTS } from "../servers.ts";
 
 export const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 export const ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
@@ -50,8 +50,14 @@ export async function aTlsServer(
   const { dispatcher } = aToyDispatcher();
   const server = await anHttpServer(
     dispatcher,
-    { tls: () => rules.current, proxyAddresses, ...(arrivalTimes && { arrivalTimes }) },
-    { metrics, logger, handshakeTime },
+    { tls: rules.current, proxyAddresses },
+    {
+      metrics,
+      logger,
+      handshakeTime,
+      current: () => ({ ...HTTP_DEFAULTS, tls: rules.current }),
+      ...(arrivalTimes && { arrivalTimes }),
+    },
   );
   return { server, rules, rejections, warnings };
 }
