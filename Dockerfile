@@ -3,7 +3,7 @@
 #     docker build -t ibex .
 #     docker run -p 127.0.0.1:8545:8545 -p 127.0.0.1:8546:8546 -v ibex:/data ibex
 #
-# Any base with a Node.js that package.json's "engines" names, npm and the GNU C library will do.
+# The base needs a Node.js that package.json's "engines" names, npm and the GNU C library.
 ARG BASE=docker.io/library/node:22-bookworm-slim
 
 FROM ${BASE} AS build

@@ -3,10 +3,7 @@ import { type Address, asAddress } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 
-/**
- * Keys of a fork's precompiled contracts, which are always warm (EIP-2929). Listed here and not read from the library,
- * which is not loaded before the first contract runs.
- */
+/** Keys of a fork's precompiled contracts, which are always warm (EIP-2929). */
 export function precompileKeys(fork: ForkName): ReadonlySet<string> {
   return KEYS.get(fork) ?? new Set();
 }
