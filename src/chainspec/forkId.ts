@@ -7,8 +7,8 @@ import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
 
 /**
- * The forks that a node has passed and the one it expects next (EIP-2124, with times by EIP-6122). Two nodes exchange it
- * first, so that those that cannot agree on blocks disconnect early.
+ * The forks that a node has passed and the one it expects next (EIP-2124, with times by EIP-6122). Nodes exchange it first,
+ * so that nodes that cannot agree on blocks disconnect early.
  */
 export interface ForkId {
   /** CRC-32 of the genesis hash and of every fork passed. */

@@ -32,8 +32,8 @@ export interface ForkSchedule {
 }
 
 /**
- * The rule set of a block: the newest fork that is active at its number and timestamp. Remembered for the block that was
- * asked for last: most calls are on the head.
+ * The rule set of a block: the newest fork that is active at its number and timestamp. The last result is cached: most calls
+ * are on the head.
  */
 export function forkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): ForkName {
   if (last?.schedule === schedule && last.number === number && last.timestamp === timestamp) return last.fork;

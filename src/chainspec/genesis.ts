@@ -23,14 +23,14 @@ export interface GenesisReading {
 }
 
 export interface GenesisExpectations {
-  /** "any" also reads chains with another consensus, for conformance tests. */
+  /** "any" also accepts chains with another consensus, for conformance tests. */
   readonly consensus: "ibft2" | "any";
   /**
    * Texts that replace values of the section `config`, by key in lower case; an empty text removes the key
    * (--override-genesis-config).
    */
   readonly overrides?: ReadonlyMap<string, string>;
-  /** This node's minimum gas price as it starts: the base fee of its blocks where `config.fixedBaseFee` is true. */
+  /** This node's minimum gas price at its start: the base fee of its blocks when `config.fixedBaseFee` is true. */
   readonly minGasPriceWei?: bigint;
 }
 
@@ -69,7 +69,10 @@ const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
 const DEFAULT_EVM_STACK_SIZE = 1024n;
 /** Besu's default for --min-gas-price. */
 const DEFAULT_MIN_GAS_PRICE_WEI = 1000n;
-/** 2 MB for each frame, so that 1,025 of them fit into the EVM's address space. No chain is known to have more than 1,024 words. */
+/**
+ * The limit is 2 MB for each frame, so that 1,025 frames fit into the EVM's address space. No known chain has more than
+ * 1,024 words.
+ */
 const LARGEST_STACK_SIZE = 65_536;
 const MAX_INT = 2n ** 31n - 1n;
 

@@ -67,7 +67,7 @@ export function readBaseFee(root: GenesisSection): bigint | undefined {
   return root.wholeNumber("baseFeePerGas", { max: MAX_WORD });
 }
 
-/** The accounts of `alloc`, in the order of the file. The later of two with the same address counts, as in Besu. */
+/** The accounts of `alloc`, in the order of the file. The later of two accounts with the same address wins, as in Besu. */
 export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
   const accounts = new Map<string, GenesisAccount>();
   for (const alloc of root.section("alloc")?.perMember() ?? [])
@@ -102,7 +102,7 @@ function readStorage(section: GenesisSection | undefined): GenesisAccount["stora
   return [...slots.values()].filter(({ value }) => value.length > 0);
 }
 
-/** Besu reads a number with a leading zero as octal, which is hardly intended, so it is an error here. */
+/** Besu reads a number with a leading zero as octal, which is hardly ever intended, so it is an error here. */
 function readGasLimit(root: GenesisSection): bigint {
   const key = root.has("gasLimit") ? "gasLimit" : "gasTarget";
   const gasLimit = required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, { max: MAX_LONG }));

@@ -25,7 +25,7 @@ const TIME_KEYS: readonly (readonly [key: string, fork: ForkName])[] = [
   ["pragueTime", "prague"],
 ];
 
-/** Each fork's key in a genesis file; the first where there are two. */
+/** Each fork's key in a genesis file; the first if there are two. */
 export const FORK_KEYS: ReadonlyMap<ForkName, string> = new Map(
   [...BLOCK_KEYS, ...TIME_KEYS].reverse().map(([key, fork]) => [fork, key]),
 );

@@ -27,8 +27,8 @@ export function readIbft(config: GenesisSection): IbftSchedule {
 }
 
 /**
- * What of a genesis file looks like a setting of IBFT 2.0 and is none: transitions in another place or under another name,
- * and members that nothing reads. Besu ignores them in silence, and the network goes on without what was meant.
+ * Warns of what looks like an IBFT 2.0 setting but is none: transitions in the wrong place or under another name, and
+ * members that nothing reads. Besu ignores them silently, and the network runs without what was meant.
  */
 export function ibftWarnings(root: GenesisSection, config: GenesisSection): readonly string[] {
   const transitions = config.section("transitions");
@@ -81,7 +81,7 @@ function isSame(key: string, other: string): boolean {
   return key.toLowerCase() === other.toLowerCase();
 }
 
-/** What transitions may change, and what only the section `ibft2` has. */
+/** Keys that transitions may change, then keys that only the section `ibft2` has. */
 const PARAMETER_KEYS = ["blockPeriodSeconds", "blockReward", "miningBeneficiary"];
 const SECTION_KEYS = [
   "epochLength",
@@ -99,7 +99,7 @@ const MAX_LONG = 2n ** 63n - 1n;
 const MIN_LONG = -(2n ** 63n);
 const MAX_WEI = 2n ** 256n - 1n;
 
-/** Each transition inherits the settings before it and overrides those that it has. */
+/** Each transition inherits the settings before it and overrides those that it names. */
 function readEras(first: IbftEra, transitions: readonly GenesisSection[]): readonly IbftEra[] {
   const starts = transitions.map((section) => ({ section, fromBlock: readStart(section) }));
   starts.sort((a, b) => (a.fromBlock < b.fromBlock ? -1 : a.fromBlock > b.fromBlock ? 1 : 0));

@@ -22,7 +22,7 @@ export interface NumberForm {
 }
 
 /**
- * An object of a genesis file. Keys are found in any case; the later of two equal ones counts, as in Besu; unknown keys are
+ * An object of a genesis file. Keys match in any case; the later of two equal ones wins, as in Besu; unknown keys are
  * ignored. Every error has the key's path, the value, and the position in the file.
  */
 export class GenesisSection {
@@ -51,7 +51,7 @@ export class GenesisSection {
     return this.#members.has(key.toLowerCase());
   }
 
-  /** Keys that are there more than once, whatever their case, as written in the last place. */
+  /** Keys that occur more than once, whatever their case, as written in the last place. */
   repeatedKeys(): readonly string[] {
     const json = this.#json;
     if (json.kind !== "object") return [];
@@ -66,7 +66,7 @@ export class GenesisSection {
     return [...this.#members.values()].map(({ key }) => key);
   }
 
-  /** Sections of a member each, in the order of the file, for objects whose keys may be there twice. */
+  /** One section for each member, in the order of the file, for objects whose keys may occur twice. */
   perMember(): readonly GenesisSection[] {
     const json = this.#json;
     if (json.kind !== "object") return [];

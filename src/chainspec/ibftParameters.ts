@@ -4,11 +4,11 @@ import type { Address } from "../primitives/address.ts";
 export interface IbftParameters {
   readonly blockPeriodSeconds: number;
   readonly blockRewardWei: bigint;
-  /** Receives reward and fees instead of the proposer; COINBASE returns it. */
+  /** Receives reward and fees instead of the proposer; the opcode COINBASE returns it. */
   readonly miningBeneficiary?: Address;
 }
 
-/** The settings over the life of a chain. */
+/** The settings of a chain from genesis on. */
 export interface IbftSchedule {
   readonly epochLength: bigint;
   /** Length of round 0; round r lasts 2^r times as long. */
@@ -18,7 +18,7 @@ export interface IbftSchedule {
   readonly duplicateMessageLimit: number;
   readonly futureMessagesLimit: number;
   readonly futureMessagesMaxDistance: number;
-  /** Sorted by block, the first from block 0: each entry has all settings that apply from its block on. */
+  /** Eras sorted by block, the first from block 0: each has all settings that apply from its block on. */
   readonly eras: readonly IbftEra[];
 }
 

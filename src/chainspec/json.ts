@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from "../primitives/result.ts";
 
 /**
- * JSON of genesis files and of static nodes, with the offset of every value, so that errors can point at it. Line and block comments are
- * allowed; numbers stay text, because chain ids and gas limits may exceed 2^53.
+ * JSON of genesis files and static nodes, with the offset of every value, so that errors can point to it. Line and block
+ * comments are allowed; numbers stay text, because chain ids and gas limits may exceed 2^53.
  */
 export type Json =
   | { readonly kind: "object"; readonly at: number; readonly members: readonly JsonMember[] }
@@ -36,7 +36,7 @@ export function placeOf(text: string, offset: number): string {
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Deep enough for any genesis file, shallow enough for the stack. */
+/** The limit is deep enough for any genesis file, and shallow enough for the stack. */
 const MAX_DEPTH = 64;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -128,7 +128,7 @@ class JsonReader {
     }
   }
 
-  /** Searches the closing quote without a pattern, because code in an alloc can be longer than a pattern can match. */
+  /** Searches for the closing quote without a pattern, because code in an alloc can be longer than a pattern can match. */
   #readString(): string {
     const start = this.#at;
     let end = start + 1;
@@ -151,7 +151,7 @@ class JsonReader {
     return value;
   }
 
-  /** Skips spaces and comments; an unterminated block comment is reported by its first character. */
+  /** Skips spaces and comments; an unterminated block comment is reported at its first character. */
   #skipBlank(): void {
     for (;;) {
       const character = this.#text[this.#at];

@@ -6,8 +6,8 @@ import type { IbftEra } from "./ibftParameters.ts";
 
 /**
  * The settings that affect block results but are not covered by the genesis hash. They are stored beside the chain, so that
- * a genesis file edited later cannot change rules silently (options.md#changed-genesis). Plain data, for JSON. Settings
- * that existing blocks do not depend on are left out: block period (only a minimum), timeouts, limits, boot nodes.
+ * a genesis file edited later cannot change rules silently (options.md#changed-genesis). This is plain data, for JSON.
+ * Settings that existing blocks do not depend on are left out: block period (only a minimum), timeouts, limits, boot nodes.
  */
 export interface StoredChainConfig {
   readonly chainId: string;

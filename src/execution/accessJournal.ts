@@ -4,18 +4,18 @@ import { keyOfAddress, keyOfSlot } from "../primitives/byteKey.ts";
 import { isRipemd160 } from "./precompiles/addresses.ts";
 
 /**
- * What one transaction has accessed and touched: warm addresses and slots (EIP-2929), and accounts that are deleted if
- * they end up empty (EIP-161). Has an undo log like the overlay's and is checkpointed together with it.
+ * What one transaction has accessed and touched: warm addresses and slots (EIP-2929), and accounts that are deleted if they
+ * end up empty (EIP-161). It has an undo log like the overlay's and is checkpointed together with it.
  */
 export class AccessJournal {
   private readonly accesses = new Map<string, Access>();
   private readonly log: Undo[] = [];
-  /** Entries of the log that were dropped, since nothing outside of all checkpoints is undone. */
+  /** Number of log entries that were dropped, because nothing outside of all checkpoints is undone. */
   private dropped = 0;
-  /** Entries up to each open checkpoint, with those dropped. */
+  /** Number of log entries, dropped ones included, at each open checkpoint. */
   private readonly checkpoints: number[] = [];
   private readonly alwaysWarm: ReadonlySet<string>;
-  /** What was asked for last, by the identity of the caller's bytes, which the caller does not change. */
+  /** The last lookup, by the identity of the caller's bytes, which the caller does not change. */
   private last: Access | undefined = undefined;
   private lastAddress: Uint8Array | undefined = undefined;
 
@@ -56,7 +56,10 @@ export class AccessJournal {
     this.setTouched(access, this.checkpoints.length === 0 ? OUTSIDE : this.entries);
   }
 
-  /** True if the account was touched since the last checkpoint, also one touched before. Only for RIPEMD-160's. */
+  /**
+   * True if the account was touched since the last checkpoint, even if it was touched before it as well. Only RIPEMD-160's
+   * account needs it.
+   */
   isTouchedSinceCheckpoint(address: Address): boolean {
     assert(isRipemd160(address), "other accounts remember only when they were touched first");
     const access = this.accesses.get(keyOfAddress(address));
@@ -100,7 +103,7 @@ export class AccessJournal {
   /** Clears everything for the next transaction. */
   clear(): void {
     assert(this.checkpoints.length === 0, "a transaction ends outside of all checkpoints");
-    // A map without entries would get a new table all the same.
+    // Clearing an empty map would allocate a new table all the same.
     if (this.accesses.size > 0) this.accesses.clear();
     this.lastAddress = undefined;
     this.dropped = 0;
@@ -154,13 +157,13 @@ export class AccessJournal {
     }
   }
 
-  /** Lists an address again that is touched after all: it was removed while its touch was forgotten. */
+  /** Lists an address again that is touched after all: it was removed when its touch was forgotten. */
   private remember(access: Access): void {
     this.accesses.set(access.key, access);
     this.lastAddress = undefined;
   }
 
-  /** Removes an address that is neither warm nor touched any more, so that it is listed where it is accessed again. */
+  /** Removes an address that is no longer warm or touched, so that the next access lists it in its place. */
   private forget(access: Access): void {
     if (access.touchedAt !== UNTOUCHED) return;
     this.accesses.delete(access.key);
@@ -168,12 +171,12 @@ export class AccessJournal {
   }
 }
 
-/** What was done to one account. */
+/** The record of one account. */
 interface Access {
   readonly address: Address;
   readonly key: string;
   isWarm: boolean;
-  /** Entries of the log when it was touched, with those dropped, or one of the two below. */
+  /** Number of log entries, dropped ones included, when the account was touched; or one of the two marks below. */
   touchedAt: number;
   slots: Set<string> | undefined;
 }
@@ -182,10 +185,10 @@ interface Undo {
   readonly kind: "warm" | "slot" | "touch";
   readonly access: Access;
   readonly slot: string | undefined;
-  /** The account's `touchedAt` before. */
+  /** The previous `touchedAt` of the account. */
   readonly touchedAt: number;
 }
 
 const UNTOUCHED = -2;
-/** Mark of what was touched outside of all checkpoints. */
+/** Mark of an account that was touched outside of all checkpoints. */
 const OUTSIDE = -1;

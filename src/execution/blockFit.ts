@@ -4,7 +4,7 @@ import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 /** Whether a transaction fits into a block, or else whether the block has room for others. */
 export type Fit = "fits" | "tooLarge" | "blockIsFull";
 
-/** What a block in progress has. */
+/** Gas and bytes used by a block in progress. */
 export interface BlockUse {
   readonly gasLimit: bigint;
   readonly gasUsed: bigint;
@@ -13,13 +13,13 @@ export interface BlockUse {
 }
 
 export interface BlockRoom {
-  /** A block this full ends at the first transaction that does not fit. */
+  /** A block at least this full ends at the first transaction that does not fit. */
   readonly minOccupancyRatio: number;
   /** Maximum bytes of transactions. */
   readonly maxBytes: number;
 }
 
-/** A transaction with more bytes than a block may have fits into one without others, or it would never be mined. */
+/** A transaction with more bytes than a block may have fits into an empty block, or it would never be mined. */
 export function fits(
   transaction: SentTransaction,
   block: BlockUse,

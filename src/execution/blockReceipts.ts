@@ -26,9 +26,9 @@ export interface ReceiptSettings {
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
-  /** Time that finishing the block takes, in usual transactions (logCost.ts). */
+  /** Time to finish the block, in usual transactions (logCost.ts). */
   load = 0;
-  /** What the logs cost (logCost.ts). */
+  /** Cost of the logs (logCost.ts). */
   logBytes = 0;
   private readonly settings: ReceiptSettings;
   private bloom = EMPTY_BLOOM;

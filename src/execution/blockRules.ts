@@ -56,8 +56,8 @@ export function blockRules(
 }
 
 /**
- * Remembers hashes, at most the 256 that BLOCKHASH knows: it costs 20 gas however often it asks for one, and to read a header
- * from disk takes a thousand times as long as to run it.
+ * Caches hashes, at most the 256 that BLOCKHASH knows: the opcode costs 20 gas however often a hash is read, and reading a
+ * header from disk takes a thousand times as long as running it.
  */
 function onceForEach(
   ancestorHash: (number: bigint) => Hash | undefined,

@@ -23,20 +23,20 @@ export interface SessionParts {
   readonly visibleBlock?: BlockContext | undefined;
   /** Set if any precompiled contract is moved or replaced. */
   readonly precompiles?: PrecompileOverrides | undefined;
-  /** Absent where other work reads the overlay after a transaction. */
+  /** Absent if other work reads the overlay after a transaction. */
   readonly isDiscarded?: boolean | undefined;
-  /** Receives what gas estimation has to observe. */
+  /** Collects what gas estimation needs. */
   readonly observed?: Observed | undefined;
   /** Observer of the execution, for traces. */
   readonly observer?: ExecutionObserver | undefined;
-  /** Receives each call alone, where there is no observer. */
+  /** Receives calls only; used when there is no observer. */
   readonly messages?: MessageObserver | undefined;
 }
 
 /**
  * State shared by the transactions of one block while they are executed one after another.
  *
- * A class, because an object literal with a getter has its own hidden class, which makes every use of it slow.
+ * It is a class, because an object literal with a getter has its own hidden class, which makes every use of it slow.
  */
 export class BlockSession {
   readonly config: ChainConfig;
@@ -44,11 +44,11 @@ export class BlockSession {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
-  /** Applies to long work. */
+  /** When long work yields. */
   readonly yieldPolicy: YieldPolicy;
   /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
   readonly isObserved: boolean;
-  /** True if nothing reads the overlay after the one transaction, whose last changes are then left out. */
+  /** True if nothing reads the overlay after the one transaction; its last changes are then left out. */
   readonly isDiscarded: boolean;
   private readonly parts: SessionParts;
   private readonly defaultPrecompiles: ReadonlySet<string>;
@@ -122,7 +122,7 @@ export async function loadPrecompiles(fork: ForkName): Promise<void> {
   await loadCurves(fork);
 }
 
-/** Makes this thread's next transactions run on new machines, after an execution failed. */
+/** Makes the next transactions of this thread run on new machines, after an execution failed. */
 export function discardMachines(): void {
   interpreter?.discardMachines();
 }

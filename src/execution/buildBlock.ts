@@ -25,9 +25,9 @@ export interface TransactionSource {
   next(): SentTransaction | undefined;
   /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
-  /** Bytes of logs (logCost.ts) that the block has time for; absent where time does not count. */
+  /** Bytes of logs (logCost.ts) that the block still has time for; absent if time does not count. */
   leftLogBytes?(): number;
-  /** Called for each transaction that was added, with what its logs cost. */
+  /** Called for each added transaction, with the cost of its logs. */
   logged?(bytes: number): void;
 }
 
@@ -35,7 +35,7 @@ export interface BuildSettings extends ReceiptSettings, BlockRoom {
   readonly clock: Pick<Clock, "nowMs">;
   /** Wall-clock time after which no transaction starts, and none that ends later is kept (ibft2.md#time-budget). */
   readonly deadlineMs: number;
-  /** Time limits of transactions; default to the deadline alone. */
+  /** Time limits of transactions; by default only the deadline. */
   readonly timeLimits?: TimeLimits;
 }
 
@@ -82,7 +82,9 @@ class BlockBuilder {
   private readonly overlay: Overlay;
   private readonly settings: BuildSettings;
   private readonly timeLimits: TimeLimits;
-  /** When the transaction that is executed is stopped, or else the block's deadline; and what its logs may cost. */
+  /**
+   * The time at which the running transaction is stopped, or else the block's deadline; and the most that its logs may cost.
+   */
   private readonly bounds: { deadlineMs: number; readonly logs: { limitBytes: number } };
   private readonly yieldPolicy: YieldPolicy;
   private readonly withoutDeadline: YieldPolicy;
@@ -100,7 +102,7 @@ class BlockBuilder {
     this.session = this.newSession();
   }
 
-  /** Adds transactions until the block is full, no time is left, or no transaction is. */
+  /** Adds transactions until the block is full, time is up, or no transaction is left. */
   async fill(): Promise<void> {
     const { settings, source, bounds, yieldPolicy } = this;
     const { clock, deadlineMs } = settings;
@@ -132,7 +134,7 @@ class BlockBuilder {
   }
 
   /**
-   * Executes one transaction; undoes it if it is stopped by its time or its logs. Synchronous where the execution is, as most
+   * Executes one transaction; undoes it if it is stopped by its time or its logs. Synchronous if the execution is, as most
    * are.
    */
   private tryTransaction(transaction: SentTransaction): Tried | Promise<Tried> {
@@ -171,7 +173,10 @@ class BlockBuilder {
     return fits(transaction, { gasLimit, gasUsed: this.receipts.gasUsed, bytes: this.bytes }, this.settings);
   }
 
-  /** Bounds the logs of the next transaction, and gives its milliseconds; undefined if this block may not have it. */
+  /**
+   * Bounds the logs of the next transaction and returns its time limit in milliseconds; undefined if this block may not have
+   * it.
+   */
   private limitOf(transaction: SentTransaction): number | undefined {
     const { timeLimits, source, receipts } = this;
     const { clock, deadlineMs } = this.settings;
@@ -214,7 +219,7 @@ class BlockBuilder {
     this.source.skipSender();
   }
 
-  /** Adds the transaction to the block, unless it is invalid. The block may be changed once the promise has resolved. */
+  /** Adds the transaction to the block, unless it is invalid. The block must not be changed before the promise has resolved. */
   private onExecuted(transaction: SentTransaction, executed: TransactionOutcome): Promise<void> | undefined {
     if (executed.ok) {
       this.transactions.push(transaction);
@@ -244,21 +249,21 @@ class BlockBuilder {
   }
 }
 
-/** What threw may have left anything in the overlay and the session, so that both are of no use. */
+/** Wraps an exception of the execution, which may have left anything in the overlay and the session: both are then unusable. */
 function faultOf(transaction: SentTransaction, error: unknown): never {
   throw error instanceof AssertionFailed ? error : new TransactionFault(transaction, error);
 }
 
-/** The outcome; undefined where time was up; or why the transaction was stopped before a log. */
+/** The outcome; undefined if time was up; or why the transaction was stopped before a log. */
 type Tried = TransactionOutcome | LogsBeyondLimit | undefined;
 
-/** The deadline alone applies. */
+/** Limits under which only the deadline applies. */
 const UNLIMITED: TimeLimits = {
   limitMs: () => Number.POSITIVE_INFINITY,
   stopped: () => undefined,
 };
 
-/** A gap in the nonces may close, and the base fee may fall. */
+/** Errors that a later block may not have: a gap in the nonces may close, and the base fee may fall. */
 const MAY_FIT_LATER: ReadonlySet<ExecutionErrorCode> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);
 
 async function yieldInTime(yieldPolicy: YieldPolicy): Promise<boolean> {

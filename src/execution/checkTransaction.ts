@@ -133,9 +133,7 @@ function costMessage(cost: bigint, balance: bigint): string {
 
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
-/**
- * The sender's nonce after its transaction. Wraps to zero after the highest, where that may be used, as in go-ethereum.
- */
+/** The sender's nonce after its transaction. Wraps to zero after the highest, if that may be used, as in go-ethereum. */
 export function nonceAfter(nonce: bigint): bigint {
   return BigInt.asUintN(64, nonce + 1n);
 }

@@ -13,14 +13,14 @@ export function credit(overlay: Overlay, address: Address, amount: bigint): void
 }
 
 /**
- * Whether a message that fails now deletes RIPEMD-160's account all the same: it has touched it, and leaves it empty. Block
+ * Whether a message that fails now still deletes RIPEMD-160's account: the message touched it and leaves it empty. Block
  * 2,675,119 of mainnet made that a rule (ibft2.md#empty-accounts).
  */
 export function deletesRipemd160(overlay: Overlay, accesses: AccessJournal): boolean {
   return accesses.isTouchedSinceCheckpoint(RIPEMD160) && isEmpty(overlay.account(RIPEMD160) ?? EMPTY_ACCOUNT);
 }
 
-/** Deletes that account on behalf of the message's caller, which has not touched it then, as in Besu. */
+/** Deletes RIPEMD-160's account on behalf of the message's caller, which then has not touched it, as in Besu. */
 export function deleteRipemd160(overlay: Overlay, accesses: AccessJournal): void {
   clearIfEmpty(overlay, RIPEMD160);
   accesses.untouch(RIPEMD160);

@@ -21,7 +21,7 @@ import type { YieldPolicy } from "./yieldPolicy.ts";
  */
 export interface Evm {
   /**
-   * Runs one top-level message with all its nested calls, at once unless it is time to yield. Throws OutOfTime as
+   * Runs one top-level message with all its nested calls, synchronously unless it is time to yield. Throws OutOfTime as
    * YieldPolicy does.
    */
   run(message: Message): Eventual<MessageResult>;
@@ -39,7 +39,7 @@ export interface EvmParts {
   readonly observed: Observed;
   /** Receives each call and instruction; costs nothing if absent. */
   readonly observer?: ExecutionObserver | undefined;
-  /** Receives each call alone, where there is no observer. */
+  /** Receives calls only; used when there is no observer. */
   readonly messages?: MessageObserver | undefined;
 }
 
@@ -66,13 +66,13 @@ export interface MessageResult {
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
-  /** What the logs cost after the execution (logCost.ts). */
+  /** Cost of the logs after the execution (logCost.ts). */
   readonly logBytes: number;
   /** Accounts to delete at the end of the transaction. */
   readonly destroyed: readonly Address[];
 }
 
-/** Facts that Besu's gas estimation uses (json-rpc.md#eth_estimategas). May accumulate over several runs. */
+/** What Besu's gas estimation observes (json-rpc.md#eth_estimategas). May accumulate over several runs. */
 export interface Observed {
   /** Deepest frame in which an instruction was executed; -1 if none was. */
   maxDepth: number;

@@ -31,7 +31,7 @@ export interface BlockResult {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;
-  /** Time that finishing the block takes, in usual transactions (logCost.ts). */
+  /** Time to finish the block, in usual transactions (logCost.ts). */
   readonly load: number;
   /** Execution requests; absent before Prague. */
   readonly requests?: DrainedRequests;

@@ -16,9 +16,9 @@ export type TransactionOutcome = Result<TransactionResult, ExecutionErrorCode>;
 
 /**
  * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
- * called. A refused transaction changes nothing. It completes at once unless it is time to yield: a promise for each of
- * ten thousand transfers a second would cost more than the transfers. When it throws OutOfTime, the overlay is as before; after
- * any other exception it is of no use.
+ * called. A refused transaction changes nothing. Completes synchronously unless it is time to yield: a promise for each of
+ * ten thousand transfers a second would cost more than the transfers. After OutOfTime the overlay is as before; after any
+ * other exception it is unusable.
  */
 export function executeTransaction(
   session: BlockSession,

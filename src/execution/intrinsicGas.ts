@@ -58,7 +58,10 @@ function words(bytes: number): bigint {
   return BigInt(Math.ceil(bytes / 32));
 }
 
-/** Long data is counted once, because its transaction is checked several times on its way from the caller into a block. */
+/**
+ * Counts zeros. Long data is counted once, because its transaction is checked several times on its way from the caller into
+ * a block.
+ */
 function countZeros(data: Uint8Array): number {
   if (data.length < MIN_REMEMBERED_BYTES) return countedZeros(data);
   const known = zerosOfLongData.get(data);
@@ -74,6 +77,6 @@ function countedZeros(data: Uint8Array): number {
   return zeros;
 }
 
-/** Kept as long as the data, which nobody changes. */
+/** Counts live as long as the data, which nobody changes. */
 const zerosOfLongData = new WeakMap<Uint8Array, number>();
 const MIN_REMEMBERED_BYTES = 4 * 1024;

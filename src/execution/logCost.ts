@@ -1,17 +1,17 @@
 import { OutOfTime } from "./yieldPolicy.ts";
 
 /**
- * What a log costs after its execution, on every node, in bytes: for the block's bloom, the encoding and the root of its receipts, and
- * the database, beside the data a share for each log and each topic that takes as long. On one core, 1 MiB of data took some 10 ms,
- * and each log and topic 2.5 µs, as much as 256 bytes.
+ * Cost of a log after its execution, on every node, in bytes: for the block's bloom, the encoding and the root of its
+ * receipts, and the database. Each log and each topic counts as many bytes as take the same time. On one core, 1 MiB of data
+ * took some 10 ms, and each log and topic 2.5 µs, as much as 256 bytes.
  */
 export function costOfLog(topicCount: number, dataBytes: number): number {
   return BYTES_EACH * (1 + topicCount) + dataBytes;
 }
 
 /**
- * Time to finish a transaction whose logs cost `logBytes`, in usual transactions. The logs of usual ones, such as a token
- * transfer's, are part of what a transaction takes.
+ * Time to finish a transaction whose logs cost `logBytes`, in usual transactions. Usual logs, such as a token transfer's,
+ * are included in a transaction's own time.
  */
 export function loadOf(logBytes: number): number {
   return Math.max(1, logBytes / LOAD_BYTES);
@@ -22,10 +22,10 @@ export function leastGasOfLogs(logBytes: number): bigint {
   return BigInt(Math.floor((logBytes / BYTES_EACH) * GAS_EACH));
 }
 
-/** A transaction was stopped before a log with which its logs would cost more than its block has room for. */
+/** A transaction was stopped before a log that would make its logs cost more than its block has room for. */
 export class LogsBeyondLimit extends OutOfTime {
   override name = "LogsBeyondLimit";
-  /** What its logs cost with the one that was refused. Those of reverted calls do not count. */
+  /** Cost of its logs, with the refused one. Logs of reverted calls do not count. */
   readonly neededBytes: number;
 
   constructor(neededBytes: number) {

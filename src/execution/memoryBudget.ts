@@ -6,8 +6,8 @@ export class MemoryExhausted extends Error {
 }
 
 /**
- * An instruction needs memory beyond 2 GiB, which its gas pays for where a block holds more than 8.8 trillion. Besu's memory
- * is a Java array and ends there: its transaction is then invalid, whatever the machine (ibft2.md#limits-of-execution).
+ * An instruction needs memory beyond 2 GiB, which gas can pay for if a block holds more than 8.8 trillion. Besu's memory is
+ * a Java array and ends there: its transaction is then invalid, whatever the machine (ibft2.md#limits-of-execution).
  */
 export class MemoryBeyondLimit extends MemoryExhausted {
   override name = "MemoryBeyondLimit";
@@ -22,7 +22,7 @@ export class MemoryBudget implements MemoryMeter {
   private leftBytes: number;
   private readonly exceeded: () => never;
 
-  /** `exceeded` throws another error than MemoryExhausted. */
+  /** `exceeded` throws an error other than MemoryExhausted. */
   constructor(limitBytes: number, exceeded: () => never = memoryExhausted) {
     this.leftBytes = limitBytes;
     this.exceeded = exceeded;

@@ -1,8 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 
 /**
- * Observes messages alone, without the instructions between them: who calls, creates and destroys whom. Code runs as fast
- * as without it. A transaction that runs no code has no messages.
+ * Observes only messages, not the instructions between them: who calls, creates and destroys whom. Code runs as fast as
+ * without it. A transaction that runs no code has no messages.
  */
 export interface MessageObserver {
   /** A message begins, including the transaction's own. */

@@ -81,14 +81,14 @@ export interface Step {
   readonly cost: bigint;
   /** Gas passed to the callee, including the stipend; zero unless it is a call. */
   readonly calleeGas: bigint;
-  /** The part of it that comes with a transfer of value; zero without one. */
+  /** The part of `calleeGas` that comes with a transfer of value; zero without one. */
   readonly stipend: bigint;
   /** True for a call or creation that could not begin: too deep, or insufficient balance. */
   readonly isDenied: boolean;
   readonly halt: HaltReason | undefined;
 }
 
-/** Read-only view of a running frame: reads what there is at each access. */
+/** Read-only view of a running frame: reads the current values at each access. */
 export interface FrameView {
   /** The account whose storage and balance code sees. */
   readonly address: Address;
@@ -112,7 +112,7 @@ export interface FrameView {
 
 export interface StackView {
   readonly length: number;
-  /** The item `depth` positions below the top. */
+  /** The item that lies `depth` positions below the top. */
   at(depth: number): bigint;
   /** The topmost items, the deepest of them first. */
   top(count: number): readonly bigint[];

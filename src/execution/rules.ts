@@ -16,7 +16,7 @@ export interface Rules {
   readonly hasStatusReceipts: boolean;
   /** Gas for a non-zero byte of transaction data: 68, from Istanbul 16 (EIP-2028). */
   readonly nonZeroByteGas: number;
-  /** The first access to an account or slot in a transaction costs more (EIP-2929). */
+  /** True if the first access to an account or slot in a transaction costs more (EIP-2929). */
   readonly hasColdAccess: boolean;
   /** Blocks carry a base fee (EIP-1559). */
   readonly hasBaseFee: boolean;

@@ -16,7 +16,7 @@ import type { TransactionResult } from "./transactionResult.ts";
  *
  *     buy gas, raise the nonce ─> authorizations ─> the message ─> refund ─> the beneficiary's fee ─> deletions
  *
- * A session that is discarded pays nobody and deletes nothing at the end.
+ * A discarded session pays nobody and deletes nothing at the end.
  *
  * Throws OutOfTime as the session's YieldPolicy does. The overlay is then as it was before the message, or before an
  * authorization; the caller undoes the rest.
@@ -62,7 +62,7 @@ function runMessage(
   );
 }
 
-/** What a message left to settle: its gas with the intrinsic one, and all that may be refunded. */
+/** What remains to settle after a message: its gas with the intrinsic gas, and everything that may be refunded. */
 interface Unsettled {
   readonly result: MessageResult;
   readonly spent: bigint;
@@ -95,7 +95,7 @@ function settleAccounts(
   const returned = (gasLimit - gasUsed) * price;
   const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
   if (returned > 0n) credit(overlay, sender, returned);
-  // Where empty accounts are deleted, one that this would create would not outlast the transaction.
+  // If empty accounts are deleted, an account created by a fee of zero would not outlast the transaction.
   if (fee > 0n || !rules.clearsEmptyAccounts) credit(overlay, block.beneficiary, fee);
   accesses.touch(block.beneficiary);
   deleteAccounts(session, destroyed);

@@ -43,7 +43,7 @@ const SYSTEM_CALL_GAS = 30_000_000n;
 
 /**
  * Performs a call that the protocol makes before or after a block's transactions. A contract without code counts as
- * successful with empty output; one that fails makes the block invalid.
+ * successful with empty output; a failure makes the block invalid.
  */
 export async function callSystemContract(
   session: BlockSession,

@@ -1,7 +1,7 @@
 import type { SentTransaction } from "../types/transaction.ts";
 
 /**
- * A transaction whose execution threw while a block was built: by a defect, or because this machine lacks something, which
+ * A transaction's execution threw while a block was built, because of a defect or something that this machine lacks, which
  * is in `cause`. No rule of the chain says that the transaction is invalid.
  */
 export class TransactionFault extends Error {

@@ -11,6 +11,6 @@ export interface TransactionResult {
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
-  /** What the logs cost after the execution (logCost.ts). */
+  /** Cost of the logs after the execution (logCost.ts). */
   readonly logBytes: number;
 }

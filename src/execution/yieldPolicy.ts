@@ -20,7 +20,7 @@ export interface YieldPolicy extends Pacer {
 
 /** Bounds the logs of transactions. Read at every log, so that the owner can change it between two transactions. */
 export interface LogLimit {
-  /** What one transaction's logs may cost (logCost.ts). With more, LogsBeyondLimit is thrown. */
+  /** Most that one transaction's logs may cost (logCost.ts). Beyond it, LogsBeyondLimit is thrown. */
   readonly limitBytes: number;
 }
 
@@ -49,7 +49,7 @@ export interface YieldSettings {
   readonly logs?: LogLimit;
 }
 
-/** Tells running work whether a caller still waits for it. */
+/** Lets running work check whether a caller still waits for it. */
 export type StopSignal = Pick<AbortSignal, "aborted">;
 
 /** The signal of work that always runs to its end. */
@@ -79,7 +79,7 @@ export function createYieldPolicy(clock: Pick<Clock, "nowMs">, settings: YieldSe
 }
 
 const SLICE_MS = 10;
-/** Longest delay for a caller, and for each message on its way to a block. */
+/** Longest slice, and so the longest delay for a caller and for each message on its way to a block. */
 const LONGEST_SLICE_MS = 200;
 
 /** Policy of work that never yields: it ends before `endMs` on this clock, or throws OutOfTime. */
@@ -111,8 +111,8 @@ export const NEVER_YIELD: YieldPolicy = {
 
 /**
  * Policy of work on one overlay on a thread with no other work, which is terminated from outside: one call, one block, or a
- * sequence of calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted. Within a slice, what takes
- * more time or much memory is given up instead, to be begun anew without one: throws SliceUsedUp.
+ * sequence of calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted. Within a slice, work
+ * that takes more time or much memory is given up, to be started again without one: throws SliceUsedUp.
  */
 export function memoryBounded(
   limitBytes = CALL_MEMORY_BYTES,

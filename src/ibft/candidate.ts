@@ -51,7 +51,7 @@ export function withRound(candidate: Candidate, round: number): Candidate {
   return createCandidate(candidate.header, { ...candidate.extra, round }, candidate.transactions);
 }
 
-/** The header to be committed: the candidate's with its commit seals. */
+/** The header to commit: the candidate's, with its commit seals. */
 export function sealedHeader(candidate: Candidate, seals: readonly Signature[]): Header {
   return { ...candidate.header, extraData: encodeExtraData({ ...candidate.extra, seals }) };
 }

@@ -11,9 +11,8 @@ import { candidateOfBlock } from "./candidate.ts";
 import type { Payload, PreparedBlock, Signed } from "./message.ts";
 
 /**
- * What this validator signed last, as a record of the vote log: written before a vote is sent, read after a restart.
- * Forbids votes at heights below `height`, and at `height` in rounds up to `round`; sending the same bytes again is
- * allowed.
+ * What this validator signed last, as a record of the vote log: written before a vote is sent, read after a restart. It
+ * forbids votes at heights below `height`, and at `height` in rounds up to `round`; sending the same bytes again is allowed.
  */
 export interface LastSignedState {
   readonly height: bigint;
@@ -23,18 +22,21 @@ export interface LastSignedState {
   readonly digest: Digest | undefined;
   /** The block prepared last at this height; every further RoundChange includes it. */
   readonly prepared: PreparedBlock | undefined;
-  /** Set while our key may have signed what this record lacks: we are silent (lostVotes.ts). */
+  /** Set while our key may have signed what this record lacks: we are silent meanwhile (lostVotes.ts). */
   readonly doubt?: Doubt;
-  /** The height whose votes the operator had this node forget: what is heard of them raises no doubt. */
+  /**
+   * The height whose votes this node forgot on the operator's command: later messages and seals of that height raise no
+   * doubt.
+   */
   readonly forgotten?: bigint;
 }
 
 /** The time until which we are silent, because we may have voted for what we do not know. */
 export interface Doubt {
   readonly reason: DoubtReason;
-  /** The highest height, as far as we know, in which we may have voted. */
+  /** The highest height, as far as we know, at which we may have voted. */
   readonly upTo: bigint;
-  /** Seconds; every block of this time or later is past what our key had signed when the doubt began. */
+  /** Unix seconds; every block of this time or later is past what our key had signed when the doubt began. */
   readonly untilTimestamp: bigint;
 }
 
@@ -44,11 +46,11 @@ export const DOUBT_REASONS = ["missing", "old", "ownKey"] as const;
 export type DoubtReason = (typeof DOUBT_REASONS)[number];
 
 /**
- * Our own disk format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""], where prepared is
- * [block, proposer's signature and address, [each Prepare's signature and address]]. The signed payloads follow from the
- * block's number, round and digest. The block is encoded as one string, because it can be large. Version 2 adds
- * [reason, upTo, untilTimestamp] | "" for the doubt, and the forgotten height or 0; it is written only where there is one
- * of them, so that an earlier release reads all other records.
+ * Encodes a record in our own disk format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""],
+ * where prepared is [block, proposer's signature and address, [each Prepare's signature and address]]. The signed payloads
+ * follow from the block's number, round and digest. The block is encoded as one string, because it can be large. Version 2
+ * adds [reason, upTo, untilTimestamp] | "" for the doubt, and the forgotten height or 0; it is only written when there is
+ * one of them, so that an earlier release reads all other records.
  */
 export function encodeLastSigned(record: LastSignedState): Uint8Array {
   const { height, round, digest, prepared, doubt, forgotten } = record;
@@ -96,7 +98,7 @@ export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, Las
 
 const PLAIN_VERSION = 1n;
 const FORMAT_VERSION = 2n;
-/** The record, what is prepared, its Prepares, a signer. */
+/** Nesting of lists: the record, what is prepared, its Prepares, a signer. */
 const RECORD_DEPTH = 4;
 
 function encodePrepared({ certificate, candidate }: PreparedBlock): Uint8Array {

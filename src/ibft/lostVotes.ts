@@ -10,33 +10,39 @@ import type { Head } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
 
 /**
- * When our record may lack votes that our key has signed, and until when we are silent then (ibft2.md#lost-votes).
+ * Decides when our record may lack votes that our key has signed, and how long we are silent then (ibft2.md#lost-votes).
  *
  *   no record, chain above genesis --+
  *   a seal of ours above the record -+-> doubt -> silent -> head past every height in question -> we take part again
  *   a message that it cannot explain-+
  *
- * All that our key signed before a moment is of a height whose parent was known then. So a head that is past our own first
- * one, and bears a later time than that moment, is past every height in which we may have voted.
+ * Everything that our key signed before a moment belongs to a height whose parent was known then. So a head that is past our
+ * own first one, and has a later time than that moment, is past every height at which we may have voted.
  */
 
 /** Seconds that a head must be newer than the moment of the doubt: the clocks of two validators and the rounding differ. */
 const DOUBT_SECONDS = 5n;
 
-/** When our own messages or seals appeared: a second node may run with our key, and is heard from only now and then. */
+/**
+ * The longer wait after messages or seals of our own key appeared: a second node may run with it, and is heard from only now
+ * and then.
+ */
 const OWN_KEY_DOUBT_SECONDS = 10n;
 
-/** A network whose first block is at most this much older than our first start was born with us, in seconds. */
+/** A network whose first block is at most this much older than our first start, in seconds, began with us. */
 const BIRTH_SECONDS = 30n;
 
-/** Whether a block above our record is worth a look for a seal of ours: the first ones show an old record, as do some others. */
+/**
+ * Whether to look for a seal of ours in a block above our record: the first such blocks reveal an old record, and a few
+ * others.
+ */
 export function isSealSought({ head, lastSigned }: State, self: Address, number: bigint): boolean {
   if (head === undefined || !isValidator(head.tally, self)) return false;
   const above = number - (lastSigned === undefined ? 0n : lastKnownHeight(lastSigned));
   return above > 0n && (above <= SEALS_SOUGHT || above % SEALS_SOUGHT === 0n);
 }
 
-/** Whether a start should listen before its first vote, because its record may be a copy that another node goes on from. */
+/** Whether a node should listen before its first vote, because its record may be a copy that another node continues from. */
 export function isListeningDue({ self }: Rules, record: LastSignedState, { tally }: Head): boolean {
   if (tally.validators.length < 2 || !isValidator(tally, self)) return false;
   return record.doubt === undefined;
@@ -50,7 +56,7 @@ export function lastKnownHeight({ height, forgotten = 0n }: LastSignedState): bi
 /** Recovering a signer takes 45 µs, and a node that has been away for long catches up with many blocks. */
 const SEALS_SOUGHT = 16n;
 
-/** The record and doubts with which a node starts. */
+/** The record, with any doubt, with which a node starts. */
 export function stateAtStart(
   rules: Rules,
   { head, record, isSealedAbove }: Extract<Input, { kind: "started" }>,
@@ -84,13 +90,13 @@ export function recordAtHead(
   if (doubt === undefined)
     return unknown ? withDoubt(record, head, freshness(state, unknown.timestamp), nowMs) : record;
   if (!isPast(doubt, head)) return record;
-  // What we signed before the doubt began is older than this block: another node with our key has sealed it.
+  // Everything that we signed before the doubt began is older than this block: another node with our key has sealed it.
   return unknown?.number === number ? withDoubt(record, head, "ownKey", nowMs) : withoutDoubt(record, head);
 }
 
 /**
- * The record after a message of our own key, whichever node relayed it; unchanged when we can have sent that message. One that was
- * sent before, and is sent again by others, always can be explained by a sound record.
+ * The record after a message of our own key, whichever node relayed it; unchanged when we can have sent that message. A
+ * sound record always explains a message that we sent before and others send again.
  */
 export function recordAtOwnMessage(
   rules: Rules,
@@ -108,7 +114,7 @@ export function recordAtOwnMessage(
   }
   if (highest === 0n) return lastSigned;
   const upTo = larger(highest, record.doubt?.upTo ?? 0n);
-  // In a doubt about the same heights this is nothing new, unless the height began after our start.
+  // A doubt about the same heights already covers this message, unless the height began after our start.
   if (
     record.doubt !== undefined &&
     upTo === record.doubt.upTo &&
@@ -119,19 +125,24 @@ export function recordAtOwnMessage(
   return { ...rest, doubt: { ...doubt, upTo: larger(upTo, doubt.upTo) } };
 }
 
-/** The record after another node with our key has said that it takes part; unchanged where we are no validator, or the only one. */
+/**
+ * The record after another node with our key has announced that it takes part; unchanged when we are no validator, or the
+ * only one.
+ */
 export function recordAtClaim(rules: Rules, state: State, nowMs: number): LastSignedState | undefined {
   const { head, lastSigned } = state;
   if (head === undefined || isAlone(rules, head) || !isValidator(head.tally, rules.self)) return lastSigned;
   return withDoubt(lastSigned ?? nothingAbove(head.header.number), head, "ownKey", nowMs);
 }
 
-/** A record that nothing was signed above a height. */
+/** A record that says that nothing was signed above a height. */
 export function nothingAbove(height: bigint): LastSignedState {
   return { height, round: 0, digest: undefined, prepared: undefined };
 }
 
-/** What a node whose votes at a height were deliberately forgotten starts with: it may vote at that height anew. */
+/**
+ * The record with which a node starts whose votes at a height were deliberately forgotten: it may vote at that height again.
+ */
 export function forgottenAt(height: bigint): LastSignedState {
   return { ...nothingAbove(height - 1n), forgotten: height };
 }
@@ -157,7 +168,7 @@ function withDoubt(
   };
 }
 
-/** What a record says once all that it may lack is past: votes up to the head bind nobody any more. */
+/** The record once everything that it may lack is past: votes up to the head no longer bind anyone. */
 function withoutDoubt(record: LastSignedState, { header }: Head): LastSignedState {
   if (record.doubt === undefined) return record;
   const { doubt: _ended, ...kept } = record;
@@ -169,20 +180,20 @@ function isPast({ upTo, untilTimestamp }: Doubt, { header }: Head): boolean {
   return header.number >= upTo && header.timestamp >= untilTimestamp;
 }
 
-/** A sole validator contradicts nobody: its chain is what it says. */
+/** A sole validator contradicts nobody: it alone decides the chain. */
 function isAlone({ self }: Rules, { tally }: Head): boolean {
   const [only, ...others] = tally.validators;
   return only !== undefined && others.length === 0 && equalBytes(only, self);
 }
 
-/** Whether the network began when we did, by the latest time that its first block can have. */
+/** Whether the network began when we did, judging by the latest time that its first block can have. */
 function isBornWith(schedule: IbftSchedule, { header }: Head, startedAtMs: number): boolean {
   const { blockPeriodSeconds } = parametersAt(schedule, header.number);
   const firstBlock = header.timestamp - (header.number - 1n) * BigInt(blockPeriodSeconds);
   return firstBlock + BIRTH_SECONDS >= BigInt(Math.floor(startedAtMs / 1000));
 }
 
-/** Whether what our key signed after a block of that time, or for it, may stem from before our start. */
+/** Whether a signature of our key for a block of that time, or after it, may stem from before our start. */
 function freshness({ startedAtMs }: State, timestamp: bigint): "old" | "ownKey" {
   return timestamp >= BigInt(Math.ceil(startedAtMs / 1000)) + DOUBT_SECONDS ? "ownKey" : "old";
 }

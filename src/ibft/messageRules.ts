@@ -49,8 +49,8 @@ export const MESSAGE_ERRORS = [
 export type MessageErrorCode = (typeof MESSAGE_ERRORS)[number];
 
 /**
- * Round 31 alone lasts 68 years. A faulty validator could request the last encodable round, after which those that join
- * would have no further round, not even after a restart.
+ * Limit on rounds: round 31 alone lasts 68 years. A faulty validator could request the last encodable round, after which
+ * those that join would have no further round, not even after a restart.
  */
 const ROUNDS_IN_REACH = 2 ** 31;
 
@@ -148,7 +148,7 @@ function findRoundChangeError(
   );
 }
 
-/** What a round-change request says, regardless of the signatures. */
+/** The content of a round-change request, regardless of the signatures. */
 interface RoundChangeContent extends RoundId {
   readonly prepared?: {
     readonly proposal: { readonly payload: ProposalPayload };
@@ -157,8 +157,8 @@ interface RoundChangeContent extends RoundId {
 }
 
 /**
- * Finds the error in what a round-change request says, so that no signature needs to be recovered of one that cannot be
- * valid. A prepared certificate may have more Prepares than needed.
+ * Finds the error in the content of a round-change request, so that no signature is recovered for one that cannot be valid.
+ * A prepared certificate may have more Prepares than needed.
  */
 export function findContentError(
   validatorSet: ValidatorSet,

@@ -11,7 +11,7 @@ export type MessageSet = readonly RoundMessage[];
 
 export type RoundMessage = Prepare | Commit | RoundChange;
 
-/** Rounds for which we keep one author's messages of a kind; an honest author's messages cover few rounds. */
+/** Number of rounds for which we keep one author's messages of a kind; an honest author's messages cover few rounds. */
 export const KEPT_ROUNDS_PER_AUTHOR = 8;
 
 /** The message of the same author, kind and round, if the set has one. */
@@ -22,7 +22,7 @@ export function findMessage(messages: MessageSet, message: RoundMessage): RoundM
   );
 }
 
-/** Adds a message that has no predecessor. An author with too many of a kind loses that of the lowest round. */
+/** Adds a message that has no predecessor. An author with too many of a kind loses the one of the lowest round. */
 export function addMessage(messages: MessageSet, message: RoundMessage): MessageSet {
   const grown = [...messages, message];
   const sameAuthorAndKind = grown.filter((known) => hasAuthorAndKind(known, message));

@@ -39,7 +39,10 @@ export function startRound(transition: TransitionBuilder, number: number): void 
   transition.emit({ kind: "setRoundTimer", id: transition.id, atMs: round.timeoutAtMs });
 }
 
-/** A quorum of Prepares made the round prepared, but our certificate has all that we received (ibft2.md#round-expiry). */
+/**
+ * Adds further Prepares to our certificate: a quorum made the round prepared, but the certificate has all that we received
+ * (ibft2.md#round-expiry).
+ */
 function gatherPrepares(transition: TransitionBuilder): void {
   const { prepared, messages, round } = transition.height;
   if (prepared === undefined || !isPrepared(transition.height)) return;
@@ -56,14 +59,14 @@ export function beginDuty(transition: TransitionBuilder, certificate?: RoundChan
   continueDuty(transition);
 }
 
-/** Builds and proposes as far as the time allows. Runs when the duty begins, on the block timer, on a built candidate. */
+/** Builds and proposes as far as the time allows. Runs when the duty begins, on the block timer, and on a built candidate. */
 export function continueDuty(transition: TransitionBuilder): void {
   const { round, height, rules, nowMs } = transition;
   if (round.duty === undefined || round.validation !== undefined) return;
   const { building } = round.duty;
   const proposeAtMs = Number(earliestTimestamp(rules.schedule, height.parent.header)) * 1000;
   if (building === "asked") return;
-  // True for a built block only if the clock was set back.
+  // This holds for a built block only if the clock was set back.
   if (nowMs < proposeAtMs) {
     transition.emit({ kind: "setBlockTimer", id: transition.id, atMs: proposeAtMs });
   } else if (building !== "notYet") {
@@ -185,7 +188,7 @@ function ownVotes(transition: TransitionBuilder, candidate: Candidate): OwnVotes
   const { digest, header, extra } = candidate;
   const { rules, id, height } = transition;
   const seal = transition.sign(digest, () => sealPreimage(header, extra));
-  // Requested together with the seal.
+  // The Prepare's signature is requested together with the seal.
   const prepare = isProposer(height.validatorSet, id.round, rules.self)
     ? "none"
     : transition.signPayload({ kind: "prepare", ...id, digest } as const);

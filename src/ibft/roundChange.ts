@@ -32,7 +32,7 @@ export function onRoundTimeout(transition: TransitionBuilder): void {
 /**
  * While fewer than a quorum send messages of our round or later ones, no round can succeed, and each further round lasts
  * twice as long: validators that restart in round 0, as Besu does, would need as long as the outage to reach our round. So
- * we stay and wait longer. Not for ever: messages may have been lost, and a request for a later round is a new message.
+ * we stay and wait longer, but not for ever: messages may have been lost, and a request for a later round is a new message.
  */
 function shouldStay({ height, round, rules, nowMs }: TransitionBuilder): boolean {
   if (round.number === 0 || round.validation !== undefined) return false;
@@ -41,7 +41,7 @@ function shouldStay({ height, round, rules, nowMs }: TransitionBuilder): boolean
   return nowMs < staysUntilMs && authorsFrom(height.messages, round.number) < height.validatorSet.quorum;
 }
 
-/** Number of its timeouts that a round lasts while fewer than a quorum are heard. */
+/** Number of timeouts that a round lasts while fewer than a quorum are heard. */
 const TIMEOUTS_WITHOUT_QUORUM = 8;
 
 /** Runs on a timeout, after a restart at a height at which we had signed, and when enough others are ahead of us. */
@@ -60,8 +60,8 @@ function announceRoundChange(transition: TransitionBuilder): void {
 }
 
 /**
- * Handles a remote signer's signature for the round in progress: comes back to what could not be signed before. The steps
- * are those of a key of our own, so they find the same record, and cannot sign anything else (ibft2.md#remote-signer).
+ * Handles a remote signer's signature for the round in progress: repeats what could not be signed before. The steps are the
+ * same as with a local key, so they find the same record, and cannot sign anything else (ibft2.md#remote-signer).
  */
 export function onSigned(transition: TransitionBuilder, signature: OwnSignature): void {
   const { signatures = [], validation } = transition.round;
@@ -77,7 +77,7 @@ export function onSigned(transition: TransitionBuilder, signature: OwnSignature)
   else moveToRequestedRound(transition, transition.round.number);
 }
 
-/** Whether we have recorded a request for the round in progress, and no vote in it, and did not send it yet. */
+/** Whether we have recorded a request for the round in progress, and no vote in it, but have not sent it yet. */
 function isRequestUnsent({ rules, state, height, round }: TransitionBuilder): boolean {
   const { lastSigned } = state;
   if (lastSigned?.height !== height.validatorSet.height || lastSigned.round !== round.number) return false;

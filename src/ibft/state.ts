@@ -10,7 +10,7 @@ import type { MessageErrorCode } from "./messageRules.ts";
 import type { MessageSet } from "./messageSet.ts";
 import type { Head, ValidatorSet } from "./validatorSet.ts";
 
-/** Fixed while the node runs: parameters, and two deterministic functions. */
+/** What is fixed while the node runs: parameters, and two deterministic functions. */
 export interface Rules {
   /** Address of our key. */
   readonly self: Address;
@@ -95,7 +95,7 @@ export interface ProposerDuty {
 
 export interface ProposalValidation {
   readonly proposal: Proposal;
-  /** `sound`: valid, while our signatures for it are awaited. */
+  /** `sound` means valid, with our own signatures still awaited. */
   readonly result: "pending" | "sound" | "accepted" | "refused";
 }
 
@@ -112,7 +112,7 @@ export type Input =
       readonly record?: LastSignedState;
       readonly isSealedAbove?: boolean;
     }
-  /** Decoded, signers already recovered. */
+  /** A decoded message, signers already recovered. */
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }
   | { readonly kind: "candidateBuilt"; readonly id: RoundId; readonly candidate: Candidate }
@@ -142,10 +142,10 @@ export interface OwnSeal {
 export type Effect =
   /** Must be durable before any later effect is performed. */
   | { readonly kind: "recordVote"; readonly record: LastSignedState }
-  /** Goes to every other validator; our own message set has it already. */
+  /** Sends a message to every other validator; our own message set has it already. */
   | { readonly kind: "multicast"; readonly message: SignedMessage }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
-  /** Returns as signed; emitted again, whenever the step comes back to it, until then. `digest` is keccak256 of `preimage`. */
+  /** Returns as signed; emitted again, whenever a step needs it, until then. `digest` is keccak256 of `preimage`. */
   | {
       readonly kind: "requestSignature";
       readonly id: RoundId;

@@ -108,7 +108,10 @@ function take(transition: TransitionBuilder, input: Input): void {
   }
 }
 
-/** Heights rise by commits alone: the current head, or one below it, changes nothing (ibft2.md#heights). */
+/**
+ * Starts the next height. Heights rise by commits alone: the current head, or one below it, changes nothing
+ * (ibft2.md#heights).
+ */
 function onHeadAdvanced(
   transition: TransitionBuilder,
   input: Extract<Input, { kind: "headAdvanced" }>,
@@ -122,9 +125,9 @@ function onHeadAdvanced(
 }
 
 /**
- * Runs at the start, on a new head, and at the end of a pause. What we signed for this height before still binds us: we
- * leave a round in which we voted. A round that we only requested is requested again with the same bytes: the others may
- * be in it, and a validator that restarts repeatedly would otherwise move further away from them each time.
+ * Runs at the start, on a new head, and at the end of a pause. Our earlier signatures at this height still bind us: we leave
+ * a round in which we voted. A round that we only requested is requested again with the same bytes: the others may be in it,
+ * and a validator that restarts repeatedly would otherwise move further away from them with each restart.
  */
 function beginHeight(transition: TransitionBuilder): void {
   const { rules, nowMs } = transition;
@@ -165,7 +168,7 @@ function onResumed(transition: TransitionBuilder): void {
   if (transition.state.height === undefined) beginHeight(transition);
 }
 
-/** Ignores messages of other heights, and our own messages that others relay back if we can have sent them. */
+/** Ignores messages of other heights, and messages of our own that others relay back, if we can have sent them. */
 function onMessage(transition: TransitionBuilder, message: SignedMessage): void {
   const { rules, state, nowMs } = transition;
   const lastSigned = recordAtOwnMessage(rules, state, message, nowMs);

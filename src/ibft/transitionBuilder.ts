@@ -53,9 +53,9 @@ export class TransitionBuilder {
   }
 
   /**
-   * Our signature of `digest`, the keccak256 of `preimage`; undefined when a remote signer has yet to give it. It is
-   * requested then, and whatever needs it is done again when it has come, so the caller changes nothing before.
-   * To be called after recordVote only: the record is durable before the request leaves.
+   * Our signature of `digest`, the keccak256 of `preimage`; undefined while a remote signer has yet to give it. It is then
+   * requested, and the step that needs it runs again once it has come, so the caller must change nothing before. Call it
+   * only after recordVote: the record is durable before the request leaves.
    */
   sign(digest: Hash, preimage: () => Uint8Array): Signature | undefined {
     const { sign } = this.rules;

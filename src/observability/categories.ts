@@ -28,7 +28,7 @@ export type MetricCategory = keyof typeof METRIC_PREFIXES;
 
 export const METRIC_CATEGORIES = Object.keys(METRIC_PREFIXES) as readonly MetricCategory[];
 
-/** All but those of Besu's key-value store. */
+/** All categories except those of Besu's key-value store. */
 export const DEFAULT_METRIC_CATEGORIES: readonly MetricCategory[] = METRIC_CATEGORIES.filter(
   (category) => !category.startsWith("KVSTORE_"),
 );

@@ -20,8 +20,8 @@ import { createTextLines } from "./textLine.ts";
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * Logs events: facts as fields for programs, a short sentence for people. The info level has only what an operator acts
- * on, debug what explains it.
+ * Logs events: fields for programs, a short sentence for people. The info level has only what an operator acts on, debug
+ * what explains it.
  */
 export interface Logger {
   error(facts: Facts, message: string): void;
@@ -30,18 +30,18 @@ export interface Logger {
   debug(facts: Facts, message: string): void;
   trace(facts: Facts, message: string): void;
   /**
-   * Logs what an outsider can provoke, within the bounds of often.ts: of each message so many lines in ten seconds, and then
-   * how many more there were. `message` is a constant; `facts` is called only for a line that is logged, and its texts are
-   * cut.
+   * Logs what an outsider can provoke, within the bounds of often.ts: a limited number of lines for each message in ten
+   * seconds, then how many more there were. `message` is a constant; `fields` is called only for a line that is logged, and
+   * its texts are cut.
    */
   often(level: OftenLevel, message: string, facts: () => Facts): void;
-  /** True when the level is logged. Check it before collecting costly facts. */
+  /** True when the level is logged. Check it before collecting costly fields. */
   isEnabled(level: MessageLevel): boolean;
   /** The logger of a module; the same one for each call. */
   child(module: LogModule): Logger;
 }
 
-/** The parent of all loggers, itself that of the `node` module. */
+/** The parent of all loggers; it logs for the `node` module itself. */
 export interface RootLogger extends Logger {
   /** Changes the level of the given modules, or of all, including those with a level of their own. */
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
@@ -61,7 +61,7 @@ export interface LoggingSettings {
   readonly level: LogLevel;
   /** Modules that have a level of their own. */
   readonly moduleLevels: Readonly<Partial<Record<LogModule, LogLevel>>>;
-  /** Lines in Besu's layout, short ones for a person at a terminal, or one JSON object per line for programs. */
+  /** `text` is Besu's layout, `terminal` has short lines for a person, `json` one object per line for programs. */
   readonly format: "text" | "terminal" | "json";
   readonly isColored: boolean;
 }
@@ -151,7 +151,7 @@ export function outputTo(fileDescriptor: number): DestinationStream {
 
 const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
-/** What `often` needs of a logger. */
+/** The part of a logger that `often` needs. */
 export type OftenLogger = Pick<Logger, OftenLevel | "isEnabled">;
 
 /** The `often` of all loggers, which share its bounds by module and message. */
@@ -224,8 +224,8 @@ function textStream(
 }
 
 /**
- * Converts facts to the fields of a line. An error becomes a throwable, with its stack and its causes. A fact named like a
- * field of every line is renamed, because JSON readers keep only the last of two members with one name.
+ * Converts fields to those of a JSON line. An error becomes a throwable, with its stack and its causes. A field with the
+ * name of one that every line has is renamed, because JSON readers keep only the last of two members with one name.
  */
 function fieldsOf({ error, ...facts }: Facts): Record<string, unknown> {
   const fields = mapValues(facts, serializable);
@@ -248,7 +248,7 @@ const RENAMED_FACTS: readonly (readonly [reserved: string, replacement: string])
   ["class", "factClass"],
 ];
 
-/** A fact as a JSON value: exact decimals for bigint, hex for bytes, the message of errors. */
+/** A field as a JSON value: exact decimals for bigint, hex for bytes, the message of errors. */
 function serializable(value: unknown): unknown {
   if (typeof value === "bigint")
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();

@@ -1,26 +1,28 @@
 import type { Clock, Timer } from "../primitives/clock.ts";
 
 /**
- * Bounds log lines that outsiders can provoke, so that they neither fill the disk nor hold up the node: so many of each
- * kind in each interval, and then their number.
+ * Bounds log lines that outsiders can provoke, so that they neither fill the disk nor hold up the node: a limited number of
+ * each kind in an interval, then one line with the number of the others.
  */
 export interface OftenLines {
-  /** Whether a line of this kind may be logged. If not, it is counted, and `tell` gets the number at the interval's end. */
+  /**
+   * Whether a line of this kind may be logged. If not, it is counted, and `report` receives the count at the interval's end.
+   */
   admits(kind: string, tell: (more: number) => void): boolean;
 }
 
 export interface OftenLimits {
-  /** Lines of one kind in an interval. */
+  /** Most lines of one kind in an interval. */
   readonly lines: number;
   readonly intervalMs: number;
 }
 
 export const OFTEN_INTERVAL_MS = 10_000;
 
-/** Lines of one kind in an interval, by level: at most some 3 KB a second, and 150 KB at TRACE. Lines of errors bring stacks. */
+/** Most lines of one kind in an interval, by level: some 3 KB a second, and 150 KB at TRACE. Lines of errors have stacks. */
 export const OFTEN_LINES = { error: 10, debug: 100, trace: 5_000 } as const;
 
-/** Characters of a text, since names of methods and reasons of disconnects are an outsider's. */
+/** Most characters of a text: names of methods and reasons of disconnects come from outsiders. */
 export const MAX_FACT_LENGTH = 300;
 
 export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Clock): OftenLines {
@@ -34,7 +36,7 @@ export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Cloc
   return {
     admits(kind, tell) {
       let interval = kinds.get(kind);
-      // With lines to tell of, an interval lasts until its timer fires.
+      // An interval with suppressed lines lasts until its timer fires.
       const isOver = interval?.timer === undefined && clock.nowMs() >= (interval?.endsAtMs ?? 0);
       if (interval === undefined || isOver) {
         interval = begin();
@@ -59,8 +61,8 @@ export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Cloc
 interface Interval {
   readonly endsAtMs: number;
   logged: number;
-  /** Lines that were not logged. */
+  /** Number of lines that were not logged. */
   more: number;
-  /** Timer of the line that tells how many more there were; set when there are any. */
+  /** Timer of the line that reports how many more there were; set when there are any. */
   timer: Timer | undefined;
 }

@@ -1,16 +1,16 @@
-/** A warning or an error of the log, for those who ask for the state of the node later. */
+/** A logged warning or error, kept for later requests for the node's status. */
 export interface RecentWarning {
   readonly level: "warn" | "error";
-  /** The module that said it. */
+  /** The module that logged it. */
   readonly module: string;
   readonly message: string;
-  /** When it was said last, milliseconds since 1970. */
+  /** When it was last logged, milliseconds since 1970. */
   readonly atMs: number;
   readonly times: number;
 }
 
 const LIMIT = 20;
-/** The longest of our own are half as long; those that quote a peer or a caller are cut. */
+/** The longest messages of our own are half as long; those that quote a peer or a caller are cut. */
 const LONGEST_MESSAGE = 1_000;
 
 /** Remembers the newest warnings. A repeated one moves to the end and displaces no other. */
@@ -32,7 +32,7 @@ export class RecentWarnings {
     if (this.warnings.size > LIMIT && oldest !== undefined) this.warnings.delete(oldest);
   }
 
-  /** The latest last. */
+  /** The warnings, the latest last. */
   list(): readonly RecentWarning[] {
     return [...this.warnings.values()];
   }

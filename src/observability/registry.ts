@@ -26,12 +26,12 @@ interface Counter {
 }
 
 interface Summary {
-  /** Counts a duration, or so many that took so long on average. */
+  /** Counts `times` durations whose average is `seconds`. */
   observe(seconds: number, times?: number): void;
 }
 
 type Reading<Values> = readonly [values: Values, value: number];
-/** A reading with an optional suffix of its sample's name. */
+/** A reading, with an optional suffix for the name of its sample. */
 type FamilyReading<Values> = readonly [values: Values, value: number, suffix?: string];
 
 type MetricType = "counter" | "gauge" | "summary";

@@ -13,8 +13,8 @@ export interface LogLine {
 }
 
 /**
- * The logger of a thread: lines that the levels admit go to `post`. Facts must be what threads can exchange, errors included;
- * a line with others is logged without them.
+ * The logger of a thread: passes lines that the levels admit to `post`. Fields must be values that threads can exchange,
+ * errors included; a line with other values is logged without its fields.
  */
 export function createRemoteLogger(
   sharedLevels: SharedArrayBuffer,

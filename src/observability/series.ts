@@ -3,7 +3,7 @@ import { assert } from "../primitives/assert.ts";
 /** The labels of a series with their values. */
 export type SeriesLabels = readonly (readonly [name: string, value: string])[];
 
-/** One series of a family: its labels and what is counted under them. */
+/** One series of a family: its labels and the instrument that counts under them. */
 export interface Series<Instrument> {
   readonly labels: SeriesLabels;
   readonly instrument: Instrument;

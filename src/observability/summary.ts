@@ -25,12 +25,12 @@ export class WindowedSummary {
   #past: readonly { readonly slice: Slice; readonly closedAt: number }[] = [];
   #openedAt: number;
 
-  /** `now` in seconds, of the same clock as for `read`. */
+  /** `now` is in seconds, on the same clock as for `read`. */
   constructor(now: number) {
     this.#openedAt = Math.floor(now / SLICE_SECONDS);
   }
 
-  /** Counts a duration, or so many that took so long on average. */
+  /** Counts `times` durations whose average is `seconds`. */
   observe(seconds: number, times = 1): void {
     this.#count += times;
     this.#sum += seconds * times;

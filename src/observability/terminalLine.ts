@@ -2,7 +2,7 @@ import { DIM, type LogLine, levelColor, painter, textOf, visible } from "./textL
 
 export interface TerminalSettings {
   readonly isColored: boolean;
-  /** Width of the window now; undefined where it is not known. */
+  /** Current width of the window; undefined when unknown. */
   columns(): number | undefined;
 }
 
@@ -13,9 +13,9 @@ interface Word {
 }
 
 /**
- * Formats JSON lines for a person who looks on: the time of day, the level and class unless the level is the usual one, the
- * sentence, and as many facts as fit into the line's rest, hashes and addresses last and by their ends. The facts of warnings and errors are
- * whole, and go on in further lines.
+ * Formats JSON lines for a person at a terminal: the time of day, the level and class unless the level is the usual one, the
+ * sentence, and as many fields as fit into the rest of the line, hashes and addresses last and shortened to their ends.
+ * Warnings and errors show all fields, on further lines if needed.
  *
  *     14:03:20 Produced #20 transactions=3 pending=0 gasUsed=63000 gasPercent=0.2 …
  */
@@ -46,7 +46,7 @@ function sentenceOf(level: string, module: string, message: string): readonly Wo
   return [...label, ...words];
 }
 
-/** All but a block's number where the sentence ends with it. */
+/** All fields, except a block's number where the sentence ends with it. */
 function factsOf(facts: LogLine, message: string): readonly string[] {
   return Object.entries(facts)
     .filter(([name, value]) => value !== undefined && !(name === "number" && message.endsWith(`#${value}`)))
@@ -55,7 +55,10 @@ function factsOf(facts: LogLine, message: string): readonly string[] {
 
 const asFact = (text: string): Word => ({ text, code: DIM });
 
-/** Hashes, addresses and keys by their ends, after the other facts: the log as JSON or as TEXT has all of them. */
+/**
+ * Moves hashes, addresses and keys behind the other fields and shortens them to their ends: the log as JSON or as TEXT has
+ * them whole.
+ */
 function hashesLast(facts: readonly string[]): readonly string[] {
   const short = facts.map((text) => text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`));
   const isCut = (text: string, index: number): boolean => text !== facts[index];
@@ -64,7 +67,7 @@ function hashesLast(facts: readonly string[]): readonly string[] {
 
 const HEX = /0x[0-9a-f]{20,}/g;
 
-/** The lines of a sentence, the last one with the facts that fit; an ellipsis stands for the others. */
+/** The lines of a sentence, the last one with the fields that fit; an ellipsis stands for the others. */
 function withFacts(
   lines: readonly (readonly Word[])[],
   facts: readonly Word[],
@@ -77,7 +80,7 @@ function withFacts(
   return part.length < last.length ? lines : [...lines.slice(0, -1), [...part, { text: "…", code: DIM }]];
 }
 
-/** Lines of the words, each as long as fits; a word that is longer than a line has one of its own. */
+/** Breaks words into lines, each as long as fits; a word longer than a line has one of its own. */
 function wrapped(words: readonly Word[], width: number): readonly (readonly Word[])[] {
   const lines: Word[][] = [];
   let left = 0;

@@ -3,7 +3,7 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 /**
  * Formats JSON lines as text in Besu's layout, which patterns of log shippers know (options.md#log-lines): time in UTC,
- * thread, level, class and message between bars. Facts follow as name=value, the stack of an error on lines of its own.
+ * thread, level, class and message between bars. Fields follow as name=value, the stack of an error on lines of its own.
  */
 export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
   const paint = painter(isColored);
@@ -22,7 +22,7 @@ export function createTextLines({ isColored }: { readonly isColored: boolean }):
   };
 }
 
-/** Colors a text by the code of a terminal, if colors are wanted. */
+/** Colors a text with a terminal's code, if colors are enabled. */
 export function painter(isColored: boolean): (text: string, code: string) => string {
   return (text, code) => (isColored ? `${ESCAPE}[${code}m${text}${ESCAPE}[0m` : text);
 }
@@ -32,13 +32,13 @@ export function levelColor(level: string): string {
   return COLORS[level] ?? PLAIN;
 }
 
-/** A fact's value, quoted only if it would be ambiguous otherwise. */
+/** The value of a field, quoted only if it would be ambiguous otherwise. */
 export function textOf(value: unknown): string {
   const isPlain = typeof value === "string" && /^[^\s"=]+$/.test(value);
   return visible(isPlain ? value : (JSON.stringify(value) ?? ""));
 }
 
-/** Escapes what would end the line or steer a terminal, because names and reasons may be an outsider's. */
+/** Escapes what would end the line or control a terminal, because names and reasons may come from an outsider. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

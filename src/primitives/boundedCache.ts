@@ -8,10 +8,10 @@ export function dropOldest(entries: Map<unknown, unknown> | Set<unknown>, most: 
 }
 
 /**
- * A map that stays below a total weight by dropping entries that were not read for long (an approximate LRU). A Map
- * keeps its keys in insertion order, and the oldest are dropped, so an entry that is read is inserted again: but only
- * when half of the limit was inserted after it, because that costs several times as much as the lookup. An entry
- * that was read since half of the limit was inserted is not dropped, where each entry weighs little of the limit.
+ * A map that stays below a total weight by dropping the least recently read entries (an approximate LRU). A Map keeps its
+ * keys in insertion order, and the oldest are dropped, so a read inserts its entry again: but only once half of the limit
+ * has been inserted after it, because an insertion costs several times as much as the lookup. Where each entry is small
+ * beside the limit, an entry that was read within the last half of the limit is not dropped.
  */
 export class BoundedCache<Key, Value> {
   private readonly limit: number;

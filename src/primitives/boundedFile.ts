@@ -1,27 +1,26 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from "node:fs";
 
-/** Something else than a file of the expected size is there. Its message follows the file's name. */
+/** The path does not lead to a file of the expected size. The message is meant to follow the file's name. */
 export class NoSmallFile extends Error {
   override name = "NoSmallFile";
 }
 
-/** Time that a pipe has to give all that it has: the program that fills it may ask for a password. */
+/** Time limit for a pipe to deliver all its bytes: the program that fills it may ask for a password. */
 const PIPE_MS = 10_000;
-/** Pause before a pipe that gave nothing is read again. */
+/** Pause before an empty pipe is read again. */
 const PIPE_PAUSE_MS = 20;
 
 /**
- * The text of a regular file of at most so many bytes. Never waits, as reading a pipe would, which no signal ends. Throws
- * NoSmallFile, and errors of the system.
+ * Reads the text of a regular file of at most `mostBytes`. Never blocks, unlike a read from a pipe, which no signal
+ * interrupts. Throws NoSmallFile, and errors of the system.
  */
 export function readRegularFile(path: string, mostBytes: number): string {
   return reading(path, (file, status) => readRegular(file, status, mostBytes)).toString("utf8");
 }
 
 /**
- * What a file that an option names holds, of at most so many bytes: of a regular file, or of a pipe such as that of a shell's
- * `<(…)`, which has `pipeMs` for it. Devices such as /dev/zero, which never end, and folders are none. Throws as
- * readRegularFile.
+ * Reads at most `mostBytes` from a file that an option names: a regular file, or a pipe such as a shell's `<(…)`, which must
+ * deliver within `pipeMs`. Refuses folders, and devices such as /dev/zero, which never end. Throws as readRegularFile does.
  */
 export function readNamedBytes(path: string, mostBytes: number, pipeMs = PIPE_MS): Buffer {
   return reading(path, (file, status) =>
@@ -29,7 +28,7 @@ export function readNamedBytes(path: string, mostBytes: number, pipeMs = PIPE_MS
   );
 }
 
-/** Like readNamedBytes, for a text; without `mostBytes`, of at most as many bytes as Node.js can hold in one text. */
+/** Like readNamedBytes, for a text; `mostBytes` defaults to the longest text that Node.js can hold. */
 export function readNamedFile(path: string, mostBytes = LONGEST_TEXT, pipeMs = PIPE_MS): string {
   return readNamedBytes(path, mostBytes, pipeMs).toString("utf8");
 }
@@ -52,7 +51,7 @@ function readRegular(file: number, status: Stats, mostBytes: number): Buffer {
   return readFileSync(file);
 }
 
-/** A pipe whose other end was not opened yet looks as one that has ended; it counts as ended when something came. */
+/** A pipe whose other end is not open yet looks like one that has ended; it counts as ended once it has delivered something. */
 function readPipe(file: number, mostBytes: number, pipeMs: number): Buffer {
   const pieces: Buffer[] = [];
   let length = 0;

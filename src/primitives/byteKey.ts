@@ -46,8 +46,8 @@ export function toKey(bytes: Uint8Array): string {
 }
 
 /**
- * Like toKey, but remembers the key of the bytes it was asked for last: an instruction on a slot looks it up in several maps. The
- * bytes are never changed.
+ * Like toKey, but remembers the last key it made: an instruction on a slot looks it up in several maps. The bytes are never
+ * changed.
  */
 export function keyOfSlot(slot: Uint8Array): string {
   if (slot === lastSlot) return lastKey;

@@ -4,16 +4,16 @@ import type { TimeDebts } from "./timeDebts.ts";
 
 /**
  * A queue with round-robin scheduling: over remote hosts, one item each, and within a remote host over its clients. No
- * requester waits behind all items of another, however many connections that one opens. Items of one client keep their
+ * requester waits behind all items of another, however many connections the other opens. Items of one client keep their
  * order. When the queue is full, the requester with the most items loses its newest one.
  *
- * With time debts, the remote host and then the client that is due first is served, which is one that took little time
- * lately; those that are due at the same time are served in turn.
+ * With time debts, the remote host that is due first is served, and of its clients the one that is due first: those that
+ * took little time lately. Those due at the same time are served in turn.
  */
 export class FairQueue<Item extends { readonly requester: Requester }> {
   private readonly limit: () => number;
   private readonly debts: TimeDebts | undefined;
-  /** Items by remote host, among equals the next one to serve first; none is empty. */
+  /** Items by remote host; among hosts that are due together, the next to be served comes first. No queue is empty. */
   private remoteHosts = new Map<string, HostQueue<Item>>();
   private count = 0;
 
@@ -51,8 +51,8 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
   }
 
   /**
-   * Puts items back at the front, in the order in which they were taken, even beyond the limit. The client and the remote
-   * host of `served`, who were served meanwhile, are scheduled after all others.
+   * Puts items back at the front, in the order in which they were taken, even beyond the limit. Schedules the client and the
+   * remote host of `served`, which were served meanwhile, after all others.
    */
   putBack(items: readonly Item[], served: Requester | undefined): void {
     const others = this.remoteHosts;
@@ -70,7 +70,7 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
     if (served !== undefined) this.served(served);
   }
 
-  /** Schedules the waiting items of a requester that was served anew: by its debt, and after its equals. */
+  /** Reschedules the waiting items of a requester that was served: by its debt, and after those due at the same time. */
   served({ remoteHost, client }: Addressed): void {
     const hostQueue = this.remoteHosts.get(remoteHost);
     if (hostQueue === undefined) return;
@@ -126,7 +126,7 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
     return queue;
   }
 
-  /** Drops the newest item of the client with most items on the remote host with most; among equals that of `adder`. */
+  /** Drops the newest item of the client with the most items, on the remote host with the most; `adder` loses a tie. */
   private dropNewest(adder: Requester): Item {
     const [remoteHost, { clients }] = most(this.remoteHosts, adder.remoteHost, ({ count }) => count);
     const [client, { items }] = most(clients, adder.client, (queue) => queue.items.length);
@@ -148,7 +148,7 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
     return expectDefined(this.remoteHosts.get(remoteHost)?.clients.get(client), "a client with items");
   }
 
-  /** Without debts all are due at once, and so served in turn. */
+  /** Without debts all hosts are due at once, and so are served in turn. */
   private dueOfHost(remoteHost: string): number {
     return this.debts?.dueOfHost(remoteHost) ?? 0;
   }
@@ -162,7 +162,7 @@ type Addressed = Pick<Requester, "remoteHost" | "client">;
 
 /** Items of the clients of one remote host. */
 interface HostQueue<Item> {
-  /** Queues by client, among equals the next one to serve first; none is empty. */
+  /** Queues by client; among clients that are due together, the next to be served comes first. No queue is empty. */
   readonly clients: Map<object, ClientQueue<Item>>;
   /** Number of items of all clients. */
   count: number;
@@ -181,7 +181,7 @@ function moveToEnd<Key, Value>(map: Map<Key, Value>, key: Key): void {
   map.set(key, value);
 }
 
-/** The entry with the largest size; among equals `preferred`, or else the last. */
+/** The entry with the largest size; in a tie `preferred`, or else the last. */
 function most<Key, Value>(
   map: ReadonlyMap<Key, Value>,
   preferred: Key,

@@ -91,11 +91,11 @@ export function* keccak256InSteps(parts: readonly Uint8Array[]): Steps<Hash> {
   return asHash(running.digest());
 }
 
-/** Takes some 0.4 ms to hash. */
+/** Hashing this many bytes takes some 0.4 ms. */
 const STEP_BYTES = 128 * 1024;
 
 /*
- * The module's memory: the state at 2,048 (src/evm/core/layout.ts), of which a digest is the first 32 bytes; the digest as
+ * The module's memory: the state at 2,048 (src/evm/core/layout.ts), whose first 32 bytes become the digest; the digest as
  * the EVM's word, which is not used here; the input.
  */
 const STATE_AT = 2048;

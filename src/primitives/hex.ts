@@ -8,7 +8,7 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${toDigits(bytes)}`;
 }
 
-/** A reused buffer halves the time to convert hashes and addresses, of which there are tens of thousands. */
+/** A reused buffer halves the time to convert hashes and addresses, tens of thousands at a time. */
 const scratch = Buffer.alloc(64);
 
 /** Lower-case hex without prefix. */
@@ -35,7 +35,7 @@ export function parseHex(text: string): Uint8Array | undefined {
   return Uint8Array.from(Buffer.from(start === 0 ? text : text.slice(start), "hex"));
 }
 
-/** Length up to which, so for hashes and usual transactions, a loop takes a third of the time that Buffer takes. */
+/** Longest text for which a loop takes a third of Buffer's time: it covers hashes and usual transactions. */
 const SHORT_DIGITS = 512;
 
 /** Decodes `length` bytes from the digits of a text from `start` on; undefined when one is wrong or missing. */
@@ -74,7 +74,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Length up to which, so for addresses and hashes, a loop is faster, and much faster when the first bytes differ. */
+/** Greatest length for which a loop is faster, and much faster when the first bytes differ: it covers addresses and hashes. */
 const SHORT_BYTES = 64;
 
 export function includesBytes(list: readonly Uint8Array[], wanted: Uint8Array): boolean {

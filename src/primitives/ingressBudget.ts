@@ -2,15 +2,15 @@ import type { Clock, Timer } from "./clock.ts";
 import { TokenBucket } from "./tokenBucket.ts";
 
 export interface IngressBudgetSettings {
-  /** Fraction of the time. */
+  /** Fraction of the thread's time. */
   readonly share: number;
-  /** Unused time accumulates up to this. */
+  /** Most unused time that accumulates. */
   readonly burstMs: number;
 }
 
 /**
- * Most time beyond the share that is paid back. Reading takes less at a time; a longer one was measured while the system gave
- * its processor to others, and to pay that back would add a wait several times as long to the one that the senders had.
+ * Most time beyond the share that is paid back. One read takes less; a longer one was measured while the system gave the
+ * processor to others, and paying that back would add a wait several times as long to the one that the senders had.
  */
 const MAX_DEBT_MS = 500;
 
@@ -106,7 +106,7 @@ class WaitingReads {
     else reads.push(read);
   }
 
-  /** Removes it, where it is. */
+  /** Removes the message, if it waits here. */
   remove(read: () => void, sender: string): void {
     const reads = this.queues.get(sender) ?? [];
     const place = reads.indexOf(read);

@@ -37,7 +37,7 @@ export function* slicesOf(pieces: Iterable<JsonPiece>, length = SLICE_LENGTH): G
 
 const SLICE_LENGTH = 256 * 1024;
 
-/** Does not split a surrogate pair. */
+/** Moves the end of a slice so that it does not split a surrogate pair. */
 function endOfSlice(text: string, end: number): number {
   const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last <= 0xdbff ? end + 1 : end;

@@ -134,7 +134,7 @@ export class JsonWriter {
     this.#ascii("null");
   }
 
-  /** Members that are JSON already, without a comma around them. */
+  /** Writes members that are JSON already, with no comma before or after them. */
   members(json: string): void {
     this.#start("", json.length);
     this.#ascii(json);

@@ -19,9 +19,10 @@ export interface MonotonicClockParts {
 
 /**
  * Follows the wall clock, except that a sudden step takes effect only after it has lasted for a minute. A block with a
- * timestamp an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an
- * hour; so a mistake that is corrected at once must not reach a block. Small corrections, as time services make them,
- * take effect at once, and so does the time that the system has slept. A step that others confirm is no mistake, and takes effect when they do.
+ * timestamp an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an hour;
+ * so a mistake that is soon corrected must not reach a block. Small corrections, as time services make them, take effect at
+ * once, and so does the time that the system has slept. A step that others confirm is no mistake, and takes effect as soon
+ * as they do.
  */
 export function createMonotonicClock(parts: MonotonicClockParts): Clock {
   const { wallMs, monotonicMs, sinceBootMs } = parts;

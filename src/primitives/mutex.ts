@@ -1,6 +1,6 @@
 /**
- * Runs asynchronous work exclusively, in the order of the calls, also after earlier work has failed. Everything that
- * may move the head runs in one mutex, which makes the chain a single writer; so does every job of a thread.
+ * Runs asynchronous work exclusively, in the order of the calls, even after earlier work has failed. Everything that may
+ * move the head runs in one mutex, which makes the chain a single writer; so does every job of a thread.
  */
 export class Mutex {
   private last: Promise<unknown> = Promise.resolve();

@@ -9,8 +9,8 @@ export interface Pacer {
 }
 
 /**
- * Limits how long work in pieces blocks the event loop. Limited by time and not by a count of pieces: sixty-four full
- * blocks of a thousand transactions take longer than the block period.
+ * Limits how long work in pieces blocks the event loop: by time, not by a count of pieces, because sixty-four full blocks of
+ * a thousand transactions take longer than the block period.
  */
 export class EventLoopPacer implements Pacer {
   #beganAtMs = performance.now();

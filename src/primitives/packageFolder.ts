@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The folder that holds package.json, dist/ and genesis/, from wherever in it this runs: src/, dist/ or below. */
+/** The folder that holds package.json, dist/ and genesis/, wherever in it this code runs: src/, dist/ or below. */
 export const PACKAGE_FOLDER = folderOfManifest(import.meta.dirname);
 
 function folderOfManifest(from: string): string {

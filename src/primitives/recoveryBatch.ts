@@ -3,11 +3,11 @@ import { addressOfPublicKey, curve, type Signature } from "./secp256k1.ts";
 
 /** A signed digest and its signature, as one item of a batch. */
 export interface RecoveryItem {
-  /** Writes digest (32 bytes), r (32), s (32) and parity (1) to `batch`, where zeros are, from `at` on. */
+  /** Writes digest (32 bytes), r (32), s (32) and parity (1) to `batch` from `at` on, which must hold zeros there. */
   writeTo(batch: Uint8Array, at: number): void;
 }
 
-/** An item of a digest and a signature in numbers. */
+/** An item whose signature is given as numbers. */
 export class SignedDigest implements RecoveryItem {
   /** 32 bytes. */
   readonly digest: Uint8Array;
@@ -40,14 +40,14 @@ export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** Recovers one item on this thread; undefined where it fits no key. */
+/** Recovers one item on this thread; undefined when it fits no key. */
 export function recoverItem(item: RecoveryItem): Address | undefined {
   single.fill(0);
   item.writeTo(single, 0);
   return signerAt(single, 0);
 }
 
-/** One item's bytes, which recoverItem uses again and again. */
+/** Scratch memory of recoverItem, for the bytes of one item. */
 const single = new Uint8Array(ITEM_BYTES);
 
 /** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */

@@ -1,9 +1,6 @@
 import { durationClock } from "./clock.ts";
 
-/**
- * Returns `read` with a memory of `forMs`: calls within that time share one reading and its value. A reading that fails is
- * not remembered.
- */
+/** Wraps `read` so that calls within `forMs` share one reading and its value. A failed reading is not remembered. */
 export function remembered<T>(read: () => Promise<T>, forMs: number): () => Promise<T> {
   let known: Promise<T> | undefined;
   let readAtMs = 0;

@@ -4,6 +4,6 @@ export interface Requester {
   readonly remoteHost: string;
   /** The client, such as a connection: all requests of one client share one turn among the clients of its host. */
   readonly client: object;
-  /** True when the result is not needed any more: work that has not begun can be skipped. */
+  /** True when the result is no longer needed: work that has not begun can be skipped. */
   isAbandoned(): boolean;
 }

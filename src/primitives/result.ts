@@ -30,7 +30,7 @@ export function err<Code extends string>(error: CodedError<Code>): Err<Code> {
   return { ok: false, error };
 }
 
-/** An expected error, written where it is found. `err` takes one that has facts, or that another operation gave. */
+/** Builds an expected error where it is found. `err` takes an error that has facts, or that another operation returned. */
 export function fail<Code extends string>(fault: Fault, code: Code, message: string): Err<Code> {
   return err({ code, fault, message });
 }

@@ -1,7 +1,7 @@
 /**
- * The RLP codec. Encodes whole items, or from parts that are already encoded; decodes without copies, one level deep
- * (block bodies, trie nodes, transactions) or as deep as the caller expects. The depth is always bounded, because a
- * megabyte of nested lists costs a decoder without a bound a minute (@ethereumjs/rlp, the second opinion in tests).
+ * The RLP codec. Encodes whole items, or from parts that are already encoded; decodes without copies, one level deep (block
+ * bodies, trie nodes, transactions) or as deep as the caller expects. The depth is always bounded, because a megabyte of
+ * nested lists costs an unbounded decoder a minute (@ethereumjs/rlp, the second opinion in tests).
  */
 
 /** A byte string, or a list. */
@@ -141,7 +141,7 @@ function membersOf(bytes: Uint8Array, list: RlpSpan): RlpSpan[] {
   return members;
 }
 
-/** Like readRlpList, but lazy: for long lists of which the caller may need only the first members. */
+/** Like readRlpList, but lazy: for long lists where the caller may need only the first members. */
 export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
   const list = readListSpan(bytes);
   for (let at = list.from; at < list.until; ) {
@@ -161,7 +161,7 @@ export function readRlp(bytes: Uint8Array, depth: number): RlpItem {
   return itemAt(bytes, item, depth);
 }
 
-/** The byte string that fills `bytes` exactly, as a view; throws RangeError for a list, and as readRlp does. */
+/** The byte string that fills `bytes` exactly, as a view; throws RangeError for a list, and where readRlp does. */
 export function readRlpString(bytes: Uint8Array): Uint8Array {
   const { isList, from, until } = readRlpSpan(bytes, 0, bytes.length);
   if (isList) throw new RangeError("a list instead of bytes");
@@ -190,8 +190,8 @@ function readListSpan(bytes: Uint8Array): RlpSpan {
 }
 
 /**
- * The item that begins at `start` and must end by `limit`; throws RangeError where it does not, or is not canonical. It is
- * written to `span`, if given, which saves an object for each item of a list.
+ * The item that begins at `start` and must end by `limit`; throws RangeError when it does not, or is not canonical. Fills
+ * `span`, if given, which saves an object for each item of a list.
  */
 export function readRlpSpan(
   bytes: Uint8Array,

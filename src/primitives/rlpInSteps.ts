@@ -18,5 +18,5 @@ export function* encodeRlpListInSteps(
   return list;
 }
 
-/** What a member of few bytes adds to a step: it takes some 0.1 µs. */
+/** What a short member adds to a step: it takes some 0.1 µs. */
 const MEMBER_STEP_BYTES = 128;

@@ -147,8 +147,8 @@ function loadNativeCurve(): Curve | undefined {
 }
 
 /**
- * Undefined where the binding throws, which is how it refuses. To collect the stack of that error would take nearly as long as to
- * find that there is no such point.
+ * Undefined when the binding throws, which is how it refuses. Collecting the stack of that error would take nearly as long
+ * as finding that there is no such point.
  */
 function unlessRefused<T>(work: () => T): T | undefined {
   const { stackTraceLimit } = Error;

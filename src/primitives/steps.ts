@@ -24,7 +24,7 @@ export async function inSteps<T>(steps: Steps<T>, pacer: Pacer): Promise<T> {
   }
 }
 
-/** Ends steps by the bytes that they went over, whichever things have these bytes. */
+/** Decides when a step has gone over enough bytes, whatever they belong to. */
 export class StepMeter {
   private bytes = 0;
 
@@ -37,7 +37,7 @@ export class StepMeter {
   }
 }
 
-/** Copies bytes of any length, with pauses between pieces, not at the end. */
+/** Copies bytes of any length, with pauses between pieces but not at the end. */
 export function* copyInSteps(into: Uint8Array, at: number, bytes: Uint8Array): Steps<void> {
   for (let done = 0; done < bytes.length; done += STEP_BYTES) {
     if (done > 0) yield;
@@ -45,5 +45,5 @@ export function* copyInSteps(into: Uint8Array, at: number, bytes: Uint8Array): S
   }
 }
 
-/** Copied in less than half a millisecond, into memory that is touched for the first time. */
+/** Bytes copied in less than half a millisecond, even into memory that is touched for the first time. */
 export const STEP_BYTES = 256 * 1024;

@@ -1,19 +1,19 @@
 import { getEnvironmentData, setEnvironmentData, threadId } from "node:worker_threads";
 
 /*
- * Pages of WebAssembly memory that the EVM instances of all threads have, in memory that the threads share: each counts in a
- * place of its own, which is emptied when the thread has ended.
+ * Counts the WebAssembly pages of all threads' EVM instances, in memory that the threads share: each thread counts in a
+ * place of its own, which is cleared when the thread has ended.
  */
 
 /** 64 KB, WebAssembly's unit of memory. */
 export const PAGE_BYTES = 65_536;
 
-/** Counts pages that this thread has more, or fewer. */
+/** Counts pages that this thread has gained, or lost when negative. */
 export function countPages(pages: number): void {
   Atomics.add(places, threadId % PLACES, pages);
 }
 
-/** Bytes of all threads. */
+/** WebAssembly memory of all threads, in bytes. */
 export function bytesOfThreads(): number {
   return places.reduce((sum, pages) => sum + pages, 0) * PAGE_BYTES;
 }
@@ -24,7 +24,7 @@ export function forgetThread(id: number): void {
 }
 
 const NAME = "ibex pages of EVM instances";
-/** Number of places: more than there are threads at one time; their numbers grow with each start. */
+/** Number of places: more than there are ever threads at one time. Thread ids grow with each start. */
 const PLACES = 1024;
 
 const places = sharedPlaces();

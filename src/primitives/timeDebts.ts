@@ -2,12 +2,12 @@ import { dropOldest } from "./boundedCache.ts";
 import type { Requester } from "./requester.ts";
 
 /**
- * How much time was spent on each remote host and on each of its clients lately, so that queues can serve those first who
- * took little. What was spent is forgotten by halves, so a host that was busy an hour ago is like a new one.
+ * How much time each remote host and each of its clients took lately, so that queues can serve those first that took little.
+ * Debts decay by half-lives, so a host that was busy an hour ago is like a new one.
  */
 export class TimeDebts {
   private readonly nowMs: () => number;
-  /** Debts by remote host, the last charged at the end. */
+  /** Debts by remote host, the most recently charged at the end. */
   private readonly remoteHosts = new Map<string, Debt>();
   private readonly clients = new WeakMap<object, Debt>();
 
@@ -26,8 +26,8 @@ export class TimeDebts {
   }
 
   /**
-   * When a job of the remote host that begins to wait now is due: the earliest is served first. A debt delays it, but not
-   * for ever, however many come that have none.
+   * The time at which a job of this remote host that begins to wait now is due: the earliest is served first. A debt delays
+   * it, but not for ever, however many hosts without a debt come.
    */
   dueOfHost(remoteHost: string): number {
     return this.due(this.remoteHosts.get(remoteHost));
@@ -59,10 +59,10 @@ interface Debt {
   readonly atMs: number;
 }
 
-/** Time after which half of a debt is forgotten. */
+/** Time in which a debt halves. */
 const HALF_LIFE_MS = 30_000;
 /** With the delay for each millisecond of debt, this bounds how long a job can wait for newcomers: ten minutes. */
 const HIGHEST_DEBT_MS = 30_000;
 const DELAY_PER_DEBT = 20;
-/** Remote hosts whose debts are remembered, those charged last; each takes about 200 bytes. */
+/** Number of remote hosts whose debts are remembered, the most recently charged; each takes about 200 bytes. */
 const REMOTE_HOSTS_LIMIT = 4096;

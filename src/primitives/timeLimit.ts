@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Runs `work` with a signal that aborts when the time is over, with a TimeoutError as AbortSignal.timeout's, or with `stop`, and then
- * with its reason. For a `stop` that lives on: AbortSignal.any keeps two kilobytes of each call with such a signal for as long as it
- * lives (Node.js 20), this keeps nothing.
+ * Runs `work` with a signal that aborts when the time is over, with a TimeoutError like AbortSignal.timeout's, or when
+ * `stop` does, with its reason. Suits a long-lived `stop`: AbortSignal.any keeps two kilobytes per call for as long as such
+ * a signal lives (Node.js 20), this function keeps nothing.
  */
 export async function withTimeLimit<T>(
   limitMs: number,
@@ -15,7 +15,7 @@ export async function withTimeLimit<T>(
   const timer = setTimeout(() => {
     ended.abort(new DOMException(`There was no answer within ${limitMs} ms`, "TimeoutError"));
   }, limitMs);
-  // The signal has a listener for each piece of work that is under way, which is no sign of a leak.
+  // The signal has a listener for each piece of work in progress, which is no sign of a leak.
   setMaxListeners(0, stop);
   stop.addEventListener("abort", passOn);
   if (stop.aborted) passOn();

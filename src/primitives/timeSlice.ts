@@ -1,11 +1,11 @@
-/** The time that a job may take before others have their turn; it is then begun anew elsewhere. */
+/** The time that a job may take before others have their turn; it is then started again elsewhere. */
 export interface TimeSlice {
   isUsedUp(): boolean;
   /** Gives the job up. Throws SliceUsedUp. */
   giveUp(): never;
 }
 
-/** A job did not end within its slice: not an outcome of the job, which is begun anew. */
+/** A job did not end within its slice. This is not an outcome of the job, which is started again. */
 export class SliceUsedUp extends Error {
   override name = "SliceUsedUp";
 }
@@ -18,8 +18,8 @@ export interface SliceClocks {
 }
 
 /**
- * A slice of so much time on a processor, which begins now: where the thread has to wait for one, the slice lasts for up to
- * LONGEST_FACTOR times as long.
+ * Begins a slice of `sliceMs` on a processor: while the thread has to wait for one, the slice lasts up to LONGEST_FACTOR
+ * times as long.
  */
 export function beginTimeSlice(sliceMs: number, { nowMs, cpuMs }: SliceClocks): TimeSlice {
   const [startMs, startCpuMs] = [nowMs(), cpuMs()];

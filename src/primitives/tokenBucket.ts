@@ -1,8 +1,8 @@
 export interface TokenBucketLimits {
-  /** Unused allowance accumulates up to this. */
+  /** Most unused allowance that accumulates. */
   readonly capacity: number;
   readonly perMs: number;
-  /** What may be spent beyond the allowance, and is paid back by later refills. */
+  /** Most that may be spent beyond the allowance; later refills pay it back. */
   readonly maxDebt: number;
 }
 

@@ -44,8 +44,9 @@ const NAME = "ibex addon loading";
 const FREE = 0;
 const LOCKED = 1;
 /**
- * A thread that failed with the mutex locked must not block the others for good. Loading takes some milliseconds of a processor, and
- * a thread of low priority may wait seconds for them on a busy machine. Less than a node's stop may take.
+ * A thread that failed with the mutex locked must not block the others for good. Loading takes some milliseconds of a
+ * processor, and a thread of low priority may wait seconds for them on a busy machine. The limit is below the time that a
+ * node's stop may take.
  */
 const LONGEST_WAIT_MS = 15_000;
 

@@ -25,9 +25,9 @@ export interface BranchBase {
 }
 
 const BRANCH_LIMIT_BYTES = 128 * 1024 * 1024;
-/** Pages in this cache have their nodes verified once only. */
+/** Size of the page cache: the nodes of a cached page are verified only once. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
-/** Approximate memory of a page beside its bytes. */
+/** Approximate memory of a page apart from its bytes. */
 const PAGE_OVERHEAD_BYTES = 300;
 
 /**

@@ -9,7 +9,7 @@ export class ByteArena {
   private chunk: Buffer = Buffer.allocUnsafeSlow(FIRST_CHUNK_BYTES);
   private used = 0;
 
-  /** `length` bytes, not cleared. */
+  /** Returns `length` bytes, not cleared. */
   allocate(length: number): Uint8Array {
     if (this.used + length > this.chunk.length) {
       const next = Math.min(2 * this.chunk.length, LARGEST_CHUNK_BYTES);

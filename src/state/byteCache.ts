@@ -10,7 +10,7 @@ import { assert } from "../primitives/assert.ts";
 const CHUNK_BITS = 20;
 const CHUNK_BYTES = 1 << CHUNK_BITS;
 const HEADER_LENGTH = 4;
-/** Limit of what survives when a chunk is cleared: with more, a cache in full use would free no room. */
+/** Most bytes that survive when a chunk is cleared: with more, a cache in full use would free no room. */
 const SURVIVING_BYTES = CHUNK_BYTES / 2;
 const SMALLEST_TABLE = 1 << 10;
 /** Slots probed for one key: an attacker who finds many keys with one hash only causes cache misses. */
@@ -26,8 +26,8 @@ export interface FoundBytes {
 }
 
 /**
- * A bounded map from bytes to bytes. At the limit it clears the chunk that was written longest ago, and keeps those
- * entries of it that were used since.
+ * A bounded map from bytes to bytes. At the limit it clears the chunk that was written longest ago, and keeps its entries
+ * that were used since.
  */
 export class ByteCache {
   private readonly chunkLimit: number;
@@ -39,7 +39,7 @@ export class ByteCache {
   private table = new Uint32Array(SMALLEST_TABLE);
   private takenSlots = 0;
 
-  /** Has at least one chunk; the table takes some 12 bytes an entry in addition. */
+  /** The cache has at least one chunk; the table takes some 12 bytes an entry in addition. */
   constructor(limitBytes: number) {
     this.chunkLimit = Math.max(1, Math.floor(limitBytes / CHUNK_BYTES));
   }

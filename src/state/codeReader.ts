@@ -9,21 +9,21 @@ import { codeKey } from "../storage/stateKeys.ts";
 export interface CodeReader {
   /** Contract code by its hash; empty for the hash of nothing. */
   code(codeHash: Hash): Uint8Array;
-  /** Size of a contract's code, mostly without loading the code. */
+  /** Size of a contract's code, usually without loading the code. */
   codeSize(codeHash: Hash): number;
 }
 
 /**
- * Reads contract code by hash and verifies what comes from disk: the first time against the hash, which takes 63 µs for
- * 24 KB; later against the size and checksum of that first time, which takes 4 µs. Caches code up to `cacheBytes`, and always
- * what it read last. Once the cache is full, it takes every eighth code that it lacks: of contracts that are called in turn, a
- * few more than have room, it would otherwise drop each before its next turn.
+ * Reads contract code by hash and verifies what comes from disk: the first time against the hash, which takes 63 µs for 24
+ * KB; later against the size and checksum of that first time, which takes 4 µs. Caches code up to `cacheBytes`, and always
+ * the last code read. Once the cache is full, it takes in every eighth code that it lacks: if slightly more contracts than
+ * fit are called in turn, it would otherwise drop each before its next turn.
  */
 export function createCodeReader(database: Database, cacheBytes: number): CodeReader {
   const cache = new BoundedCache<string, Uint8Array>(cacheBytes);
   const verified = new BoundedCache<string, VerifiedCode>(VERIFIED_CODES);
   let last: { readonly key: string; readonly code: Uint8Array } | undefined;
-  /** Bytes put into the cache so far. */
+  /** Total bytes put into the cache so far. */
   let putBytes = 0;
   let notPut = 0;
 
@@ -73,7 +73,7 @@ interface VerifiedCode {
   readonly checksum: number;
 }
 
-/** Entries of size and checksum, some 6 MB. */
+/** Number of entries of size and checksum, some 6 MB. */
 const VERIFIED_CODES = 32_768;
 const CODE_OVERHEAD_BYTES = 300;
 const PUT_EVERY = 8;

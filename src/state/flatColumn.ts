@@ -14,7 +14,7 @@ export interface FlatLimits {
   readonly slotCacheBytes: number;
 }
 
-/** Tells whether the head's tries have a leaf. */
+/** Checks whether the head's tries have a leaf. */
 export interface HeadTrie {
   hasAccount(addressHash: Hash): boolean;
   hasSlot(owner: FlatAccount, slotHash: Hash): boolean;
@@ -28,11 +28,11 @@ export interface OverwrittenEntries {
 }
 
 /**
- * The latest state, one entry per account and per slot, cached in memory up to the limits. A checksum protects each
- * entry; the trie confirms that a missing entry does not exist, because an entry can get lost without a trace.
+ * The latest state, one entry per account and per slot, cached in memory up to the limits. A checksum protects each entry;
+ * the trie confirms that a missing entry does not exist, because an entry could be lost without a trace.
  *
- * The column is consistent at any moment: between the write of a batch and its adoption the disk is already ahead, so
- * reads use the previous values that the batch keeps in memory.
+ * The column is consistent at any moment: between the write of a batch and its adoption the disk is already ahead, so reads
+ * use the previous values that the batch keeps in memory.
  */
 export class FlatColumn {
   private readonly database: Database;

@@ -30,7 +30,7 @@ export class KeptNodes implements NodeReader {
 }
 
 /**
- * A state was removed because it is older than `--state-history`, while it was read. No damage: the start of the states says so
+ * A state older than `--state-history` was removed while it was read. This is no damage: the start of the states says so
  * (storage/historyStart.ts).
  */
 export class StateRemoved extends Error {
@@ -41,7 +41,7 @@ export class StateRemoved extends Error {
   }
 }
 
-/** What `read` gives, or what is said of a state that is not stored, when it was removed meanwhile. */
+/** The result of `read`, or `stateUnavailable` when the state was removed meanwhile. */
 export async function unlessRemoved<T>(
   read: () => T | Promise<T>,
 ): Promise<T | { readonly kind: "stateUnavailable" }> {

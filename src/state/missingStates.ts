@@ -6,8 +6,9 @@ import { readHistoryStart, WHOLE_HISTORY } from "../storage/historyStart.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 
 /**
- * Reports the blocks from the start of the states up to the head that lack their state, adjacent ones together, and those whose state root differs
- * from their header's. The checks of entries and of blocks report what cannot be read at all. Calls `onBlock` after each block.
+ * Reports the blocks from the start of the states up to the head that lack their state, adjacent ones together, and those
+ * whose state root differs from their header's. Other checks, of entries and of blocks, report what cannot be read at all.
+ * Calls `onBlock` after each block.
  */
 export function* findBlocksWithoutState(
   database: Database,

@@ -9,17 +9,17 @@ import type { AccountChange, StateChanges } from "./stateChanges.ts";
 import type { StateReader } from "./stateReader.ts";
 
 /**
- * Writes in memory over a reader, with an undo journal: a checkpoint is free, a revert costs the changes made since.
- * Nothing reaches the disk from here; a block in execution is one overlay, dropped or committed as a whole.
+ * In-memory writes over a reader, with an undo journal: a checkpoint is free, a revert costs as much as the changes made
+ * since. Nothing reaches the disk from here; a block in execution is one overlay, dropped or committed as a whole.
  */
 export interface Overlay extends StateReader {
-  /** Undefined deletes the account and, with it, its storage. */
+  /** Writes an account; undefined deletes it and, with it, its storage. */
   putAccount(address: Address, account: Account | undefined): void;
   /** `value` has no leading zeros; an empty one clears the slot. */
   putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void;
   /**
-   * Stores code and sets the account's codeHash (the account is created when absent). The hash is given by who derived it
-   * already.
+   * Stores code and sets the account's codeHash (the account is created when absent). The caller passes the hash, which it
+   * has already derived.
    */
   putCode(address: Address, code: Uint8Array, codeHash?: Hash): void;
   /** Drops all slots of the account, those on disk included. */
@@ -74,15 +74,15 @@ export class JournaledOverlay implements Overlay {
   private readonly below: OverlayBase;
   private readonly meter: MemoryMeter | undefined;
   private readonly entries = new Map<string, AccountEntry>();
-  /** Made when it is needed: few overlays hold new code. */
+  /** The map is created on first use: few overlays hold new code. */
   private newCode: Map<string, Uint8Array> | undefined = undefined;
   private readonly journal: Undo[] = [];
   /** Length of the journal at each open checkpoint. */
   private readonly checkpoints: number[] = [];
   private transaction = 0;
   /**
-   * What was asked for last, by the identity of the caller's bytes: an instruction on a slot asks several times, code
-   * mostly for slots of one account, and a transfer for two accounts in turn.
+   * The last lookups, by the identity of the caller's bytes: an instruction looks up its slot several times, code uses
+   * mostly slots of one account, and a transfer two accounts in turn.
    */
   private lastAddress: Address | undefined = undefined;
   private lastEntry: AccountEntry | undefined = undefined;
@@ -282,7 +282,7 @@ export class JournaledOverlay implements Overlay {
     entry.account = account;
   }
 
-  /** Whether the journal has the cell's value since the last checkpoint, so that every possible revert restores it. */
+  /** Whether the journal already has the cell's value since the last checkpoint, so that every possible revert restores it. */
   private isNoted(cell: SlotCell): boolean {
     if (cell.notedAt < (this.checkpoints.at(-1) ?? 0)) return false;
     const step = this.journal[cell.notedAt];

@@ -12,7 +12,7 @@ export interface AccountEntry {
   account: Account | undefined;
   /** Slots read or written since the last clearing. */
   slots: Map<string, SlotCell>;
-  /** True when no slot of the reader below is visible any more. */
+  /** True when the slots of the reader below are no longer visible. */
   cleared: boolean;
   /** The transaction that first cleared the storage, and the slots before: originalStorage still reads them. */
   clearing: Clearing | undefined;
@@ -36,7 +36,7 @@ export interface SlotCell {
   notedAt: number;
 }
 
-/** What reverts one change. */
+/** The record that reverts one change. */
 export type Undo =
   | { readonly kind: "account"; readonly entry: AccountEntry; readonly account: Account | undefined }
   | { readonly kind: "slot"; readonly cell: SlotCell; readonly value: Uint8Array }

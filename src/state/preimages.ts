@@ -13,7 +13,7 @@ export function putPreimage(batch: Batch, hash: Hash, preimage: Uint8Array): voi
   batch.put(key, sealEntry(key, preimage));
 }
 
-/** Undefined in a database that was created before preimages were stored. */
+/** Reads a preimage; undefined in a database that was created before preimages were stored. */
 export function readPreimage(database: Database, hash: Uint8Array): Uint8Array | undefined {
   const key = preimageKey(hash);
   const sealed = database.get(key);

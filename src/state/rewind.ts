@@ -71,7 +71,7 @@ async function deletePages(database: Database, number: number, batch: Batch): Pr
   return changed;
 }
 
-/** Restores the accounts with these keys and returns the storage tries that they had. */
+/** Restores the accounts with these keys; returns the storage tries that they had. */
 function restoreAccounts(
   database: Database,
   { root }: StateRecord,

@@ -32,11 +32,11 @@ export interface StageBase {
   readonly epoch: number;
 }
 
-/** The entries of the state that a stage builds on. */
+/** Reads the entries of the state that a stage builds on. */
 export interface StagedEntries {
   account(address: Address): FlatAccount | undefined;
   slot(owner: FlatAccount, slot: Uint8Array): Uint8Array;
-  /** Called when the staged state is written to a batch: see FlatColumn. */
+  /** Called when the staged state is written to a batch (see FlatColumn). */
   hold(overwritten: OverwrittenEntries): void;
 }
 
@@ -114,7 +114,7 @@ export class Staged implements OverwrittenEntries {
     const { version, record, pages, accounts, storages, code, arena } = this;
     const { epoch, entries } = this.base;
     yield* writeStateInSteps(batch, { version, epoch, record, pages, accounts, storages, code }, arena);
-    // Last, because reads need the previous values from memory only once the batch is being written.
+    // This comes last, because reads need the previous values from memory only once the batch is being written.
     entries.hold(this);
   }
 

@@ -45,10 +45,10 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
 /**
  * The states of all stored blocks, read from the tries. Throws DamagedData when the database has no state at all.
  *
- * It reads states from the database alone, so a worker thread can have its own and needs no message from the writing
- * thread: entries of a block never change, and the epoch in the record of the newest state reveals a rewind. It verifies
- * every node and all code against its hash. What a reader of a state that is removed meanwhile cannot find any more is a
- * StateRemoved.
+ * It reads states from the database alone, so a worker thread can have its own and needs no message from the writing thread:
+ * entries of a block never change, and the epoch in the record of the newest state reveals a rewind. It verifies every node
+ * and all code against its hash. A reader whose state is removed meanwhile throws StateRemoved for what it can no longer
+ * find.
  */
 export class StateHistory {
   private readonly database: Database;
@@ -72,7 +72,10 @@ export class StateHistory {
     return root === undefined ? undefined : new TrieState(this.nodesAt(number), root, this.codes);
   }
 
-  /** Simulated states on top of the one after block `number`, in at most `limitBytes` of memory; undefined as above. */
+  /**
+   * Simulated states on top of the one after block `number`, in at most `limitBytes` of memory; undefined when it is not
+   * stored (yet).
+   */
   branch(number: bigint, limitBytes?: number): StateBranch | undefined {
     const record = this.recordAt(number);
     return (
@@ -87,13 +90,16 @@ export class StateHistory {
     return root === undefined ? undefined : proveAccount(this.nodesAt(number), root, address, slots);
   }
 
-  /** The accounts after block `number` in the order of their address hashes, from `from` on; undefined as above. */
+  /**
+   * The accounts after block `number` in the order of their address hashes, from `from` on; undefined when it is not stored
+   * (yet).
+   */
   accountsFrom(number: bigint, from: Hash): Iterable<ListedAccount> | undefined {
     const root = this.rootAt(number);
     return root === undefined ? undefined : accountsOf(this.database, this.nodesAt(number), root, from);
   }
 
-  /** The non-empty slots of an account in the order of their hashes, from `from` on; undefined as above. */
+  /** The non-empty slots of an account in the order of their hashes, from `from` on; undefined when it is not stored (yet). */
   slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined {
     const root = this.rootAt(number);
     return root === undefined

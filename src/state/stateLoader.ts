@@ -16,7 +16,7 @@ import { NO_STORAGE } from "./trie/storedNode.ts";
 import { TrieGrower } from "./trie/trieGrower.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
-/** What was given is no state: out of order, a root that does not match, code that is missing. */
+/** The given leaves are not a valid state: out of order, a root that does not match, missing code. */
 export class StateMismatch extends Error {
   override name = "StateMismatch";
 }
@@ -95,7 +95,7 @@ export class StateLoader {
     this.slots++;
   }
 
-  /** Writes what has gathered, once it is enough for one write. */
+  /** Writes the gathered entries, once they are enough for one write. */
   async flushIfFull(): Promise<void> {
     if (this.batch.byteLength >= PIECE_BYTES) await this.flush();
   }

@@ -51,8 +51,9 @@ export function encodeStateHead({ number, epoch }: StateHead): Uint8Array {
 }
 
 /**
- * Undefined in a database without any state; throws DamagedData when only this record is missing. The first state is there whenever one
- * is: that of genesis, of a snapshot, or the first one that `--state-history` has kept.
+ * Reads the record of the newest state. Undefined in a database without any state; throws DamagedData when only this record
+ * is missing. If any state exists, the first one does: that of genesis, of a snapshot, or the first one that
+ * `--state-history` has kept.
  */
 export function readStateHead(database: Database): StateHead | undefined {
   const sealed = database.get(STATE_HEAD_KEY);

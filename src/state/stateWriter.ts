@@ -38,7 +38,7 @@ export interface SlotLeafChange extends TrieChange {
   readonly after: Uint8Array;
 }
 
-/** What a new state adds to the database. */
+/** The writes of a new state. */
 export interface StateWrites {
   /** Number of the block. */
   readonly version: number;

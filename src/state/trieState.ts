@@ -14,7 +14,7 @@ import type { NodeReader } from "./trie/pageReader.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
-/** Accounts that a reader caches, so that reads of their slots do not look up the account again. */
+/** Number of accounts that a reader caches, so that reads of their slots do not look up the account again. */
 const KEPT_ACCOUNTS = 1000;
 
 /** One state, read from its tries. */

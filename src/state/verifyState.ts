@@ -19,7 +19,7 @@ import type { TrieRoot } from "./trie/trieRoot.ts";
 export interface StateCheck {
   readonly accounts: number;
   readonly slots: number;
-  /** Pages of the tries, of all blocks. */
+  /** Number of trie pages, of all blocks. */
   readonly pages: number;
   /** Blocks whose new nodes were checked. */
   readonly blocks: number;
@@ -33,9 +33,9 @@ export type StateCheckProgress = Omit<StateCheck, "damages">;
 const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
 const CODE_CACHE_BYTES = 1024 * 1024;
-/** Damages that a check lists. */
+/** Most damages that a check lists. */
 const DAMAGE_LIMIT = 100;
-/** Pages, leaves, flat entries and blocks between two calls of `onProgress`. */
+/** Number of pages, leaves, flat entries and blocks between two calls of `onProgress`. */
 const PROGRESS_ENTRIES = 10_000;
 
 /**
@@ -67,7 +67,7 @@ class Checker {
   private readonly onProgress: (progress: StateCheckProgress) => void | Promise<void>;
   private readonly reader: PageReader;
   private readonly code: (codeHash: Hash) => Uint8Array;
-  /** Count of leaves in each storage trie that an account of the head refers to. */
+  /** Number of leaves in each storage trie that an account of the head refers to. */
   private readonly slotsOf = new Map<number, number>();
   private steps = 0;
 
@@ -187,7 +187,7 @@ class Checker {
       throw damaged(what, "it differs from its leaf in the trie");
   }
 
-  /** Every leaf is known to have its entry by now, so there can only be too many entries. */
+  /** Every leaf is known to have its entry by now, so only surplus entries can remain. */
   private async checkFlatAccounts(): Promise<void> {
     let count = 0;
     for await (const _ of this.database.range(prefixRange(KEY_PREFIXES.account))) {

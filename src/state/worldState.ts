@@ -133,8 +133,8 @@ export class WorldState {
   }
 
   /**
-   * Derives the state root after `changes` to the head's state, for block `number`, the one after the head (0n in an
-   * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
+   * Derives the state root after `changes` to the head's state, for block `number`, the one after the head (genesis, 0n, in
+   * an empty database). Writes nothing. There may be many staged states; at most one is adopted.
    */
   stage(changes: StateChanges, number: bigint): StagedState {
     return atOnce(this.stageInSteps(changes, number));
@@ -154,7 +154,7 @@ export class WorldState {
   }
 
   /**
-   * Does the slow part of adopt in advance, while the batch of the state is being written. Changes no reader's results;
+   * Does the slow part of `adopt` in advance, while the batch of the state is being written. Changes no reader's results;
    * the caller must adopt the state afterwards.
    */
   *prepareInSteps(staged: StagedState): Steps<void> {
@@ -163,7 +163,7 @@ export class WorldState {
     this.prepared = staged;
   }
 
-  /** Makes a staged state the head's, after its batch has become durable. */
+  /** Makes a staged state the head's, once its batch is durable. */
   adopt(staged: StagedState): void {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");

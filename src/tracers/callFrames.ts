@@ -15,7 +15,7 @@ import { errorOf, type HaltedStep, NO_STEP } from "./gethErrors.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 export interface CallFramesConfig {
-  /** Whether only the transaction itself is traced, not the calls within. */
+  /** Whether only the transaction itself is traced, not its inner calls. */
   readonly onlyTopCall: boolean;
   readonly withLog: boolean;
 }
@@ -170,7 +170,7 @@ function memoryPart(memory: Uint8Array, offset: bigint, size: bigint): Uint8Arra
 
 const LOG0 = 0xa0;
 const DEPTH_LIMIT = 1024;
-/** Most bytes of a frame beside its data: its objects, and short data in separate allocations. */
+/** Most bytes of a frame apart from its data: its objects, and short data in separate allocations. */
 const FRAME_BYTES = 1000;
-/** Memory size that is far beyond what a block's gas pays for. */
+/** Memory size far beyond what a block's gas pays for. */
 const MEMORY_LIMIT = 1n << 26n;

@@ -30,7 +30,7 @@ export function callTracer(
   };
 }
 
-/** Writes call by call, because the whole text does not fit into memory beside the frames. */
+/** Writes call by call, because the whole text does not fit into memory together with the frames. */
 function writeFrame(
   text: TraceText,
   frame: CallFrame,

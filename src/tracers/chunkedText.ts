@@ -40,8 +40,8 @@ export class ChunkedText {
   }
 
   /**
-   * Returns the whole text and empties this one. Each piece has a buffer of its own, which can be handed to another thread: joined, a
-   * long text would be in memory twice. Only pieces that are short are joined with their neighbours.
+   * Returns the whole text and empties this one. Each piece has a buffer of its own, which can be handed to another thread:
+   * joining a long text would hold it in memory twice. Only short pieces are joined with their neighbours.
    */
   takePieces(): readonly Uint8Array<ArrayBuffer>[] {
     this.close();

@@ -83,7 +83,7 @@ export class FlatTraces implements ExecutionObserver {
   }
 }
 
-/** Most bytes of a trace beside its data: its objects, and short data in separate allocations. */
+/** Most bytes of a trace apart from its data: its objects, and short data in separate allocations. */
 const TRACE_BYTES = 1000;
 
 export interface FlatConfig {

@@ -32,7 +32,7 @@ function allNames(): readonly (string | undefined)[] {
 /** The name of an instruction in a fork; INVALID for a byte that is no instruction there. */
 export function mnemonicOf(instruction: number, fork: Pick<Step["state"], "isKnown">): string {
   if (!fork.isKnown(instruction)) return "INVALID";
-  // From Shanghai on, which has PUSH0, it returns another value (ibft2.md#later-forks).
+  // From Shanghai on, which has PUSH0, opcode 0x44 returns another value (ibft2.md#later-forks).
   if (instruction === DIFFICULTY && fork.isKnown(PUSH0)) return "PREVRANDAO";
   return NAMES[instruction] ?? "INVALID";
 }

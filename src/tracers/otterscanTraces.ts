@@ -9,8 +9,8 @@ import type { TraceBudget, TraceText } from "./traceText.ts";
 export type OtterscanTrace = "calls" | "operations" | "error";
 
 /**
- * What the explorer Otterscan shows of a transaction, as Erigon answers: calls that could not begin are left out, those whose
- * changes were undone are not.
+ * The view of a transaction in the explorer Otterscan, as Erigon answers: calls that could not begin are left out, reverted
+ * ones are not.
  */
 export function otterscanTrace(
   kind: OtterscanTrace,
@@ -34,14 +34,14 @@ function* itemsOf(kind: "calls" | "operations", root: CallFrame | undefined): Ge
   }
 }
 
-/** A call before those within it. */
+/** The frames of a tree, each call before its inner ones. */
 function* inOrder(frame: CallFrame): Generator<CallFrame> {
   if (frame.isDenied === true) return;
   yield frame;
   for (const call of frame.calls) yield* inOrder(call);
 }
 
-/** Calls of precompiled contracts are left out. A creation by a transaction counts as a call. */
+/** The item of a call. Calls of precompiled contracts are left out; a creation by a transaction counts as a call. */
 function callItem({ callee, end }: CallFrame): string | undefined {
   if (callee.kind !== "selfdestruct" && callee.precompile !== undefined) return undefined;
   const type = callee.depth === 0 ? "CALL" : callee.kind.toUpperCase();

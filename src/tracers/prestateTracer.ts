@@ -11,7 +11,7 @@ import { type Member, objectOf, sortedObjectOf, type TraceText } from "./traceTe
 import type { WatchedOverlay } from "./watchedOverlay.ts";
 
 export interface PrestateConfig {
-  /** Shows changed values before and after, instead of all accounts and slots that were touched. */
+  /** Shows changed values before and after, instead of all touched accounts and slots. */
   readonly diffMode: boolean;
   readonly disableCode: boolean;
   readonly disableStorage: boolean;
@@ -21,7 +21,7 @@ export interface PrestateConfig {
 
 /**
  * go-ethereum's prestateTracer: the accounts and slots that a transaction touched, as they were before, so that it can be
- * executed elsewhere; or, with diffMode, what it changed of them.
+ * executed elsewhere; or, with diffMode, only what it changed.
  */
 export function prestateTracer(
   config: PrestateConfig,

@@ -21,7 +21,7 @@ export interface ReplaySource {
   /** State after block `number`; undefined when it is not stored. */
   stateAt(number: bigint): StateReader | undefined;
   hashOf(number: bigint): Hash | undefined;
-  /** Bounds all that is executed for one job; absent where the job may take its whole time. */
+  /** Bounds everything executed for one job; absent if the job may take its whole time. */
   readonly slice?: TimeSlice | undefined;
 }
 
@@ -65,8 +65,8 @@ export async function replayBlock(
 }
 
 /**
- * Executes the first transactions of a block again, those below `until`, and tells who called whom in those that ran code;
- * `begins` is called with the index of each. A fraction of the cost of traces. Throws as replayBlock does, and MemoryExhausted
+ * Executes the transactions of a block below index `until` again, and reports who called whom in those that ran code;
+ * `begins` is called with the index of each. Costs a fraction of a trace. Throws as replayBlock does, and MemoryExhausted
  * when it takes more than `memoryBytes`.
  */
 export async function replayMessages(

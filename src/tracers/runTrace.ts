@@ -24,8 +24,8 @@ import { TraceBudget, TraceText, TraceTooLargeError } from "./traceText.ts";
  *            calls on a block's state           ┘ ───────────────────> ┤ flatTraces  vmTraces
  *            (callTraces.ts)                       WatchedOverlay ───> └ stateDiff   ─> TraceText: JSON
  *
- * Invariants: nothing here writes to the chain's state; an observer never changes the execution; one budget bounds the
- * text and everything kept to write it. Time is bounded from outside, by terminating the thread.
+ * Invariants: nothing here writes to the chain's state; an observer never changes the execution; one budget bounds the text
+ * and everything held to write it. Time is bounded from outside, by terminating the thread.
  */
 export async function runTrace(job: TraceJob, source: TraceSource): Promise<TraceResult> {
   const budget = new TraceBudget(source.limitBytes);

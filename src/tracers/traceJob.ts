@@ -17,7 +17,7 @@ export type DebugStyle =
   | { readonly kind: "flatCallTracer"; readonly config: FlatCallConfig }
   | { readonly kind: "4byteTracer" }
   | { readonly kind: "prestateTracer"; readonly config: PrestateConfig }
-  /** What Otterscan shows. */
+  /** A trace in the form that Otterscan shows. */
   | { readonly kind: "otterscan"; readonly trace: OtterscanTrace };
 
 /** A job for a tracing thread. */
@@ -97,12 +97,12 @@ export type TraceResult =
   | { readonly kind: "overridesRefused"; readonly detail: string }
   /** The block cannot be executed on its parent's state. */
   | { readonly kind: "blockNotExecutable"; readonly detail: string }
-  /** The trace is larger than answers may be. */
+  /** The trace is larger than an answer may be. */
   | { readonly kind: "tooLarge" }
   /** The traced call or block takes more memory than one may. */
   | { readonly kind: "tooMuchMemory" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** The queue is full, and this requester has most of it. */
+  /** The queue is full, and this requester has the largest share of it. */
   | { readonly kind: "busy" };
 
 /** Runs trace jobs on a worker thread, which can be terminated, with a time limit. */

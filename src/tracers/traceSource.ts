@@ -9,13 +9,13 @@ import {
 } from "./replay.ts";
 import type { BlockChoice } from "./traceJob.ts";
 
-/** What a tracing thread reads of the chain, with its limits. */
+/** What a tracing thread reads from the chain, with its limits. */
 export interface TraceSource extends ReplaySource {
   /** A block of the chain; undefined when it has none with that number. */
   block(number: bigint): ReplayedBlock | undefined;
   /** --rpc-gas-cap: when above zero it replaces the gas limit of every call. */
   readonly gasCap: bigint;
-  /** Limit for the text of an answer and everything kept to write it. */
+  /** Limit for the text of an answer and everything held to write it. */
   readonly limitBytes: number;
   /** Nanoseconds of a monotonic clock, to measure durations. */
   nowNs(): bigint;

@@ -1,7 +1,7 @@
 import { ChunkedText } from "./chunkedText.ts";
 
 /**
- * Bounds the memory of a trace; counts its text and everything kept to write it.
+ * Bounds the memory of a trace; counts its text and everything held to write it.
  *
  * The worker thread writes traces as JSON directly: a list of steps would take more memory than its text, and only bytes
  * move from thread to thread without a copy.
@@ -54,7 +54,7 @@ export class TraceText {
     this.text.insert(mark, text);
   }
 
-  /** Takes the whole text, in pieces that have a buffer of their own each. */
+  /** Takes the whole text, in pieces that each have a buffer of their own. */
   takePieces(): readonly Uint8Array<ArrayBuffer>[] {
     return this.text.takePieces();
   }
@@ -90,7 +90,7 @@ export function sortedObjectOf(members: readonly Member[]): string {
   return `{${sorted.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }
 
-/** JSON of a string with all other characters than ASCII escaped. */
+/** JSON of a string with all non-ASCII characters escaped. */
 export function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,

@@ -27,7 +27,7 @@ export class WatchedOverlay implements Overlay {
     this.inner = inner;
   }
 
-  /** All written accounts, including those that have their old value again. */
+  /** All written accounts, including those that are back at their old value. */
   written(): Iterable<WrittenAccount> {
     return this.accounts.values();
   }

@@ -9,21 +9,21 @@ import type { TxPool } from "./txPool.ts";
 /** Why a transaction was not added. */
 export type Refusal = CodedError<SubmissionErrorCode>;
 
-/** A transaction, or why what a caller sent is none. */
+/** A transaction, or the reason why the caller's bytes are not one. */
 export type Readable = Transaction | Refusal;
 
-/** What became of transactions that stand together: of so many, those refused, by their places. */
+/** The outcome of consecutive transactions: their number, and the refused ones by their places. */
 export interface Decided {
   readonly count: number;
   readonly refused: readonly (readonly [place: number, why: Refusal])[];
 }
 
 export interface Decisions {
-  /** Called for one piece of the transactions after the other, in their order. */
+  /** Called for each run of transactions, in their order. */
   decided(decided: Decided): void;
-  /** Called instead where the senders of so many could not be recovered: the node is stopping. */
+  /** Called instead when the senders of `count` transactions could not be recovered: the node is stopping. */
   unrecovered(count: number, error: unknown): void;
-  /** Called instead where the pool threw: a fault of this node. */
+  /** Called instead when the pool threw: a fault of this node. */
   failed(count: number, error: unknown): void;
 }
 
@@ -35,11 +35,14 @@ interface Arrived {
 /** Transactions whose senders are being recovered. */
 interface Batch extends Pick<Arrived, "on"> {
   readonly transactions: readonly Readable[];
-  /** Undefined where the signature fits no key. */
+  /** A sender is undefined when the signature fits no key. */
   readonly senders: Promise<readonly (Address | undefined)[]>;
 }
 
-/** Transactions whose senders are recovered at once: as many as a recovery thread takes at a time (workers/recoveryPool.ts). */
+/**
+ * Number of transactions whose senders are recovered together: as many as a recovery thread takes at a time
+ * (workers/recoveryPool.ts).
+ */
 const BATCH_LIMIT = 128;
 
 /**
@@ -47,8 +50,8 @@ const BATCH_LIMIT = 128;
  *
  *     transactions ──> what price alone refuses ──> senders recovered on threads, by the batch ──> pool, in order ──> decided
  *
- * Clients send an account's transactions over several connections, nonce by nonce, so those of all connections are in one queue,
- * whichever thread they come by. The thread of consensus pauses between two pieces of the work.
+ * Clients send an account's transactions over several connections, nonce by nonce, so the transactions of all connections
+ * share one queue, whichever thread received them. The consensus thread pauses between two pieces of the work.
  */
 export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
@@ -63,7 +66,7 @@ export class AdmissionQueue {
     this.recoverSenders = recoverSenders;
   }
 
-  /** `transactions` are read at once, or later where others are before them: an iterable may decode them as they are read. */
+  /** Reads `transactions` at once, or later if others are ahead of them: an iterable may decode them lazily. */
   add(transactions: Iterable<Readable>, on: Decisions): void {
     this.waiting.push({ transactions, on });
     if (!this.isReading) void this.read();
@@ -122,7 +125,7 @@ export class AdmissionQueue {
     on.decided({ count, refused });
   }
 
-  /** The transactions that were refused, by their places in the batch. A batch takes a millisecond or two. */
+  /** Returns the refused transactions, by their places in the batch. A batch takes a millisecond or two. */
   private addBatch(
     transactions: readonly Readable[],
     recovered: readonly (Address | undefined)[],

@@ -4,11 +4,11 @@ import type { Clock } from "../primitives/clock.ts";
 import type { RemovalCause } from "./events.ts";
 import type { TxPool } from "./txPool.ts";
 
-/** Lines in an interval: a flood of better paid transactions may push out thousands. */
+/** Most lines in an interval: a flood of better paid transactions may push out thousands. */
 const LINES = 10;
 const INTERVAL_MS = 10_000;
 
-/** Causes that the sender brought about, or that are no loss. */
+/** Causes that the sender intended, or that are no loss. */
 const EXPECTED: ReadonlySet<RemovalCause> = new Set(["mined", "superseded", "replaced"]);
 
 /**

@@ -19,7 +19,7 @@ export interface PooledEntry extends PoolEntry {
   readonly key: string;
   /** Hex of the sender. */
   readonly senderKey: string;
-  /** What its contents take of the pool's memory (occupancy.ts). */
+  /** Memory of its contents (occupancy.ts). */
   readonly occupiedBytes: number;
   /** Eviction score; only eviction.ts reads and writes it. */
   evictionScore: number;

@@ -28,10 +28,10 @@ export type PoolErrorCode =
   | "nonceTooDistant"
   | "replacementUnderpriced"
   | "poolDisabled"
-  /** The transaction would be the first that the full pool evicts. */
+  /** The pool is full and would evict this transaction first. */
   | "poolFull";
 
-/** Why a caller's transaction was not added: it could not be read, the pool rejected it, or too many wait for the pool. */
+/** Why a caller's transaction was not added: it could not be decoded, the pool rejected it, or too many wait for the pool. */
 export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode | "tooManyWaiting";
 
 /**

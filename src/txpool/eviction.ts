@@ -13,7 +13,7 @@ export function hasRoom({ size, bytes }: PoolSize, { maxTransactions, maxBytes }
   return size <= maxTransactions && bytes <= maxBytes;
 }
 
-/** How entries are taken out of the pool, and put back where that made no room for the incoming one. */
+/** Takes entries out of the pool, and puts them back when that made no room for the incoming one. */
 export interface RoomParts<T> {
   readonly pool: PoolSize;
   readonly limits: PoolSizeLimits;
@@ -25,8 +25,8 @@ export interface RoomParts<T> {
 
 /**
  * Takes out entries, the worst first, until the pool is within its limits again, and returns what `take` returned for each.
- * Undefined when the incoming one, which is in the pool already, would itself be among them: then it is removed, and the
- * others are put back. So no entry goes for one that cannot stay.
+ * Undefined when the incoming entry, which is in the pool already, would itself be among them: it is then removed, and the
+ * others are put back, so that no entry is lost for one that cannot stay.
  */
 export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonly T[] | undefined {
   const { pool, limits, order } = parts;
@@ -44,7 +44,7 @@ export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonl
   return taken;
 }
 
-/** A queue's last entry at some time; stale candidates are skipped. */
+/** A queue's last entry at the time it was added; stale candidates are skipped. */
 interface Candidate {
   readonly queue: SenderQueue;
   readonly entry: PooledEntry;
@@ -52,12 +52,12 @@ interface Candidate {
   readonly evictionScore: number;
 }
 
-/** Bound of stale candidates: a factor per sender and a constant. */
+/** Bound on stale candidates: a factor per sender and a constant. */
 const STALE_FACTOR = 4;
 const STALE_ALLOWANCE = 1024;
 
 /**
- * Finds the entry that a full pool evicts. Costs nothing until it is first asked. A transaction's score is what it pays the
+ * Finds the entry that a full pool evicts. Costs nothing until its first use. A transaction's score is what it pays the
  * beneficiary under the next base fee, capped by the score of its sender's transaction before it: it cannot be included
  * earlier. Doubles are exact enough here.
  */

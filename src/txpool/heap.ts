@@ -40,7 +40,7 @@ export class Heap<T> {
 
   #rise(from: number): void {
     const items = this.#items;
-    const item = items[from] as T; // every caller passes a checked index
+    const item = items[from] as T; // Every caller passes a checked index.
     let at = from;
     while (at > 0) {
       const parentAt = (at - 1) >> 1;

@@ -3,8 +3,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
 /**
- * Senders of a block's transactions: those of pooled transactions are known, because the hash covers the signature and
- * so has only one sender. The others are recovered.
+ * Finds the senders of a block's transactions: those of pooled transactions are known, because the hash covers the signature
+ * and so has only one sender. The others are recovered.
  */
 export function withKnownSenders(
   recoverSenders: RecoverSenders,

@@ -37,7 +37,7 @@ export interface BlockFloors {
   readonly minPriorityFeeWei: bigint;
 }
 
-/** Five blocks of 12,000 transfers; at some 2 kB of memory each, 120 MB when full of small ones. */
+/** Room for five blocks of 12,000 transfers; at some 2 kB of memory each, 120 MB when full of small transactions. */
 const MAX_TRANSACTIONS = 60_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FUTURE_BY_SENDER = 200;

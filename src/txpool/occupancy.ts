@@ -7,7 +7,7 @@ const AUTHORIZATION_BYTES = 350;
 
 /**
  * Bytes of memory that the contents of a transaction occupy: its encoding, and its lists as objects, which take three to ten
- * times their bytes. What every entry takes besides, some 2 kB, is bounded by the number of entries (limits.ts).
+ * times their bytes. The number of entries bounds the rest, some 2 kB for each (limits.ts).
  */
 export function occupiedBytes({ raw, accessList, authorizationList }: Transaction): number {
   let bytes = raw.length + authorizationList.length * AUTHORIZATION_BYTES;

@@ -29,15 +29,15 @@ interface Cursor {
   /** The pending entry at `nonce`; undefined while none may be included. */
   entry: PooledEntry | undefined;
   feeWei: bigint;
-  /** feeWei as a double: decides nearly every comparison without bigints. */
+  /** feeWei as a double, which decides nearly every comparison without bigints. */
   roughFee: number;
   isSkipped: boolean;
 }
 
 /**
- * Reader of pending transactions for one block. Returns each sender's transactions in nonce order, and among the senders'
- * next ones always the best: prioritized first, then by what it pays the beneficiary under `baseFeePerGas`, then by
- * arrival. One heap of senders; a step costs O(log senders).
+ * Reads pending transactions for one block. Returns each sender's transactions in nonce order, and among the senders' next
+ * ones always the best: prioritized first, then by what it pays the beneficiary under `baseFeePerGas`, then by arrival.
+ * Senders are in one heap, so a step costs O(log senders).
  *
  * A sender whose next transaction does not pay the base fee or the floors is skipped until a replacement arrives.
  */
@@ -78,7 +78,7 @@ export class Selection {
     return undefined;
   }
 
-  /** The transaction just returned does not fit: skips the rest of its sender for this block. */
+  /** Skips the rest of the sender's transactions for this block, because the one just returned does not fit. */
   skipSender(): void {
     if (this.#current !== undefined) this.#current.isSkipped = true;
   }

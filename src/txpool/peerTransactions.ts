@@ -37,7 +37,7 @@ export class PeerPool {
     return this.#isOpen();
   }
 
-  /** True while the full pool takes nothing more: announced transactions are not requested. */
+  /** True while the full pool accepts nothing more: announced transactions are not requested. */
   get isSaturated(): boolean {
     return this.#parts.pool.isSaturated;
   }

@@ -11,7 +11,7 @@ export interface PeerCounts {
   readonly accepted: number;
   /** Sum of the rejections, each with its weight: it may be a fraction. */
   readonly rejected: number;
-  /** What the full pool had no place for; absent when there is none. */
+  /** Transactions that the full pool had no room for; absent when there are none. */
   readonly withoutPlace?: readonly Transaction[];
 }
 
@@ -34,7 +34,7 @@ export interface PeerValidationParts {
 
 /** Hashes of recently mined transactions, which peers may still send. */
 const MAX_MINED_HASHES = 65_536;
-/** No honest sender is this far ahead of its next nonce while a gap is open. */
+/** Distance of a nonce beyond which a gap counts as hopeless: no honest sender is this far ahead of its next nonce. */
 const HOPELESS_NONCE = 65_536n;
 /** Weight of a rejection when the peer may know a newer state than ours. */
 const REJECTION_WEIGHT_AHEAD = 0.25;
@@ -70,7 +70,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
         rejected += weightOf("invalidSignature", isAhead);
         continue;
       }
-      // It may have been mined during the recovery.
+      // The transaction may have been mined during the recovery.
       if (isMined(transaction)) continue;
       const added = pool.add(withSender(transaction, sender), "remote");
       if (added.ok) {
@@ -94,7 +94,10 @@ function weightOf(code: PoolErrorCode, isAhead: boolean): number {
   return isAhead ? REJECTION_WEIGHT_AHEAD : 1;
 }
 
-/** Honest peers never relay these, whatever their head. Errors that depend on a node's settings are not included. */
+/**
+ * Errors of transactions that honest peers never relay, whatever their head. Errors that depend on a node's settings are not
+ * included.
+ */
 const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "wrongChainId",
   "chainIdNotSupported",
@@ -107,7 +110,7 @@ const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "intrinsicGasAboveLimit",
 ]);
 
-/** No fee is ever paid for these: an honest peer only sends a few, when a block was faster than its message. */
+/** Errors of transactions that never pay a fee: an honest peer sends only a few, when a block was faster than its message. */
 const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([
   "upfrontCostAboveBalance",
   "nonceTooLow",

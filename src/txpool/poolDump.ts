@@ -43,7 +43,7 @@ export function inOfferOrder<T extends { readonly transaction: SentTransaction }
   const keys = items.map(({ transaction }) => toKey(transaction.sender));
   const bySender = new Map<string, T[]>();
   for (const [index, item] of items.entries()) {
-    const key = keys[index] as string; // there is one for each item
+    const key = keys[index] as string; // There is one key for each item.
     const others = bySender.get(key);
     if (others === undefined) bySender.set(key, [item]);
     else others.push(item);

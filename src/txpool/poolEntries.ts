@@ -14,14 +14,15 @@ import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
 import type { PoolStatistics } from "./subPoolCounts.ts";
 
 /**
- * Transactions between two heads that are looked at for replacements although they pay no more than the cheapest entry of the full
- * pool. Where gas is free all transactions pay the same, and a flood of them would cost a recovery of the sender each.
+ * Number of transactions between two heads that are considered as replacements although they pay no more than the cheapest
+ * entry of the full pool. Where gas is free all transactions pay the same, and each of a flood of them would cost a sender
+ * recovery.
  */
 export const REPLACEMENT_TRIES = 500;
 
 /**
- * The entries of the pool: keeps them within the limits and in step with the head, and tells of each that comes or
- * goes. Senders whose transactions were mined follow the head at once, the others when they are next asked for.
+ * The entries of the pool: keeps them within the limits and in step with the head, and emits an event for each that is added
+ * or removed. Senders whose transactions were mined follow the head at once, the others at their next use.
  */
 export class PoolEntries {
   readonly #limits: Pick<TxPoolLimits, "maxTransactions" | "maxBytes">;
@@ -32,7 +33,7 @@ export class PoolEntries {
   #newestArrival: Arrival = {};
   /** Counts heads, so that accounts cached under an older one are read again. */
   #generation = 0;
-  /** Transactions that may still be looked at for replacements until the next head. */
+  /** Number of transactions that may still be considered as replacements until the next head. */
   #replacementTries = REPLACEMENT_TRIES;
 
   constructor(
@@ -46,7 +47,7 @@ export class PoolEntries {
     this.#eviction = new EvictionOrder(this.#store.queues, () => chain.nextBaseFeePerGas);
   }
 
-  /** `key` is that of the transaction's hash. */
+  /** `key` is the hex of the transaction's hash. */
   has(key: string): boolean {
     return this.#store.has(key);
   }
@@ -92,8 +93,8 @@ export class PoolEntries {
   }
 
   /**
-   * Inserts an entry, or replaces the one of its nonce; a full pool may evict others. False, with the pool as it was before,
-   * when the entry would itself be the first to go (row 19).
+   * Inserts an entry, or replaces the one of its nonce; a full pool may evict others. Returns false, with the pool
+   * unchanged, when the entry itself would be evicted first (row 19).
    */
   insert(entry: PooledEntry, queue: SenderQueue): boolean {
     const replaced = this.#store.insert(entry, queue);
@@ -113,15 +114,15 @@ export class PoolEntries {
   }
 
   /**
-   * Whether price alone keeps a transaction out of the full pool, whichever its sender: all entries are executable, so there is no
-   * gap to fill, and each of them pays more, so there is none to replace. One that pays as much as the cheapest could only replace an
-   * entry, which takes its sender to tell: false for the first REPLACEMENT_TRIES of them after each head, which are counted here. False as
-   * well where everything depends on the sender, and for an entry itself.
+   * Whether price alone keeps a transaction out of the full pool, whatever its sender: all entries are executable, so there is
+   * no gap to fill, and each of them pays more, so there is none to replace. A transaction that pays as much as the cheapest
+   * could only replace an entry, and only its sender decides that: false for the first REPLACEMENT_TRIES of them after each
+   * head, which are counted here. Also false when everything depends on the sender, and for a pooled transaction.
    */
   isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
     const { size, bytes, prioritizedCount, queues } = this.#store;
     if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return false;
-    // Among entries of both kinds, the worst one does not tell the lowest price.
+    // In a pool of both kinds, the worst entry need not have the lowest price.
     const isMixed = prioritizedCount !== 0 && prioritizedCount !== size;
     if (isMixed || (isPrioritized && prioritizedCount === 0)) return false;
     const worst = this.#eviction.worst();
@@ -142,7 +143,7 @@ export class PoolEntries {
     this.#emitter.removed({ entry, cause, subPool }, reason);
   }
 
-  /** Removes the mined entries, and those whose nonces are used otherwise. */
+  /** Removes mined entries, and those whose nonces were used by other transactions. */
   followHead({ added, removed }: PoolHeadChange): void {
     this.#generation++;
     this.#replacementTries = REPLACEMENT_TRIES;
@@ -184,7 +185,7 @@ export class PoolEntries {
     }
   }
 
-  /** The entries that went for the incoming one; undefined when that cannot stay, and the pool is as it was before it. */
+  /** The entries evicted for the incoming one; undefined when it cannot stay, with the pool as it was before. */
   #evictFor(incoming: PooledEntry, { queue, replaced }: Insertion): readonly Departed[] | undefined {
     if (hasRoom(this.#store, this.#limits)) return [];
     return makeRoom<Departed>(incoming, {

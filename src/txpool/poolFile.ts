@@ -10,7 +10,7 @@ import { offerLines } from "./poolRestore.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**
- * Keeps the pool over a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:
+ * Keeps the pool across a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:
  *
  *     restore: file -> lines -> senders (on worker threads) -> full admission in batches -> the file is deleted
  *     save:    pool and unprocessed lines -> file.new -> synced -> renamed
@@ -19,7 +19,7 @@ import type { TxPool } from "./txPool.ts";
  * because the file does not exist while the node runs.
  */
 export interface PoolFile {
-  /** Starts to restore in the background. */
+  /** Starts restoring in the background. */
   restore(): void;
   /** Stops a restore in progress, and saves; does nothing unless restore() was called. */
   save(): Promise<void>;

@@ -7,8 +7,8 @@ import type { PoolBreakdown, SubPoolBreakdown } from "./subPoolCounts.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**
- * Declares the metrics of both of Besu's pools (metrics.md#transaction-pool): by layer as its layered pool, the
- * default, and in total as its sequenced one, which existing alert rules still name.
+ * Declares the metrics of both of Besu's pools (metrics.md#transaction-pool): by layer as in its layered pool, the default,
+ * and in total as in its sequenced one, which existing alert rules still name.
  */
 export function declarePoolMetrics(
   metrics: Metrics,

@@ -59,7 +59,7 @@ async function loadLines(
 
 interface LoadedLines {
   readonly loaded: readonly LoadedTransaction[];
-  /** What is wrong with the others. */
+  /** The defects of the other lines. */
   readonly damaged: readonly string[];
 }
 
@@ -68,7 +68,7 @@ interface LoadedTransaction extends Omit<DumpedTransaction, "transaction"> {
   readonly line: string;
 }
 
-/** Counts the offered transactions, and the refused ones of them by code. */
+/** Counts the offered transactions, and the refused ones by code. */
 async function offerInOrder(
   ordered: readonly LoadedTransaction[],
   { pool, isStopping }: RestoreParts,

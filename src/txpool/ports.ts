@@ -6,9 +6,9 @@ import type { SentTransaction, Transaction } from "../types/transaction.ts";
 export interface PoolParts {
   readonly chain: PoolChainView;
   readonly clock: Pick<Clock, "nowMs">;
-  /** False when the sender is not on the operator's account allowlist. Absent: every sender is permitted. */
+  /** False when the sender is not on the operator's account allowlist. When absent, every sender is permitted. */
   readonly isSenderPermitted?: (sender: Address) => boolean;
-  /** False while the node is not in sync and accepts no transactions. Absent: always open. */
+  /** False while the node is not in sync and accepts no transactions. When absent, the pool is always open. */
   readonly isOpen?: () => boolean;
 }
 
@@ -33,7 +33,7 @@ export interface PoolRules {
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
   readonly hasBaseFee: boolean;
   readonly isZeroBaseFee: boolean;
-  /** The first base fee is zero, or all are. */
+  /** True when the first base fee is zero, or all are. */
   readonly isFreeFromStart: boolean;
   /** Largest init code in bytes from Shanghai on (EIP-3860), else undefined. */
   readonly initCodeLimit: number | undefined;

@@ -5,12 +5,12 @@ import { decodeTransaction, type Transaction } from "../types/transaction.ts";
 import type { AdmissionQueue } from "./admissionQueue.ts";
 import type { SubmissionErrorCode } from "./errors.ts";
 
-/** What becomes of a caller's transaction: its hash, or why it was not added. */
+/** The outcome of a caller's transaction: its hash, or why it was not added. */
 export type Submitted = Result<Hash, SubmissionErrorCode>;
 
 /**
  * Adds a caller's transaction to the pool of this thread. A blob transaction is validated without its blobs, and its type is
- * refused. Those of one batch of requests are recovered and added together, in their order.
+ * refused. Transactions of one batch of requests are recovered and added together, in their order.
  */
 export function createSubmission(
   queue: Pick<AdmissionQueue, "add">,
@@ -56,7 +56,7 @@ interface Submission {
   reject(error: unknown): void;
 }
 
-/** Submits where the pool is on another thread, which has the sender recovered too: only what cannot be read is refused here. */
+/** Submits to a pool on another thread, which also has the sender recovered: only malformed transactions are refused here. */
 export function createRemoteSubmission(
   addRemotely: (raw: Uint8Array, remoteHost: string) => Promise<SubmissionErrorCode | undefined>,
 ): (raw: Uint8Array, remoteHost: string) => Promise<Submitted> {

@@ -30,13 +30,13 @@ import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCou
  *                                                    └──> ordering ──> select ──> a block
  *     headChanged ──> mined ones leave, nonces move, gaps close or open, rewound transactions return
  *
- * Invariants between any two calls: every entry is in exactly one queue, that of its sender; a sender's pending nonces
- * run unbroken from the account's nonce; one nonce of a sender has one entry; count and bytes are within the limits.
+ * Invariants between any two calls: every entry is in exactly one queue, that of its sender; a sender's pending nonces run
+ * unbroken from the account's nonce; one nonce of a sender has one entry; count and bytes are within the limits.
  *
- * Not done here: recovering senders (callers, on workers), announcing (network), notifying subscribers (rpc), and the
- * final decision whether a transaction can be executed (execution). Of a sender's account the pool follows only the
- * nonce. The balance is checked once, at admission: later the entry stays, as in Besu, until a block builder finds the
- * balance insufficient and drops it.
+ * Not done here: recovering senders (callers, on workers), announcing (network), notifying subscribers (rpc), and the final
+ * decision whether a transaction can be executed (execution). The pool follows only the nonce of a sender's account. The
+ * balance is checked once, at admission: later the entry stays, as in Besu, until a block builder finds the balance
+ * insufficient and drops it.
  */
 export class TxPool implements PoolEvents {
   readonly onAdded: PoolEvents["onAdded"];
@@ -79,7 +79,7 @@ export class TxPool implements PoolEvents {
     });
   }
 
-  /** Validates and adds a transaction whose sender is known; `origin` tells local callers' transactions from peers'. */
+  /** Validates and adds a transaction whose sender is known; `origin` distinguishes local callers' transactions from peers'. */
   add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode> {
     const incoming = this.#incomingOf(transaction, origin);
     const result = this.#validate(incoming, toKey(transaction.hash));
@@ -89,8 +89,8 @@ export class TxPool implements PoolEvents {
 
   /**
    * Why a transaction is rejected before its sender is known; undefined when the sender decides. A caller's transaction is
-   * looked at only where the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less than
-   * each entry, and of those that pay as much as the cheapest all but some between two heads.
+   * screened only while the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less
+   * than every entry, and all but some between two heads of those that pay as much as the cheapest.
    */
   screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined {
     const isPrioritized = origin === "local" && this.#limits.hasLocalPriority;
@@ -107,7 +107,7 @@ export class TxPool implements PoolEvents {
   }
 
   /**
-   * True from the refusal of a peer's transaction by the full pool until an entry leaves: others need not be fetched
+   * True from the time the full pool refuses a peer's transaction until an entry leaves: others need not be fetched
    * meanwhile.
    */
   get isSaturated(): boolean {
@@ -152,7 +152,7 @@ export class TxPool implements PoolEvents {
     if (this.#entries.has(found.key)) this.#entries.remove(found, "invalid", reason);
   }
 
-  /** Drops transactions older than the retention time; to be called from time to time. */
+  /** Drops transactions older than the retention time; must be called periodically. */
   expire(): void {
     const oldestMs = this.#parts.clock.nowMs() - this.#limits.retentionMs;
     for (const entry of this.#entries.all()) {
@@ -177,7 +177,7 @@ export class TxPool implements PoolEvents {
     for (const listener of this.#floorListeners) listener(this.#blockFloors);
   }
 
-  /** Calls `listener` after each change, before the change is answered. */
+  /** Calls `listener` after each change, before the caller gets its answer. */
   onFloorsChanged(listener: (floors: BlockFloors) => void): void {
     this.#floorListeners.push(listener);
   }
@@ -186,7 +186,7 @@ export class TxPool implements PoolEvents {
     return this.#entries.statistics;
   }
 
-  /** Counts the pool in more detail than the statistics, which takes longer. */
+  /** Counts the pool in more detail than the statistics; takes longer. */
   breakdown(): PoolBreakdown {
     return breakDown(this.#entries.queues());
   }
@@ -201,7 +201,7 @@ export class TxPool implements PoolEvents {
     };
   }
 
-  /** `key` is that of the transaction's hash. */
+  /** `key` is the hex of the transaction's hash. */
   #validate(incoming: IncomingTransaction, key: string): Result<PoolEntry, PoolErrorCode> {
     if (this.#entries.has(key)) {
       return poolError("knownTransaction", incoming.origin, "the transaction is in the pool already");

@@ -1,10 +1,10 @@
 import { effectivePriorityFee, type FeeFields } from "../types/transaction.ts";
 import type { BlockFloors } from "./limits.ts";
 
-/** Why no block may want a transaction, as far as one node can know: it sees the base fee and its own floors alone. */
+/** Why blocks may pass over a transaction, as far as one node can know: it sees only the base fee and its own floors. */
 export type UnminedReason = "belowBaseFee" | "belowMinGasPrice" | "belowMinPriorityFee" | "unknown";
 
-/** What the reason says, after "no block took a local transaction for a minute, although blocks had room". */
+/** The reason in words, after "no block took a local transaction for a minute, although blocks had room". */
 export const UNMINED_WORDS: Readonly<Record<UnminedReason, string>> = {
   belowBaseFee: "it offers less than the base fee",
   belowMinGasPrice: "it offers less than --min-gas-price, which validators with the same floor ask for",
@@ -13,7 +13,7 @@ export const UNMINED_WORDS: Readonly<Record<UnminedReason, string>> = {
   unknown: "validators may ask for a higher price",
 };
 
-/** The first of the reasons that applies, by the order in which a validator asks (ordering.ts). */
+/** The first reason that applies, in the order in which a validator checks (ordering.ts). */
 export function whyUnmined(
   transaction: FeeFields,
   { floors, baseFeePerGas }: { readonly floors: BlockFloors; readonly baseFeePerGas: bigint | undefined },

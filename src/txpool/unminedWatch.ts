@@ -36,12 +36,12 @@ interface UnminedWatchParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** Time for which blocks with room may pass a transaction over without a word. */
+/** Time for which blocks with room may pass over a transaction without a warning. */
 const PATIENCE_MS = 60_000;
-/** Lines in an interval; each transaction is named once. */
+/** Most lines in an interval; each transaction is named once. */
 const LINES = 10;
 const INTERVAL_MS = 10 * 60_000;
-/** Hashes of transactions that were named. */
+/** Number of hashes kept of transactions that were named. */
 const MAX_NAMED = 10_000;
 
 const BELOW_FLOOR =
@@ -52,34 +52,36 @@ const UNMINED = "no block took a local transaction for a minute, although blocks
 export interface UnminedTransaction {
   readonly entry: PoolEntry;
   readonly reason: UnminedReason;
-  /** What it would pay in a block of the newest base fee, at most what it offers. */
+  /** The price that it would pay in a block with the newest base fee: at most what it offers. */
   readonly priceWei: bigint;
-  /** What it would have to pay by its reason; undefined where that is not known. */
+  /** The price that it would have to pay, by its reason; undefined when that is not known. */
   readonly askedWei: bigint | undefined;
 }
 
-/** The transactions that were passed over, one of each sender, as long as they wait. */
+/** The waiting transactions that blocks passed over, one of each sender. */
 export interface UnminedWatch {
   readonly count: number;
-  /** Those that wait longest, the first of them first, at most so many: a full pool can have one of each of 60,000 senders. */
+  /**
+   * The `most` transactions that have waited longest, the longest first: a full pool can have one of each of 60,000 senders.
+   */
   list(most: number): readonly UnminedTransaction[];
 }
 
 /**
- * Warns, as blocks come, of local transactions that no validator seems to want, which have a hash and would else wait without a word: a
- * follower cannot know the validators' floors. It names each one that offers less than this node's own floor as it comes, and
- * each next one of its sender that blocks with room for it have passed over for a minute.
+ * Warns of local transactions that no validator seems to include; their callers have a hash and would otherwise wait without
+ * notice, since a follower cannot know the validators' floors. Names each transaction that offers less than this node's own
+ * floor on arrival, and each sender's next transaction once blocks with room for it have passed over it for a minute.
  */
 export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
   const { pool, chain, clock, logger, metrics } = parts;
   const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
   const named = new Set<string>();
-  /** Gas that the fullest block since `sinceMs` left; undefined without a block. */
+  /** Gas left by the fullest block since `sinceMs`; undefined without a block. */
   let room: { readonly sinceMs: number; readonly gas: bigint | undefined } = {
     sinceMs: clock.nowMs(),
     gas: undefined,
   };
-  /** Transactions that blocks passed over, keyed by hash, those that wait longest first. */
+  /** Transactions that blocks passed over, keyed by hash, the longest waiting first. */
   let passedOver = new Map<string, PoolEntry>();
   let baseFeePerGas: bigint | undefined;
 
@@ -175,8 +177,8 @@ function askedBy(reason: UnminedReason, floors: BlockFloors, baseFeeWei: bigint)
 }
 
 /**
- * The next local transaction of each sender that waits since before `addedBeforeMs` and fits into the room, those that wait longest
- * first.
+ * The next local transaction of each sender that has waited since before `addedBeforeMs` and fits into the room, the longest
+ * waiting first.
  */
 function passedOverBy(
   pool: Pick<TxPool, "entries" | "nextNonce" | "statistics">,

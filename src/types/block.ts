@@ -58,21 +58,21 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   /** Length in bytes of the block's RLP: the `size` of JSON-RPC. */
   readonly size: number;
   /**
-   * What encodeBody gives, from the disk in steps; absent when the block is in memory. The steps fail when the block is
-   * removed meanwhile.
+   * The result of encodeBody, read from the disk in steps; absent when the block is in memory. The steps fail when the block
+   * is removed meanwhile.
    */
   bodyInSteps?(): Steps<Uint8Array>;
-  /** The receipts, likewise. */
+  /** The receipts, read from the disk in steps; absent when the block is in memory. */
   receiptsInSteps?(): Steps<readonly Receipt[]>;
-  /** Number of transactions, without a read of them; absent when the block is in memory. */
+  /** Number of transactions, without reading them; absent when the block is in memory. */
   readonly transactionCount?: number;
-  /** What hashesOf gives, without decoding a transaction; absent when the block is in memory. */
+  /** The result of hashesOf, without decoding a transaction; absent when the block is in memory. */
   readHashes?(): Iterable<Uint8Array>;
-  /** What transactionAt gives, without decoding the others; absent when the block is in memory. */
+  /** The result of transactionAt, without decoding the others; absent when the block is in memory. */
   readTransaction?(index: number): SentTransaction | undefined;
   /**
-   * Counts memory of something that is kept for as long as this object, such as its text, into that of the block in its cache.
-   * Absent when the block is in memory, which counts more than that for each transaction.
+   * Adds memory that lives as long as this object, such as its text, to what the block counts in its cache. Absent when the
+   * block is in memory, where each transaction counts more than that.
    */
   addHeldBytes?(bytes: number): void;
 }
@@ -150,8 +150,8 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
 }
 
 /**
- * Strict. The transactions keep views of `bytes`, which the caller must not change; those that `find` returns are reused,
- * which costs a tenth of decoding them.
+ * Decodes strictly. The transactions keep views of `bytes`, which the caller must not change; those that `find` returns are
+ * reused, at a tenth of the cost of decoding.
  */
 export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<Block, "malformedBlock"> {
   return atOnce(readBlock(bytes, { find }));
@@ -262,13 +262,16 @@ function decodeRest(
   return ok({ ommers, withdrawals: partsOf(withdrawalsPart, MAX_WITHDRAWALS).map(readWithdrawal) });
 }
 
-/** A list of fields; anything else is kept as it is. Throws RangeError for too many fields. */
+/** Reads a list of fields; keeps anything else as it is. Throws RangeError for too many fields. */
 function readWithdrawal(part: Uint8Array): RlpItem {
   const isList = (part[0] ?? 0) >= 0xc0;
   return isList ? partsOf(part, WITHDRAWAL_FIELDS).map(readRlpString) : readRlpString(part);
 }
 
-/** Far more than any chain has. Untrusted peers send these, and megabytes of empty items take gigabytes as objects. */
+/**
+ * The limit is far above what any chain has. Untrusted peers send ommers, and megabytes of empty items take gigabytes as
+ * objects.
+ */
 const MAX_OMMERS = 64;
 const MAX_WITHDRAWALS = 1024;
 const WITHDRAWAL_FIELDS = 4;

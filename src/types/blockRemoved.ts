@@ -1,6 +1,6 @@
 /**
- * A block was removed because it is older than `--block-history`, while it was read or between two reads. No damage: the start
- * of the history says so (storage/historyStart.ts).
+ * A block older than `--block-history` was removed while it was read or between two reads. This is no damage: the start of
+ * the history says so (storage/historyStart.ts).
  */
 export class BlockRemoved extends Error {
   override name = "BlockRemoved";

@@ -48,7 +48,10 @@ export function* bloomPlacesInSteps(entries: readonly Uint8Array[]): Steps<Uint1
   return places;
 }
 
-/** Whether the bloom that begins at this offset has all bits of one of the entries. Written out: a search calls it a million times. */
+/**
+ * Whether the bloom that begins at this offset has all bits of one of the entries. The loop is unrolled: a search calls it a
+ * million times.
+ */
 export function hasOneOf(blooms: Uint8Array, at: number, places: Uint16Array): boolean {
   for (let first = 0; first < places.length; first += BITS_PER_ENTRY)
     if (

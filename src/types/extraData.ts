@@ -47,8 +47,8 @@ export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
 }
 
 /**
- * Strict: exactly five items of the right lengths, votes 0xff or 0x00, well-formed signatures (ibft2.md#extra-data).
- * Untrusted peers send it, so reading stops at the first wrong item.
+ * Decodes strictly: exactly five items of the right lengths, votes 0xff or 0x00, well-formed signatures
+ * (ibft2.md#extra-data). Untrusted peers send extra data, so reading stops at the first wrong item.
  */
 export function decodeExtraData(bytes: Uint8Array): Result<ExtraData, "malformedExtraData"> {
   try {

@@ -75,7 +75,7 @@ export function encodeHeaderItems(items: readonly Uint8Array[]): Uint8Array {
   return encodeRlpList(items.map(encodeRlpString));
 }
 
-/** Decodes a header; wrong RLP or field lengths are errors of the sender. */
+/** Decodes a header; wrong RLP or field lengths are the sender's fault. */
 export function decodeHeader(bytes: Uint8Array): Result<Header, "malformedHeader"> {
   const items: Uint8Array[] = [];
   try {

@@ -40,7 +40,7 @@ export function* rootOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<
   return yield* rootOfListInSteps(values);
 }
 
-/** What encoding a receipt adds to a step (StepMeter); more than one step has where its logs alone fill one. */
+/** What encoding a receipt adds to a step (StepMeter); more than a whole step when its logs alone fill one. */
 function stepBytesOfReceipt({ logs }: BareReceipt): number {
   if (logs.length > STEP_LOGS) return Number.POSITIVE_INFINITY;
   let bytes = RECEIPT_STEP_BYTES;
@@ -49,8 +49,8 @@ function stepBytesOfReceipt({ logs }: BareReceipt): number {
 }
 
 /**
- * The transactionsRoot of a body. Cached by list, because a proposal is compared with its header when it is decoded and again
- * when it is validated.
+ * The transactionsRoot of a body. The root is cached by list, because a proposal is compared with its header when it is
+ * decoded and again when it is validated.
  */
 export function* rootOfTransactionsInSteps(
   transactions: readonly { readonly raw: Uint8Array }[],
@@ -77,8 +77,8 @@ const LONGEST_BRANCH = 16 * 33 + 1;
 const EMPTY_ITEM = Uint8Array.of(0x80);
 
 /**
- * The node that was written last, and the items of a branch at each depth. Shared by all tries, because whatever uses them
- * is synchronous: objects for each of ten thousand leaves would cost more than their hashes.
+ * The last written node, and the items of a branch at each depth. All tries share them, because every use is synchronous:
+ * objects for each of ten thousand leaves would cost more than their hashes.
  */
 const node = new Uint8Array(HASH_STEP_BYTES + 2 * LONGEST_BRANCH);
 const branches = Array.from({ length: LONGEST_PATH }, () => new Uint8Array(LONGEST_BRANCH));

@@ -3,8 +3,8 @@ import type { Receipt } from "./receipt.ts";
 import type { Transaction } from "./transaction.ts";
 
 /*
- * Approximate memory of decoded values in bytes, to bound what is held of them, as the heap of a node full of token transfers
- * shows it. Most of it are short arrays, of which V8 keeps far more than their content.
+ * Approximate memory of decoded values in bytes, for limits on caches and queues. The figures come from the heap of a node
+ * full of token transfers. Most of it is short arrays, each of which takes V8 far more than its content.
  */
 
 /** A block without its receipts. */
@@ -14,7 +14,7 @@ export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }
   return bytes + memoryOfTransactions(transactions);
 }
 
-/** Calldata is a view of the encoding; what lists name has arrays of its own. */
+/** Calldata is a view of the encoding; the entries of lists have arrays of their own. */
 export function memoryOfTransactions(transactions: readonly Transaction[]): number {
   let bytes = 0;
   for (const { raw, accessList, authorizationList, blobVersionedHashes } of transactions) {
@@ -47,5 +47,5 @@ const RECEIPT_BYTES = 700;
 const LOG_BYTES = 650;
 const HASH_BYTES = 232;
 const AUTHORIZATION_BYTES = 450;
-/** Size from which on counting ends: more than any cache of blocks has room for. */
+/** Size at which counting stops: more than any cache of blocks has room for. */
 const LARGEST_COUNT = 80 * 1024 * 1024;

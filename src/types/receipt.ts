@@ -26,7 +26,7 @@ export interface Receipt {
   readonly gasUsed: bigint;
   readonly logsBloom: Uint8Array;
   readonly logs: readonly Log[];
-  /** Output of a reverted transaction; kept only by a node with --revert-reason-enabled, never part of the consensus encoding. */
+  /** Output of a reverted transaction; only kept with --revert-reason-enabled, never part of the consensus encoding. */
   readonly revertReason?: Uint8Array;
 }
 
@@ -34,9 +34,9 @@ export interface Receipt {
 export type BareReceipt = Omit<Receipt, "gasUsed" | "revertReason">;
 
 /**
- * The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed). Computes
- * the length first and then writes to one array, because every transaction of an imported block has a receipt: the library
- * takes at least four times as long.
+ * The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed).
+ * Computes the length first and then writes to one array, because every transaction of an imported block has a receipt; the
+ * library takes at least four times as long.
  */
 export function encodeReceipt(receipt: BareReceipt): Uint8Array {
   const { logs } = receipt;
@@ -75,7 +75,7 @@ export function stepBytesOfLog({ data }: Log): number {
 /** What a log without data adds to a step. */
 export const LOG_STEP_BYTES = STEP_BYTES / STEP_LOGS;
 
-/** An encoding without its logs, which are to be written from `end` on. */
+/** An encoding without its logs, which belong at `end`. */
 function beginEncoding(
   { type, outcome, cumulativeGasUsed, logsBloom }: BareReceipt,
   logsLength: number,

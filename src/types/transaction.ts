@@ -147,8 +147,8 @@ class UnsupportedV extends RangeError {
 }
 
 /**
- * A transaction that was read from its bytes. One class for all types, which makes every use of it fast. The signature is read
- * from the bytes when it is asked for: few need it as numbers, and tens of thousands of transactions are kept.
+ * A transaction read from its bytes. One class for all types makes every use of it fast. The signature is read from the
+ * bytes on request: few callers need it as numbers, and tens of thousands of transactions are kept.
  */
 class DecodedTransaction implements Transaction {
   readonly type: TransactionType;
@@ -224,7 +224,7 @@ class DecodedTransaction implements Transaction {
     return fields.scalar();
   }
 
-  /** Keeps the sender; false when it is another one than before. */
+  /** Keeps the sender; false when it differs from the one known before. */
   isSentBy(sender: Address): this is SentTransaction {
     this.sender ??= sender;
     return equalBytes(this.sender, sender);

@@ -4,8 +4,8 @@ import type { Header } from "./header.ts";
 export const TRANSACTION_GAS = 21_000n;
 
 /**
- * Maximum number of transactions in one of the next blocks, judging by the head; bounds the decoding of a block from a
- * peer. A block of a downloaded range follows within some hundred blocks, in which the gas limit grows by a quarter.
+ * Maximum number of transactions in one of the next blocks, given the head; bounds the decoding of a block from a peer. A
+ * block of a downloaded range follows within some hundred blocks, in which the gas limit grows by a quarter.
  */
 export function maxTransactionsAfter({ gasLimit }: Header): number {
   const gas = MAX_GAS_FACTOR * Number(gasLimit);

@@ -6,8 +6,8 @@ import { readRlpSpan } from "../primitives/rlp.ts";
 export const NO_ENTRIES: readonly never[] = [];
 
 /**
- * Strict reader of a list's fields, one after another: an object for each field would cost more than reading it. All
- * methods throw RangeError for a field that is missing or does not fit.
+ * Reads a list's fields strictly, one after another: an object for each field would cost more than reading it. All methods
+ * throw RangeError for a field that is missing or does not fit.
  */
 export class FieldReader {
   /** Position of the first field. */
@@ -15,7 +15,7 @@ export class FieldReader {
   private readonly bytes: Uint8Array;
   private readonly until: number;
   private next: number;
-  /** Span of the field that was read last. */
+  /** Span of the last field read. */
   private readonly span = { isList: false, start: 0, from: 0, until: 0 };
   private read = 0;
 
@@ -57,8 +57,8 @@ export class FieldReader {
   }
 
   /**
-   * Passes over a scalar of at least 1 and below `limit` without making a number of it; returns whether it is below
-   * `threshold`. Both are numbers of 32 bytes.
+   * Skips a scalar of at least 1 and below `limit` without converting it; returns whether it is below `threshold`. Both are
+   * numbers of 32 bytes.
    */
   passScalarBelow(limit: Uint8Array, threshold: Uint8Array): boolean {
     const { isList, from, until } = this.advance();
@@ -75,7 +75,10 @@ export class FieldReader {
     return from === until ? EMPTY_BYTES : this.bytes.subarray(from, until);
   }
 
-  /** The members of a field that is a list, decoded one by one: untrusted peers send this, so the first wrong one ends it. */
+  /**
+   * The members of a field that is a list, decoded one by one: untrusted peers send it, so decoding stops at the first wrong
+   * member.
+   */
   listOf<T>(readMember: (members: FieldReader) => T): readonly T[] {
     const { isList, start, from, until } = this.advance();
     if (!isList) throw this.wrong("must be a list");
@@ -86,7 +89,7 @@ export class FieldReader {
     return entries;
   }
 
-  /** A field that is a list of its own fields, all of which `readFields` reads. */
+  /** A field that is a list of fields; `readFields` reads all of them. */
   group<T>(readFields: (fields: FieldReader) => T): T {
     const { isList, start, until } = this.advance();
     if (!isList) throw this.wrong("must be a list");
@@ -96,7 +99,7 @@ export class FieldReader {
     return value;
   }
 
-  /** Copies a scalar of at most 32 bytes to the end of into[at..at + 32), where zeros are. */
+  /** Copies a scalar of at most 32 bytes to the end of into[at..at + 32), which must hold zeros. */
   copyScalar(into: Uint8Array, at: number): void {
     const { from, until } = this.advance();
     into.set(this.bytes.subarray(from, until), at + 32 - (until - from));

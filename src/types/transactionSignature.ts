@@ -27,7 +27,7 @@ export function signingHash(transaction: Transaction): Hash {
   return keccak256(message.subarray(0, size));
 }
 
-/** Bytes that the messages of most transactions are written to. */
+/** Scratch memory in which the signed messages of most transactions fit. */
 const scratch = new Uint8Array(1024);
 
 function replayProtection(chainId: bigint): Uint8Array {
@@ -43,7 +43,7 @@ export function recoveryItemOf(transaction: Transaction): RecoveryItem {
   return new SignedTransaction(transaction);
 }
 
-/** Copies the signature from the transaction's bytes: as two numbers it would take as long as the hash. */
+/** Copies the signature from the transaction's bytes: converting it to two numbers would take as long as the hash. */
 class SignedTransaction implements RecoveryItem {
   private readonly transaction: Transaction;
 

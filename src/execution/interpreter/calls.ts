@@ -56,7 +56,7 @@ export function call(run: Run, frame: Frame, instruction: number): HaltReason | 
   return undefined;
 }
 
-/** Replaces the operands, of which the deepest is at `word`, by a zero for failure, and clears the return data. */
+/** Replaces the operands, the deepest of which is at `word`, by a zero for failure, and clears the return data. */
 export function beginResult({ machine }: Run, { at }: Frame, word: number): void {
   machine.writeNumber(word, 0);
   machine.setField(at, FIELD.TOP, word + 32);
@@ -89,5 +89,5 @@ const STATICCALL = 0xfa;
 const STIPEND = 2_300;
 const VALUE_GAS = 9_000;
 export const NEW_ACCOUNT_GAS = 25_000;
-/** The depth at which a frame cannot call any more. */
+/** The depth at which a frame can no longer call. */
 export const MAX_CALL_DEPTH = 1024;

@@ -35,7 +35,7 @@ export function createEvm(parts: EvmParts): Evm {
       try {
         running.unwind();
       } catch {
-        // A fault in the middle of a checkpoint leaves nothing to go back to; the fault is what to tell of.
+        // A fault in the middle of a checkpoint leaves nothing to revert to; the fault itself is reported.
       }
       if (error instanceof MemoryBeyondLimit && observation === undefined) {
         transient.clear();
@@ -67,7 +67,7 @@ export function discardMachines(): void {
   dropFreeMachines();
 }
 
-/** Goes on whenever it is time to, until nothing is left to wait for. */
+/** Continues after each wait, until nothing is left to wait for. */
 async function toEnd(first: Promise<unknown>, goOn: () => Promise<unknown> | undefined): Promise<void> {
   for (let waiting: Promise<unknown> | undefined = first; waiting !== undefined; waiting = goOn())
     await waiting;
@@ -88,7 +88,7 @@ function writeEnvironment(
   machine.setEnvironment(5, gasSchedule(rules).hasRandomness ? block.mixHash : block.difficulty);
   machine.setEnvironment(6, block.gasLimit);
   machine.setEnvironment(7, config.chainId);
-  // 8 would be SELFBALANCE, which depends on more.
+  // Place 8 would be SELFBALANCE, which depends on more than the block.
   machine.setEnvironment(9, block.baseFeePerGas ?? 0n);
   machine.setEnvironment(10, BigInt(blobVersionedHashes.length));
   machine.setEnvironment(11, block.blobBaseFee);

@@ -96,7 +96,7 @@ function addressBySalt(creator: Address, salt: Uint8Array, codeHash: Uint8Array)
 
 const CREATE2_PREFIX = Uint8Array.of(0xff);
 
-/** Begins a creation, whose gas already lies in its fields, by a creator whose nonce is already raised. */
+/** Begins a creation, whose gas is already in its fields, by a creator whose nonce is already raised. */
 export function beginCreation(run: Run, frame: Frame, value: bigint): void {
   const { machine, overlay, accesses, rules, substate, yieldPolicy } = run;
   const { address, sender } = frame;
@@ -145,9 +145,7 @@ export function beginCreation(run: Run, frame: Frame, value: bigint): void {
   runCode(run, frame, frame.inputSize, undefined);
 }
 
-/**
- * Ends init code that succeeded: pays for the new account's code, which is its output, and stores it.
- */
+/** Ends init code that succeeded: pays for its output, the code of the new account, and stores it. */
 export function deploy(run: Run, frame: Frame): void {
   const { machine, rules, overlay, parts } = run;
   const at = machine.field(frame.at, FIELD.OUTPUT);
@@ -162,7 +160,7 @@ export function deploy(run: Run, frame: Frame): void {
     else finish(run, frame, "succeeded");
     return;
   }
-  // EIP-3541, which came with the base fee.
+  // EIP-3541 came with the base fee.
   if (rules.hasBaseFee && size > 0 && machine.bytes[at] === RESERVED_FIRST_BYTE) {
     halt(run, frame, "INVALID_CODE");
     return;
@@ -176,7 +174,10 @@ export function deploy(run: Run, frame: Frame): void {
   finish(run, frame, "succeeded", output);
 }
 
-/** Stores code of a length that only a chain without EIP-170 has. Its stack, which it needs no more, takes the hash. */
+/**
+ * Stores code of a length that only a chain without EIP-170 allows. The hash is written to its stack, which is no longer
+ * needed.
+ */
 function* deployInSlices(run: Run, frame: Frame, output: Range): Work {
   const { machine, overlay } = run;
   const hash = spaceOf(frame);

@@ -19,7 +19,7 @@ import { selfdestruct } from "./selfdestruct.ts";
 import { copyInSlices, LONG_BYTES } from "./slices.ts";
 import { STATE_INSTRUCTIONS } from "./state.ts";
 
-/** Begins the outermost message: its input comes before its frame. */
+/** Begins the outermost message: its input lies before its frame. */
 export function begin(run: Run): void {
   const { message, machine } = run;
   const { data } = message;
@@ -56,7 +56,7 @@ function beginMessage(run: Run, at: number, { caller, to, value, data, gasLimit 
     beginCreation(run, frame, value);
     return;
   }
-  // The value lies behind the fields until it is read from there.
+  // The value is stored behind the fields until it is read from there.
   const word = spaceOf(frame);
   run.reserve(word + 32);
   machine.writeWord(word, value);
@@ -69,7 +69,7 @@ function addressOfCreation(overlay: Overlay, sender: Address): Address {
   return addressByNonce(sender, nonce - 1n);
 }
 
-/** The gas that a message runs with: the core's has a sign. */
+/** The gas that a message starts with: the core's gas is signed. */
 export function startingGas({ gasLimit }: Pick<Message, "gasLimit">): bigint {
   return gasLimit < HIGHEST_GAS ? gasLimit : HIGHEST_GAS;
 }
@@ -77,7 +77,7 @@ export function startingGas({ gasLimit }: Pick<Message, "gasLimit">): bigint {
 const HIGHEST_GAS = 2n ** 63n - 1n;
 
 /**
- * Runs until the outermost message has ended, or returns a promise for when to call it again. Throws OutOfTime and
+ * Runs until the outermost message has ended, or returns a promise after which to call it again. Throws OutOfTime and
  * MemoryExhausted.
  */
 export function proceed(run: Run): Promise<unknown> | undefined {
@@ -104,7 +104,7 @@ export function proceed(run: Run): Promise<unknown> | undefined {
   }
 }
 
-/** Performs the work that comes before a frame runs on, or returns a promise for when to call it again. */
+/** Performs the work that precedes the rest of a frame, or returns a promise after which to call it again. */
 export function performWork(run: Run): Promise<unknown> | undefined {
   const { yieldPolicy } = run;
   for (;;) {
@@ -120,7 +120,7 @@ export function performWork(run: Run): Promise<unknown> | undefined {
   }
 }
 
-/** Acts on any other return of the core. */
+/** Handles any other return of the core. */
 export function resolve(run: Run, frame: Frame, status: number): void {
   switch (status) {
     case STATUS.STOPPED:
@@ -178,8 +178,8 @@ export function perform(run: Run, frame: Frame, instruction: number): HaltReason
 const CREATE = 0xf0;
 const CREATE2 = 0xf5;
 const SELFDESTRUCT = 0xff;
-/** Jumps, or as much other work, between looks at the clock: some microseconds. */
+/** Jumps, or as much other work, between two checks of the clock: some microseconds. */
 const WORK = 512;
 const INLINE_WORK = 64;
-/** Returns of the core for other reasons between two looks at the clock. */
+/** Returns of the core for other reasons between two checks of the clock. */
 const RETURNS_PER_CHECK = 16;

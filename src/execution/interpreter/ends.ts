@@ -14,7 +14,7 @@ export interface Range {
 const NOTHING: Range = { at: 0, size: 0 };
 
 /**
- * Ends a message: keeps or reverts its changes, and hands gas and output to the caller. The gas it leaves lies in its
+ * Ends a message: keeps or reverts its changes, and hands gas and output to the caller. The gas that it leaves is in its
  * fields.
  */
 export function finish(run: Run, frame: Frame, outcome: Outcome, output: Range = NOTHING): void {
@@ -26,7 +26,7 @@ export function finish(run: Run, frame: Frame, outcome: Outcome, output: Range =
   else {
     const deletes = rules.clearsEmptyAccounts && deletesRipemd160(overlay, accesses);
     run.revert();
-    // What the outermost message has touched is forgotten with all that it did.
+    // For the outermost message the touched accounts are forgotten with everything else that it did.
     if (deletes && caller !== undefined) deleteRipemd160(overlay, accesses);
     substate.revertTo(frame.mark);
     run.refund = frame.refundBefore;

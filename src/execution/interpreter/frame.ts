@@ -29,7 +29,7 @@ export interface Frame {
   codeHash: Hash | undefined;
   mark: SubstateMark;
   refundBefore: number;
-  /** Memory counted against the budget, besides what stays after the message. */
+  /** Memory counted against the budget, apart from what stays after the message. */
   countedBytes: number;
   keptBytesBefore: number;
   /** True for a precompiled contract. */

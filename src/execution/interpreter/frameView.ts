@@ -7,7 +7,7 @@ import type { Frame } from "./frame.ts";
 import { codeOfFrame } from "./frameCode.ts";
 import type { Run } from "./run.ts";
 
-/** What observers see of a frame: reads the machine's memory at each access. */
+/** A frame as observers see it: reads the machine's memory at each access. */
 export class MachineFrameView implements FrameView {
   readonly address: Address;
   readonly overlay: Overlay;
@@ -71,7 +71,7 @@ export class MachineFrameView implements FrameView {
     return machine.bytes.slice(from, from + machine.field(this.frame.at, size));
   }
 
-  /** Init code is copied, because memory that grows is another one. */
+  /** Init code is copied, because memory is replaced when it grows. */
   private readCode(): Uint8Array {
     const code = codeOfFrame(this.run, this.frame);
     return this.frame.codeHash === undefined ? code.slice() : code;

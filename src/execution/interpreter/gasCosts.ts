@@ -9,8 +9,8 @@ import { destructionPrice } from "./selfdestruct.ts";
 import { storePrice } from "./store.ts";
 
 /*
- * What instructions cost whose price could not be paid, which Besu shows in traces. Those that can be paid for are
- * priced where they are performed, most of them in the core.
+ * Gas costs of instructions that could not be paid for, which Besu shows in traces. All others are priced where they are
+ * performed, most of them in the core.
  */
 
 /**
@@ -54,7 +54,7 @@ const call = (depth: number): ((pricing: Pricing) => bigint) => {
 const creation = ({ run, instruction, word, memory }: Pricing): bigint =>
   memory([1, 2]) + creationPrice(run, instruction, wordsOf(word(2)));
 
-/** What the price of an instruction consists of besides the fixed fee. */
+/** The dynamic part of an instruction's price. */
 const DYNAMIC: ReadonlyMap<number, (pricing: Pricing) => bigint> = new Map([
   [
     0x0a,
@@ -110,7 +110,7 @@ function expansionPrice(memorySize: number, ends: readonly bigint[]): bigint {
   return price < HIGHEST_PRICE ? price - memoryPrice(BigInt(memorySize / 32)) : HIGHEST_PRICE;
 }
 
-/** Where the square of the words is too large, Besu divides before it multiplies. */
+/** If the square of the words is too large, Besu divides before it multiplies. */
 function memoryPrice(words: bigint): bigint {
   const square = words * words;
   return 3n * words + (square <= HIGHEST_PRICE ? square / 512n : (words / 512n) * words);
@@ -120,10 +120,10 @@ function wordsOf(bytes: bigint): bigint {
   return (bytes + 31n) / 32n;
 }
 
-/** Price that is reported for what no gas pays for. */
+/** Price reported for what no gas can pay for. */
 const HIGHEST_PRICE = 2n ** 63n - 1n;
 
-/** PUSH and DUP, and what pushes a word of the environment. */
+/** PUSH and DUP, and the instructions that push a word of the environment. */
 function pushes(instruction: number): boolean {
   return (instruction >= 0x5f && instruction <= 0x8f) || ENVIRONMENT.has(instruction);
 }
@@ -137,7 +137,7 @@ function isFull({ machine }: Run, { at }: Frame): boolean {
   return machine.field(at, FIELD.TOP) >= machine.field(at, FIELD.STACK_END);
 }
 
-/** Words that an instruction takes off the stack, for those whose price depends on them, or that may run out of gas. */
+/** Words that an instruction takes off the stack, for instructions whose price depends on them, or that may run out of gas. */
 function operandsOf(instruction: number): number {
   if (instruction >= 0x80 && instruction <= 0x8f) return instruction - 0x7f;
   if (instruction >= 0x90 && instruction <= 0x9f) return instruction - 0x8e;

@@ -2,7 +2,7 @@ import { type ForkName, isAtLeast } from "../../chainspec/forks.ts";
 import type { CoreFork } from "../../evm/machine.ts";
 import type { Rules } from "../rules.ts";
 
-/** What instructions on the state cost in a fork, besides the price of cold access (EIP-2929). */
+/** Gas costs of the instructions on the state in a fork, without the price of cold access (EIP-2929). */
 export interface GasSchedule {
   readonly core: CoreFork;
   readonly balance: number;
@@ -16,7 +16,7 @@ export interface GasSchedule {
   readonly selfdestructRefund: number;
   /** SELFDESTRUCT pays for an account that it creates: never, for any, or if it sends a balance. */
   readonly selfdestructCreates: "free" | "always" | "withBalance";
-  /** CREATE and CREATE2, for each word of init code. */
+  /** Cost of CREATE and CREATE2 for each word of init code. */
   readonly initCodeWord: number;
   /** Opcode 0x44 is PREVRANDAO, not DIFFICULTY. */
   readonly hasRandomness: boolean;
@@ -30,8 +30,8 @@ export interface GasSchedule {
 /** Gas costs of SSTORE. */
 export interface StoreGasCosts {
   /**
-   * True if the cost depends on the value at the beginning of the transaction too (EIP-1283, EIP-2200), not on the current one
-   * alone.
+   * True if the cost depends on the value at the beginning of the transaction as well (EIP-1283, EIP-2200), not only on the
+   * current one.
    */
   readonly isNet: boolean;
   /** SSTORE fails unless more gas than this is left (EIP-2200). */
@@ -57,7 +57,7 @@ const known = new Map<Rules, GasSchedule>();
 
 function tableOf(rules: Rules): GasSchedule {
   const { fork, hasColdAccess, clearsEmptyAccounts, hasBaseFee } = rules;
-  /** The last of the values whose fork has begun. */
+  /** The value of the latest fork that has begun. */
   const since = <T>(first: T, ...later: readonly (readonly [ForkName, T])[]): T =>
     later.findLast(([from]) => isAtLeast(fork, from))?.[1] ?? first;
   const missing = missingIn(fork);

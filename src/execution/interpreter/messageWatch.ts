@@ -3,7 +3,7 @@ import type { MessageObserver } from "../messageObserver.ts";
 import type { Frame } from "./frame.ts";
 import type { FrameEnd, Watch } from "./watch.ts";
 
-/** Tells an observer of messages, while the core runs as without one. */
+/** Reports to an observer of messages, while the core runs as without one. */
 export class MessageWatch implements Watch {
   private readonly observer: MessageObserver;
 
@@ -24,7 +24,7 @@ export class MessageWatch implements Watch {
   }
 
   ranNothing(): void {
-    // It has entered, and will leave.
+    // The observer has seen the message enter, and will see it leave.
   }
 
   destroyed(from: Address, to: Address): void {

@@ -13,7 +13,7 @@ import { runPrecompile } from "./precompiles.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
 import { LONG_BYTES } from "./slices.ts";
 
-/** Where a message's value comes from: a word in memory for what CALLVALUE returns, and wei that are moved. */
+/** A message's value: the word in memory that CALLVALUE returns, and the wei that are moved. */
 export interface SentValue {
   readonly word: number;
   /** Undefined for a delegated call, which moves nothing and touches no account. */
@@ -21,8 +21,8 @@ export interface SentValue {
 }
 
 /**
- * Begins a call, whose gas already lies in its fields: moves the value, then runs a precompiled contract, or code, or
- * nothing. The machine's memory reaches the end of its fields.
+ * Begins a call, whose gas is already in its fields: moves the value, then runs a precompiled contract, or code, or nothing.
+ * The machine's memory reaches the end of its fields.
  */
 export function beginCall(run: Run, frame: Frame, { word, moved }: SentValue): void {
   const { overlay } = run;
@@ -52,7 +52,7 @@ export function beginCall(run: Run, frame: Frame, { word, moved }: SentValue): v
   } else runContract(run, frame, account.codeHash);
 }
 
-/** The account that an account's code delegates to (EIP-7702); looks at code only where it may delegate. */
+/** The account that an account's code delegates to (EIP-7702); reads code only if it may delegate. */
 export function delegateOf({ rules, machine, overlay }: Run, account: Account): Address | undefined {
   if (!rules.hasDelegation || hasNoCode(account)) return undefined;
   const known = machine.preparedCode(account.codeHash);
@@ -60,7 +60,7 @@ export function delegateOf({ rules, machine, overlay }: Run, account: Account): 
   return delegationTarget(overlay.code(account.codeHash));
 }
 
-/** Counts an account without code too: Besu executes the implicit STOP there. */
+/** Records the depth of a message, also without code: Besu executes the implicit STOP there. */
 export function observeDepth({ parts: { observed } }: Run, { depth }: Frame): void {
   if (depth > observed.maxDepth) observed.maxDepth = depth;
 }
@@ -142,5 +142,5 @@ function startFrame(run: Run, frame: Frame, code: PreparedCode, memory: number):
   machine.setField(at, FIELD.ROOM, FIRST_ROOM);
 }
 
-/** Bytes of memory that each frame may use without asking for them. */
+/** Bytes of memory that each frame may use without a request for more. */
 const FIRST_ROOM = 512;

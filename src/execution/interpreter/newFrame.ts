@@ -1,7 +1,7 @@
 import type { Frame } from "./frame.ts";
 import type { Run } from "./run.ts";
 
-/** What a caller decides about a message. */
+/** The part of a message that its caller decides. */
 export type NewFrame = Omit<
   Frame,
   | "caller"
@@ -14,7 +14,7 @@ export type NewFrame = Omit<
   | "isPrecompile"
 >;
 
-/** A message that a frame sends, or without one the transaction's own. */
+/** A message that a frame sends, or, without a caller, the transaction's own. */
 export function newFrame(run: Run, caller: Frame | undefined, message: NewFrame): Frame {
   return {
     at: message.at,

@@ -100,7 +100,7 @@ export class Observation implements Watch {
     this.observer.left(end);
   }
 
-  /** Performs the next instruction of a frame, or goes on with the one in progress. */
+  /** Performs the next instruction of a frame, or continues the one in progress. */
   private advance(frame: Frame): void {
     const open = this.steps.at(-1);
     if (open?.frame !== frame) {
@@ -199,7 +199,7 @@ export class Observation implements Watch {
 
 const STOP = 0x00;
 const SELFDESTRUCT = 0xff;
-/** What the driver does first, before the instruction is performed again, unless it gives up. */
+/** Statuses that the driver resolves before the instruction is performed again, unless it gives up. */
 const PERFORMED_AGAIN: ReadonlySet<number> = new Set([
   STATUS.GROW,
   STATUS.FIND_TARGETS,

@@ -4,8 +4,8 @@ import type { Run, Work } from "./run.ts";
 import { LONG_BYTES, moveInSlices, zeroInSlices } from "./slices.ts";
 
 /**
- * Makes room for the memory that an instruction needs, which is performed again then: room that doubles while it is
- * small, zeroed and counted against the budget.
+ * Makes room for the memory that an instruction needs; the instruction is then performed again. The room doubles while it is
+ * small, is zeroed, and counts against the budget.
  */
 export function makeRoom(run: Run, frame: Frame): void {
   const { machine } = run;
@@ -30,7 +30,7 @@ export function makeRoom(run: Run, frame: Frame): void {
 const INLINE_BYTES = 65_536;
 const LARGEST_STEP = 65_536;
 
-/** The last callee's data lies behind the memory, where it grows: moves it out of the way. */
+/** Moves the last callee's data, which lies behind the memory, out of the way of memory that grows. */
 function moveReturned(run: Run, { at }: Frame, to: number): void {
   const { machine } = run;
   const size = machine.field(at, FIELD.RETURNED_SIZE);

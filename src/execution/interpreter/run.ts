@@ -31,7 +31,7 @@ export interface RunEnd {
   readonly gasLeft: bigint;
 }
 
-/** What stays the same for all messages of a job. */
+/** The parts that all messages of a job share. */
 export interface RunParts {
   readonly evm: EvmParts;
   readonly table: GasSchedule;
@@ -42,8 +42,8 @@ export interface RunParts {
 }
 
 /**
- * One top-level message with all its nested ones: the state of the driver. Its methods are what the instructions in the
- * files beside it have in common.
+ * One top-level message with all its nested ones: the state of the driver. Its methods are shared by the instructions in the
+ * files beside it.
  */
 export class Run {
   readonly parts: EvmParts;
@@ -66,7 +66,7 @@ export class Run {
   waiting: Promise<unknown> | undefined = undefined;
   /** Set once the outermost message has ended. */
   end: RunEnd | undefined = undefined;
-  /** Returns of the core before the next look at the clock. */
+  /** Returns of the core until the next check of the clock. */
   returnsToCheck = 0;
   refund = 0;
   keptBytes = 0;
@@ -154,7 +154,7 @@ export class Run {
     return aligned(machine.field(at, FIELD.MEMORY) + machine.field(at, FIELD.ROOM));
   }
 
-  /** Takes gas, less than 2^53; false if there is not enough, and then the caller halts the frame. */
+  /** Takes gas, less than 2^53; false if there is not enough: the caller then halts the frame. */
   charge({ at }: Frame, amount: number): boolean {
     return this.machine.core.charge(at, amount) === 1;
   }
@@ -183,8 +183,8 @@ export class Run {
   }
 
   /**
-   * Code by its hash, remembered for the hash that was asked for last: a frame asks piece by piece, and code that is too large
-   * for the cache of codes would be read from the disk for each.
+   * Code by its hash. The last code is kept: a frame reads it piece by piece, and code that is too large for the code cache
+   * would be read from the disk for each piece.
    */
   code(codeHash: Hash): Uint8Array {
     if (codeHash === this.lastCodeHash) return this.lastCode;
@@ -208,7 +208,7 @@ export class Run {
   }
 }
 
-/** Where a message's own region has space for what is not memory: its stack, if it runs code, begins there. */
+/** Where a message's own region has space other than memory: its stack, if it runs code, begins there. */
 export function spaceOf({ at }: Frame): number {
   return at + FIELDS_BYTES;
 }

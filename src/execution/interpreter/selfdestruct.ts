@@ -7,7 +7,7 @@ import { finish } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { type Run, WARM_GAS } from "./run.ts";
 
-/** SELFDESTRUCT ends the frame, unless it halts it for the reason that this returns. */
+/** SELFDESTRUCT: ends the frame, or returns the reason for which it halts. */
 export function selfdestruct(run: Run, frame: Frame): HaltReason | undefined {
   const reason = destroy(run, frame);
   if (reason === undefined) finish(run, frame, "succeeded");

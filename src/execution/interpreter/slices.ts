@@ -1,6 +1,9 @@
 import type { Run, Work } from "./run.ts";
 
-/** Copied in some tenths of a millisecond, hashed in three milliseconds, touched for the first time in one or two. */
+/**
+ * This many bytes are copied in some tenths of a millisecond, hashed in three milliseconds, and touched for the first time
+ * in one or two.
+ */
 export const LONG_BYTES = 1024 * 1024;
 
 /** Copies `source` to a position of the machine's memory, `size` bytes; bytes beyond the source are zero. */

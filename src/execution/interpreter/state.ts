@@ -11,7 +11,7 @@ import { copyInSlices, LONG_BYTES } from "./slices.ts";
 import { storageStore } from "./store.ts";
 
 /**
- * An instruction on the state, after which the frame runs on. Returns why it halts the frame, if it does. Operands are
+ * An instruction on the state, after which the frame continues. Returns why it halts the frame, if it does. The operands are
  * still on the stack, as the core leaves it.
  */
 export type StateInstruction = (run: Run, frame: Frame) => HaltReason | undefined;
@@ -85,13 +85,13 @@ function copyCode(run: Run, frame: Frame): HaltReason | undefined {
   return undefined;
 }
 
-/** CODECOPY where the core does not have the code as it is; it has paid for all. */
+/** CODECOPY when the core does not have the code in one piece; the core has paid for everything. */
 function copyOwnCode(run: Run, frame: Frame): HaltReason | undefined {
   copyToMemory(run, frame, () => codeOfFrame(run, frame));
   return undefined;
 }
 
-/** Performs a copy by its three operands: where to, where from, how many bytes. Zeros follow the code. */
+/** Performs a copy by its three operands: destination, source, number of bytes. Zeros follow the code. */
 function copyToMemory(run: Run, frame: Frame, codeToCopy: () => Uint8Array): void {
   const { machine } = run;
   const to = machine.field(frame.at, FIELD.MEMORY) + machine.readNumber(run.word(frame, 0));
@@ -135,7 +135,7 @@ function selfBalance(run: Run, frame: Frame): HaltReason | undefined {
   return undefined;
 }
 
-/** BLOBHASH of a hash that there is: the core has taken its price. */
+/** BLOBHASH of an existing hash: the core has taken its price. */
 function blobHash(run: Run, frame: Frame): HaltReason | undefined {
   const { machine, message } = run;
   const at = run.word(frame, 0);

@@ -91,7 +91,7 @@ export class OpenStep implements Step {
     switch (halt) {
       case "INSUFFICIENT_GAS": {
         const price = this.fullPrice();
-        // A store that could be paid for, but without the required remainder (EIP-2200).
+        // The store could be paid for, but would not leave the required remainder (EIP-2200).
         return this.instruction === SSTORE && price <= this.gas ? STIPEND : price;
       }
       case "INVALID_JUMP_DESTINATION":

@@ -11,16 +11,16 @@ export interface SubstateMark {
 }
 
 /**
- * What a top-level message collects besides the state (yellow paper §6.1): logs, accounts to destroy, accounts created.
+ * What a top-level message collects apart from the state (yellow paper §6.1): logs, accounts to destroy, accounts created.
  * All its frames share one, and the additions of a failed frame are truncated.
  */
 export class Substate {
   readonly logs: Log[] = [];
-  /** What the logs cost after the execution (logCost.ts). */
+  /** Cost of the logs after the execution (logCost.ts). */
   logBytes = 0;
   private readonly destroyed: Address[] = [];
   private readonly created: string[] = [];
-  /** Made when they are needed: most messages destroy and create nothing. */
+  /** The sets are created on first use: most messages destroy and create nothing. */
   private destroyedKeys: Set<string> | undefined = undefined;
   private createdKeys: Set<string> | undefined = undefined;
 

@@ -9,7 +9,7 @@ import type { MemoryMeter } from "../../state/overlay.ts";
  */
 export class TransientStorage {
   private readonly meter: MemoryMeter | undefined;
-  /** Made when it is needed: few contracts have transient storage. */
+  /** The map is created on first use: few contracts have transient storage. */
   private accounts: Map<string, Map<string, Cell>> | undefined = undefined;
   private readonly journal: Undo[] = [];
   /** Length of the journal at each open checkpoint. */

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { HaltReason } from "../haltReason.ts";
 import type { Frame } from "./frame.ts";
 
-/** What the driver tells about messages, for traces and for who only asks who called whom. */
+/** Events of messages that the driver reports: for traces, and for observers of who called whom. */
 export interface Watch {
   /** A call or creation was paid for, whether or not it can begin: the fields at `callee` have its gas, the stipend included. */
   paid(frame: Frame, callee: number, stipend: number): void;

@@ -4,7 +4,7 @@ export function multiplySumPrice(count: number, gasOfOne: bigint, discounts: rea
   return (BigInt(count) * gasOfOne * BigInt(discount)) / 1000n;
 }
 
-/** Discounts in thousandths for 1 to 128 points; the last one holds for more. */
+/** Discounts in thousandths for 1 to 128 points; the last one also holds for more. */
 export const G1_DISCOUNTS: readonly number[] = numbersOf(
   "1000 949 848 797 764 750 738 728 719 712 705 698 692 687 682 677 673 669 665 661 658 654 651 648 645 642 640 637 635 " +
     "632 630 627 625 623 621 619 617 615 613 611 609 608 606 604 603 601 599 598 596 595 593 592 591 589 588 586 585 584 " +

@@ -21,7 +21,7 @@ export interface Bn254 {
   pair(call: PrecompileCall, gas: bigint, gasPerPair: bigint): PrecompileResult | SlicedWork;
 }
 
-/** Coordinates are 32 bytes, big-endian, of a pair of them the imaginary part first. */
+/** Coordinates are 32 bytes, big-endian; a pair of them begins with the imaginary part. */
 export function bn254(mcl: Mcl): Bn254 {
   const curve = new CurveMemory(mcl, { modulus: BN254_MODULUS, numberBytes: 32, hasSecondFirst: true });
   const { g1 } = mcl;

@@ -29,13 +29,13 @@ export type RunPrecompile = (call: PrecompileCall) => PrecompileResult | SlicedW
 
 /** A precompiled contract under the rules of one fork. */
 export interface PrecompiledContract {
-  /** Loads what the contract needs; undefined if it can run at once. */
+  /** Loads what the contract needs; undefined if the contract can run at once. */
   readonly prepare: () => Promise<void> | undefined;
   /** Throws if the contract is not prepared. */
   readonly run: RunPrecompile;
 }
 
-/** A contract that always can run at once. */
+/** A contract that can always run at once. */
 export function always(run: RunPrecompile): PrecompiledContract {
   return { prepare: () => undefined, run };
 }

@@ -25,7 +25,7 @@ export class CurveMemory {
   /** The modulus, 32 bits each, the least significant first. */
   private readonly modulus: Uint32Array;
   private readonly hasSecondFirst: boolean;
-  /** Addresses of R², the number one, both as they are, and R, which is one in Montgomery form. */
+  /** Addresses of R² and of the number one, both as they are, and of R, which is one in Montgomery form. */
   private readonly squareR: number;
   private readonly plainOne: number;
   private readonly one: number;

@@ -11,7 +11,7 @@ export const ECRECOVER: RunPrecompile = (call) => {
   const data = padded(call.data, INPUT_BYTES);
   const v = data[V_END - 1] as number;
   if ((v !== 27 && v !== 28) || !isZero(data, V_AT, V_END - 1)) return succeeded(GAS, new Uint8Array(0));
-  // Checked here, because a refusal by the binding takes as long as an exception.
+  // The bounds are checked here, because a refusal by the binding takes as long as an exception.
   if (!isBelowOrder(data, V_END) || !isBelowOrder(data, S_AT)) return succeeded(GAS, new Uint8Array(0));
   const publicKey = curve.recover(data.subarray(0, V_AT), data.subarray(V_END, INPUT_BYTES), v - 27);
   if (publicKey === undefined) return succeeded(GAS, new Uint8Array(0));

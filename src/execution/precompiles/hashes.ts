@@ -10,7 +10,7 @@ import {
   succeeded,
 } from "./contract.ts";
 
-// The package is loaded by require, because an import reads its 280 KB twice, the first time for what they export.
+// The package is loaded by require, because an import reads its 280 KB twice, the first time for the names of its exports.
 const { createRIPEMD160, createSHA256 } = createRequire(import.meta.url)(
   "hash-wasm",
 ) as typeof import("hash-wasm");
@@ -52,7 +52,7 @@ export const IDENTITY: RunPrecompile = (call) => {
 
 /** Longest input for which WebAssembly is faster, because a call costs half as much. */
 const SHORT_SHA256_BYTES = 128;
-/** A millisecond or two each. */
+/** Bytes per slice: a millisecond or two. */
 const HASHED_IN_SLICE = 256 * 1024;
 const COPIED_IN_SLICE = 2 * 1024 * 1024;
 

@@ -14,12 +14,12 @@ export interface KzgClaim {
   readonly proof: Uint8Array;
 }
 
-/** Loads what proofs need; undefined if that has been done. */
+/** Loads what proofs need; undefined if it is loaded. */
 export function prepareKzg(): Promise<void> | undefined {
   return verifier === undefined ? load() : undefined;
 }
 
-/** Verifies a proof like Verifier.verify, and loads first what it needs. */
+/** Verifies a proof like Verifier.verify; first loads what it needs. */
 export async function verifyKzgProof(claim: KzgClaim): Promise<boolean> {
   await prepareKzg();
   return isKzgProofValid(claim);
@@ -41,7 +41,7 @@ async function load(): Promise<void> {
 class Verifier {
   private readonly mcl: Mcl;
   private readonly commitment: number;
-  /** The generator of G1, then the proof; and what they are multiplied with. */
+  /** The generator of G1, then the proof; and their factors. */
   private readonly generator: number;
   private readonly proof: number;
   private readonly scalars: number;
@@ -68,9 +68,9 @@ class Verifier {
   }
 
   /**
-   * True when `proof` shows that the polynomial behind `commitment` has value `y` at `z` (EIP-4844, verify_kzg_proof):
-   * e([y] - C - z·proof, G2) · e(proof, [τ]G2) = 1. False as well for points off the curve or outside the group, and for
-   * scalars out of range.
+   * True when `proof` shows that the polynomial behind `commitment` has value `y` at `z` (EIP-4844, verify_kzg_proof): e([y]
+   * - C - z·proof, G2) · e(proof, [τ]G2) = 1. Also false for points off the curve or outside the group, and for scalars out
+   * of range.
    */
   verify({ commitment, z, y, proof }: KzgClaim): boolean {
     const { g1, pairing } = this.mcl;
@@ -114,7 +114,7 @@ class Verifier {
   }
 }
 
-/** Whether the flags fit: the library takes any bytes after the flag of infinity, of which only zeros are a point. */
+/** Whether the flags fit: the library takes any bytes after the flag of infinity, though only zeros are valid. */
 function isCanonical(bytes: Uint8Array): boolean {
   const flags = bytes[0] ?? 0;
   if ((flags & IS_COMPRESSED) === 0) return false;

@@ -5,11 +5,11 @@
 export interface LargeModulus {
   readonly value: bigint;
   readonly bits: number;
-  /** 2^(2 bits) / value, off by a few at most. */
+  /** The value of 2^(2 bits) / value, off by a few at most. */
   readonly reciprocal: bigint;
 }
 
-/** Size from which on one multiplication and division takes several milliseconds. */
+/** Size above which one multiplication and division takes several milliseconds. */
 export const LARGE_BYTES = 16 * 1024;
 
 /** Prepares a modulus of exactly `bits` bits. */

@@ -11,7 +11,7 @@ import { expectDefined } from "../../primitives/assert.ts";
  * (pairs of them in G2); z is one, or zero for the point at infinity.
  */
 export interface Mcl {
-  /** The memory of a number, for all curves that the module was compiled for. */
+  /** Bytes that a number takes, for all curves that the module was compiled for. */
   readonly fieldBytes: number;
   /** Bytes of `fieldBytes` that a number of this curve uses. */
   readonly numberBytes: number;
@@ -34,7 +34,7 @@ export interface Mcl {
   /** The points of G1 and G2 that numbers of the field and of its extension map to (RFC 9380). */
   mapToG1(point: number, number: number): void;
   mapToG2(point: number, number: number): void;
-  /** Reads a compressed point of G1 (48 bytes) without a check of its order; 0 if there is none. */
+  /** Reads a compressed point of G1 (48 bytes) without a check of its order; returns 0 if it is not a point. */
   decompress(point: number, bytes: number, length: number): number;
   /** Reads a compressed point of G2 (96 bytes), like `decompress`. */
   decompress2(point: number, bytes: number, length: number): number;

@@ -50,13 +50,13 @@ function* power(call: PrecompileCall, gas: bigint, [baseLength, exponentLength, 
 }
 
 const HEAD_BYTES = 96;
-/** Modulus up to which numbers are computed with: 23 trillion gas, and half of BigInt's limit. */
+/** Longest modulus with which numbers are computed: 23 trillion gas, and half of BigInt's limit. */
 const LONGEST_BYTES = 64 * 1024 * 1024;
-/** Largest output, and array of Besu's. */
+/** Largest output: the largest array of Java, and so of Besu. */
 const LONGEST_OUTPUT_BYTES = 2 ** 31 - 1;
 
 /**
- * The power where nothing is to be computed, because the modulus or the exponent is zero. Throws for others: no client
+ * The power when nothing needs to be computed, because the modulus or the exponent is zero. Throws for others: no client
  * computes with numbers of this size in the time of a block, and a failure of the call would be a wrong answer.
  */
 function trivialPower(size: number, modulus: Uint8Array, exponent: Uint8Array): Uint8Array {
@@ -102,7 +102,7 @@ function iterationsOf(data: Uint8Array, baseLength: bigint, exponentLength: bigi
 }
 
 function wordAt(data: Uint8Array, at: number): bigint {
-  // Nearly all lengths are below 2^48, and words of data complete.
+  // Fast path: nearly all lengths are below 2^48, and words of data complete.
   if (data.length >= at + 32 && isZero(data, at, at + 26))
     return bytesToBigint(data.subarray(at + 26, at + 32));
   const present = partOf(data, at, 32);

@@ -17,7 +17,7 @@ export function* modularPower(
   if (power.length === 0) return 1n;
   const modulusBits = bitLength(modulus);
   const twos = trailingZeros(modulus);
-  // Only the last bits of the base matter as well, modulo a power of two.
+  // Modulo a power of two only the last bits of the base matter as well.
   const rest = twos === modulusBits - 1 ? base.subarray(-Math.ceil(modulusBits / 8)) : base;
   const large = modulusBits > 8 * LARGE_BYTES ? yield* largeModulus(modulus, modulusBits) : undefined;
   const number = yield* remainder(rest, modulus, large);
@@ -30,7 +30,7 @@ export function* modularPower(
 
 /** Shorter exponents do not justify a table of powers. */
 const SHORT_BYTES = 4;
-/** Factors of two in a modulus from which on it is worth computing in two parts. */
+/** Number of factors of two above which a modulus is worth computing in two parts. */
 const MANY_TWOS = 64;
 const SCANNED_IN_SLICE = 1024 * 1024;
 
@@ -65,7 +65,7 @@ function isWorthParts(exponent: Uint8Array, modulusBits: number, twos: number): 
   return twos >= (modulusBits <= MONTGOMERY_BITS ? 1 : MANY_TWOS);
 }
 
-/** For a base below the modulus, which has at most LARGE_BYTES, and is odd if Montgomery multiplication applies. */
+/** The power of a base below the modulus, which has at most LARGE_BYTES, and is odd if Montgomery multiplication applies. */
 function* smallPower(
   base: bigint,
   exponent: Uint8Array,
@@ -100,7 +100,7 @@ function* powerOfTwoPart(base: bigint, exponent: Uint8Array, bits: number): Gene
   const multiply = paced(bits, (a, b) => BigInt.asUintN(bits, a * b));
   const factor = BigInt.asUintN(bits, base);
   if ((base & 1n) === 0n) {
-    // Whatever is longer is above the bits of any modulus that is not large.
+    // A longer exponent is above the bits of any modulus that is not large.
     const isLong = exponent.length > SHORT_BYTES;
     if (isLong || bytesToBigint(exponent) * BigInt(trailingZeros(base)) >= bits) return 0n;
     return yield* powerWith(multiply, factor, exponent);
@@ -149,7 +149,7 @@ function largeMultiplier(modulus: LargeModulus): Multiply {
   return (a, b) => multiplyModulo(a, b, modulus);
 }
 
-/** A millisecond, and the overhead of each multiplication, in products of two 64-bit words. */
+/** Work of a millisecond, and the overhead of each multiplication, in products of two 64-bit words. */
 const WORK_IN_SLICE = 600_000;
 const WORK_OF_CALL = 300;
 

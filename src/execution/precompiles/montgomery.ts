@@ -50,7 +50,7 @@ export function* montgomeryPower(
   return bytesToBigint(bytes.slice(POWER_AT, POWER_AT + NUMBER_BYTES).reverse());
 }
 
-/** Bytes of the exponent, with at most 10 multiplications of 0.2 µs for each. */
+/** Bytes of the exponent in a slice, with at most 10 multiplications of 0.2 µs for each. */
 const BYTES_IN_SLICE = 1024;
 
 const LIMBS = [2, 4, 6];

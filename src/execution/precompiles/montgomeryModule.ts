@@ -51,7 +51,7 @@ export const INVERSE_AT = 32;
 export const POWER_AT = 64;
 /** The powers of the base from 0 to 15, for four bits of the exponent at once. */
 export const TABLE_AT = 96;
-/** Everything to save between two slices lies below this address. */
+/** Everything that must be saved between two slices lies below this address. */
 export const EXPONENT_AT = TABLE_AT + 16 * NUMBER_BYTES;
 
 const MULTIPLY = 0;
@@ -80,7 +80,7 @@ function multiplyBody(limbs: number): Code {
   const each = Array.from({ length: limbs }, (_, limb) => limb);
   const a = (limb: number): number => NUMBERS + limb;
   const modulus = (limb: number): number => NUMBERS + limbs + limb;
-  /** One limb more than a number has. */
+  /** The sum has one limb more than a number. */
   const total = (limb: number): number => NUMBERS + 2 * limbs + limb;
   const product = (left: number, right: number): Code => [...getLocal(left), ...getLocal(right), TIMES];
   const addCarry: Code = [...getLocal(CARRY), ADD];

@@ -1,7 +1,7 @@
 import { type CurveMemory, whileOthersRun } from "./curveMemory.ts";
 import type { Group } from "./mcl.ts";
 
-/** What a multi-scalar multiplication needs to know of its group. */
+/** What a multi-scalar multiplication needs to know about its group. */
 export interface GroupReader {
   readonly curve: CurveMemory;
   readonly group: Group;

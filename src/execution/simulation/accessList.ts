@@ -34,7 +34,7 @@ async function runListing(context: CallContext, request: CallRequest): Promise<L
   return { simulated, observed, list: simulated.kind === "executed" ? warmList(simulated, observed) : [] };
 }
 
-/** Omits accounts without a touched slot. Empty when no instruction was executed. */
+/** The touched slots by account; omits accounts without any. Empty when no instruction was executed. */
 function warmList(
   { session }: Simulated & { readonly kind: "executed" },
   { maxDepth }: Observed,

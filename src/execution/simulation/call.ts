@@ -13,7 +13,7 @@ export function call(context: CallContext, request: CallRequest): Eventual<Simul
   return onceKnown(simulated, toSimulationResult);
 }
 
-/** The result of a simulation as it ran; `gas` is what the sender would pay for. */
+/** The result of a simulation; `gas` is what the sender would pay for. */
 export function toSimulationResult(simulated: Simulated): SimulationResult {
   if (simulated.kind === "refused") return simulated;
   const { outcome, output, gasUsed } = simulated.result;
@@ -27,7 +27,7 @@ export function toSimulationResult(simulated: Simulated): SimulationResult {
   }
 }
 
-/** Without `strict`, gas is charged if the caller gives a price; what counts as one depends on the chain. */
+/** Whether gas is charged without `strict`: only if the caller gives a price, and what counts as one depends on the chain. */
 function hasPrice(request: CallRequest, header: Header): boolean {
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = request;
   if (header.baseFeePerGas === undefined) return gasPrice > 0n;

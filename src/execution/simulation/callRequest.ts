@@ -113,7 +113,7 @@ export type SimulationResult =
   | { readonly kind: "refused"; readonly code: SimulationErrorCode; readonly detail: string }
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** Takes or returns more memory than one call may. */
+  /** The call takes or returns more memory than one call may. */
   | { readonly kind: "tooLarge" }
   /** The queue is full, and this requester has the largest share of it. */
   | { readonly kind: "busy" };

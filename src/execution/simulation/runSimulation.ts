@@ -8,7 +8,7 @@ import { estimateGas } from "./estimateGas.ts";
 import { overridden } from "./overrides.ts";
 import type { CallContext } from "./simulate.ts";
 
-/** Runs a job in `context`, which is on the state after the job's block; at once unless it is time to yield. */
+/** Runs a job in `context`, which is on the state after the job's block; synchronously unless it is time to yield. */
 export function runSimulation(job: SimulationJob, context: CallContext): Eventual<SimulationResult> {
   const changed = overridden(context, job.overrides ?? {});
   if (!changed.ok) {

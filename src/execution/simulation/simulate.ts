@@ -37,7 +37,7 @@ import {
 import { overrideAccounts } from "./overrideAccounts.ts";
 
 /**
- * Where a call is simulated: on the state after a block, with that same block's header as the current one
+ * Context of a simulated call: the state after a block, with that same block's header as the current one
  * (json-rpc.md#call-object).
  */
 export interface CallContext {
@@ -60,7 +60,7 @@ export interface CallContext {
   readonly slice?: TimeSlice | undefined;
 }
 
-/** What simulated calls run on; several on the same one see each other's changes, and share one memory budget. */
+/** The overlay that simulated calls run on; calls on the same one see each other's changes, and share one memory budget. */
 export interface Workspace {
   readonly overlay: Overlay;
   readonly yieldPolicy: YieldPolicy;
@@ -70,13 +70,13 @@ export interface Workspace {
 
 export interface CallConfig {
   readonly gasLimit: bigint;
-  /** False: gas is free and the base fee is zero. The sender must still own the value. */
+  /** When false, gas is free and the base fee is zero. The sender must still own the value. */
   readonly enforcesBalance: boolean;
-  /** True: raises the sender's balance to cover gas and value, so that no call fails for lack of balance. */
+  /** When true, the sender's balance is raised to cover gas and value, so that no call fails for lack of balance. */
   readonly lendsBalance?: boolean;
-  /** True: allows the sender to have the highest nonce, which no transaction can; it wraps to zero. */
+  /** When true, the sender may have the highest nonce, which no transaction can; it wraps to zero. */
   readonly ignoresNonce?: boolean;
-  /** True: code sees the block's own fees even if gas is free. */
+  /** When true, code sees the block's own fees even if gas is free. */
   readonly showsFees?: boolean;
   readonly observed?: Observed;
   /** Observer of the execution, for traces. */

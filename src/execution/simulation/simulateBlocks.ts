@@ -54,8 +54,8 @@ export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "an
 }
 
 /**
- * Simulates blocks on top of the context's, built as real ones, including the reward and system calls, so that the
- * state root is that of a real block with the same content. Their headers have London's fields and empty extra data.
+ * Simulates blocks on top of the context's, built like real ones, including the reward and system calls, so that the state
+ * root is that of a real block with the same content. Their headers have London's fields and empty extra data.
  */
 export async function simulateBlocks(
   context: BlocksContext,
@@ -75,7 +75,7 @@ export async function simulateBlocks(
 
 /** Limit for the output and logs of all calls. */
 const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Bytes that a log and each of its topics count for: more than they have, to account for the time to encode many of them. */
+/** Bytes that a log and each of its topics count as: more than they have, to account for the time to encode many of them. */
 const LOG_BYTES = 1000;
 const TOPIC_BYTES = 300;
 

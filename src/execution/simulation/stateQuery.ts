@@ -61,7 +61,7 @@ interface StateQueries {
 export type StateQueryError =
   | { readonly kind: "stateUnavailable" }
   | { readonly kind: "timedOut"; readonly limitMs: number }
-  /** The execution that it starts with exceeds its memory budget. */
+  /** The execution that the query starts with exceeds its memory budget. */
   | { readonly kind: "tooLarge" }
   /** The queue is full, and this requester has the largest share of it. */
   | { readonly kind: "busy" };

@@ -28,7 +28,7 @@ import {
 } from "./signedReader.ts";
 
 export interface Decoding {
-  /** Recovers the signer of a digest: some 45 µs each, and one message may have thousands of signatures. */
+  /** Recovers the signer of a digest. Each takes some 45 µs, and one message may have thousands of signatures. */
   readonly recover?: Recover;
   /** Asked about a message's author before any more expensive decoding; every author is allowed when absent. */
   readonly isAuthorAllowed?: (author: Address) => boolean;
@@ -36,7 +36,7 @@ export interface Decoding {
   readonly validatorSet?: ValidatorSet | undefined;
   /** Cache of recovered signers. */
   readonly known?: KnownSigners | undefined;
-  /** Looks up transactions that need not be decoded again; none when absent. */
+  /** Looks up transactions that need not be decoded again. */
   readonly findTransaction?: FindTransaction;
   /** A block with more transactions is refused without decoding them; no bound when absent. */
   readonly maxTransactions?: number | undefined;
@@ -217,8 +217,8 @@ function checkHeaderBelongs(headerPart: Uint8Array, subject: ProposalPayload | u
 
 /**
  * Only the header is signed. Without this check a relaying peer could attach another body to a Proposal and spoil the round
- * for all that it reaches before the author does, since only the first Proposal is considered. Likewise the next proposer
- * takes the body of a prepared block from the first RoundChange that includes it.
+ * for every node that it reaches before the author does, since only the first Proposal is considered. Likewise the next
+ * proposer takes the body of a prepared block from the first RoundChange that includes it.
  */
 function* checkBodyBelongs({ header, transactions }: Candidate): Reading<void> {
   const steps = rootOfTransactionsInSteps(transactions);

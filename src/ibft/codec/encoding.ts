@@ -20,8 +20,8 @@ export interface Encoded {
 }
 
 /**
- * Encodes one of the four messages of IBF/1, as in a devp2p message before snappy (ibft2.md#message-bodies). A decoded
- * message encodes to the same bytes again.
+ * Encodes one of the four messages of IBF/1, in the form that a devp2p message has before snappy (ibft2.md#message-bodies).
+ * A decoded message encodes to the same bytes again.
  *
  *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
  *   1 Prepare      signed payload

@@ -9,7 +9,7 @@ import { CERTIFICATE_ERRORS } from "../messageRules.ts";
 /** A decoded signed payload whose signer is not recovered yet. */
 export interface Unverified<P> {
   readonly kind: Payload["kind"];
-  /** The payload's encoding: what is signed, without the code byte of the kind. */
+  /** The payload's encoding: the signed bytes, without the code byte of the kind. */
   readonly fields: Uint8Array;
   readonly payload: P;
   readonly signature: Signature;
@@ -31,9 +31,9 @@ export interface UnverifiedRoundChange extends RoundId {
 
 /** Bounds on the lists of one message. */
 export interface ListLimits {
-  /** Prepares in a prepared certificate, and round changes in a round-change certificate: the validators of the height. */
+  /** Most Prepares in a prepared certificate, and round changes in a round-change certificate: the number of validators. */
   readonly members: number;
-  /** Signed payloads in all, repetitions included. */
+  /** Most signed payloads in all, repetitions included. */
   readonly payloads: number;
 }
 
@@ -217,7 +217,7 @@ export const DECODING_ERRORS = [
 
 export type DecodingErrorCode = (typeof DECODING_ERRORS)[number];
 
-/** Ends the decoding of a message with another code than "malformed"; never leaves the codec. */
+/** Ends the decoding of a message with a code other than "malformed"; never leaves the codec. */
 export class DecodingError extends RangeError {
   readonly code: DecodingErrorCode;
 

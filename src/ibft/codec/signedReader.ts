@@ -35,10 +35,10 @@ export interface KnownSigners {
   add(key: string, signer: Address): void;
 }
 
-/** What comes next at a point where a reading may pause: something short, a signature recovery, or a block. */
+/** The work that follows a point where a reading may pause: something short, a signature recovery, or a block. */
 export type ReadingStep = "payload" | "signature" | "block";
 
-/** A decoding with points to pause at; between payloads it yields undefined. */
+/** A decoding that can pause at each yield; between payloads it yields undefined. */
 export type Reading<T> = Generator<ReadingStep | undefined, T>;
 
 /**
@@ -70,9 +70,9 @@ export interface SignedReaderParts {
   readonly known?: KnownSigners | undefined;
 }
 
-/** Distinct signatures in one message whose validator set is unknown, each some 45 µs. */
+/** Most distinct signatures in one message whose validator set is unknown; each takes some 45 µs. */
 const SIGNATURE_LIMIT = 4096;
-/** Signed payloads in such a message, repetitions included. */
+/** Most signed payloads in such a message, repetitions included. */
 const PAYLOAD_COUNT_LIMIT = 20_000;
 
 export function createSignedReader({ recover, admit, validatorSet, known }: SignedReaderParts): SignedReader {
@@ -176,7 +176,7 @@ class CheckedReader implements SignedReader {
     return { proposal: signed, prepares: verified };
   }
 
-  /** Refuses authors that are not validators, and duplicates; of Prepares for a Proposal also its author. */
+  /** Refuses authors that are not validators, and duplicates; for the Prepares of a Proposal also its author. */
   private createAuthorCheck(proposer?: Address): (author: Address) => void {
     const { validatorSet } = this;
     const seen = new Set<string>();
@@ -242,7 +242,7 @@ function limitsOf(validatorSet: ValidatorSet | undefined): {
 } {
   if (validatorSet === undefined) return { members: PAYLOAD_COUNT_LIMIT, payloads: PAYLOAD_COUNT_LIMIT };
   const members = validatorSet.validators.length;
-  // A round change by each validator, each with a Proposal and a Prepare by each validator.
+  // The most is a round change by each validator, each with a Proposal and a Prepare by each validator.
   return { members, payloads: members * (members + 2) };
 }
 

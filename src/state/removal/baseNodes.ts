@@ -32,14 +32,14 @@ interface NodePlace {
 export interface BaseNodesParts {
   readonly database: Database;
   readonly writer: RemovalWriter;
-  /** Reads the state that the base becomes that of, whose accounts have this root. */
+  /** Reads the state that the base will hold, whose accounts have this root. */
   readonly reader: NodeReader;
   readonly root: TrieRoot;
 }
 
 /**
- * Changes the nodes of the base towards those of a later state (stateRemoval.ts). The storage of an account leaves the base before the
- * account's leaf does, unless the account still has it: so a kill in between leaves nothing over.
+ * Changes the nodes of the base towards those of a later state (stateRemoval.ts). The storage of an account leaves the base
+ * before the account's leaf does, unless the account still has it: so a kill in between leaves nothing behind.
  */
 export class BaseNodes {
   private readonly database: Database;
@@ -54,7 +54,7 @@ export class BaseNodes {
     this.root = root;
   }
 
-  /** Puts a node that was read from its page in the place of what is there. */
+  /** Puts a node that was read from its page into its place in the base. */
   async *put(place: NodePlace, record: PlacedRecord): AsyncGenerator<RemovalStep, void> {
     const { trieId, key, depth } = place;
     const nodeKey = baseNodeKey(trieId, key, depth);
@@ -66,8 +66,8 @@ export class BaseNodes {
   }
 
   /**
-   * Deletes the nodes of the base around the place of a deleted leaf that have no place in the trie any more: below a child that is
-   * absent, below a leaf, and beside and on the way of an extension.
+   * Deletes the nodes of the base around a deleted leaf that no longer belong to the trie: below an absent child, below a
+   * leaf, and along and beside the path of an extension.
    */
   async *deleteStale(
     trieId: number,
@@ -110,7 +110,10 @@ export class BaseNodes {
     return this.deleteWhere(baseKeysBelow(trieId, path, depth), (place) => place.depth >= atLeast);
   }
 
-  /** Deletes the base's nodes below the first `depth` nibbles of a path, save that there, and those at `until` nibbles and below. */
+  /**
+   * Deletes the base's nodes below the first `depth` nibbles of a path, except the one there, and those at `until` nibbles
+   * and below.
+   */
   private async *deleteAround(
     trieId: number,
     path: Uint8Array,
@@ -144,7 +147,7 @@ export class BaseNodes {
     yield* this.writer.delete(key);
   }
 
-  /** Deletes the storage trie of an account's leaf that leaves its place in the base, unless the account still has that trie. */
+  /** Deletes the storage trie of an account whose leaf leaves the base, unless the account still has that trie. */
   private async *dropStorage(
     { key, depth }: NodePlace,
     entry: Uint8Array,
@@ -158,7 +161,7 @@ export class BaseNodes {
     const leaf = findLeaf({ reader: this.reader, trieId: ACCOUNT_TRIE, root: this.root }, addressHash);
     if (leaf?.storage?.trieId === trieId) return;
     yield* this.deleteWhere(baseKeysBelow(trieId, addressHash, 0), () => true);
-    // The leaf leads here again, if the node is killed before.
+    // If the process is killed before this write, the leaf leads here again.
     yield* this.writer.write();
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from "../../storage/database.ts";
 import { parseTrieKey, trieKeysBetween } from "../../storage/stateKeys.ts";
 import type { RemovalStep, StateRemovalLimits } from "./removalWriter.ts";
 
-/** The first version before the start of the states whose pages still take room on the disk; the start where there is none. */
+/** The first version before the start of the states whose pages still take room on the disk; the start if there is none. */
 export async function firstVersionWithPages(database: Database, start: number): Promise<number> {
   for await (const [key] of database.range({ ...trieKeysBetween(0, start), limit: 1 }))
     return parseTrieKey(key).version;
@@ -40,5 +40,5 @@ export async function* removePages(
   if (uncompacted.bytes > 0) yield { kind: "removed", from: uncompacted.from, until: from };
 }
 
-/** Bytes of pages are read for a delete, but their keys alone written. */
+/** A delete reads the bytes of pages, but writes only their keys. */
 const DELETED_BYTES_FACTOR = 4;

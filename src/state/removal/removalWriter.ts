@@ -2,7 +2,7 @@ import { Batch } from "../../storage/batch.ts";
 import type { Database } from "../../storage/database.ts";
 
 export interface StateRemovalLimits {
-  /** Bytes, and operations, of one write. */
+  /** Limits of one write: bytes, and operations. */
   readonly bytes: number;
   readonly operations: number;
   /** Bytes of pages that are deleted before their range is compacted. */
@@ -10,16 +10,16 @@ export interface StateRemovalLimits {
 }
 
 /**
- * What was just done: entries were written or deleted, or many were read; deleted pages can be compacted. Pages are deleted in the
- * order of their versions: `next` is the first one that may have any left.
+ * The last step done: entries were written or deleted, or many were read; deleted pages can be compacted. Pages are deleted
+ * in the order of their versions: `next` is the first version that may have any left.
  */
 export type RemovalStep =
   | { readonly kind: "wrote"; readonly nodes: number; readonly pages: number; readonly next?: number }
   | { readonly kind: "removed"; readonly from: Uint8Array; readonly until: Uint8Array };
 
-/** Gathers what a removal writes, in its order, and writes it in pieces. */
+/** Gathers the writes of a removal, in order, and performs them in pieces. */
 export class RemovalWriter {
-  /** Nodes that were put. */
+  /** Number of nodes put so far. */
   nodes = 0;
   private readonly database: Database;
   private readonly limits: StateRemovalLimits;
@@ -41,7 +41,7 @@ export class RemovalWriter {
     yield* this.writeIfFull();
   }
 
-  /** Writes all that has gathered, with what `add` puts into the last batch; it is durable then. */
+  /** Writes everything gathered, with what `add` puts into the last batch; it is then durable. */
   async *write(add: (batch: Batch) => void = () => undefined): AsyncGenerator<RemovalStep, void> {
     const { batch } = this;
     this.batch = new Batch();

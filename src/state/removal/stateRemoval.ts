@@ -32,8 +32,8 @@ const LIMITS: StateRemovalLimits = {
 };
 
 /**
- * Removes the states before the start of the states' history, in steps between which the caller may pause. What makes a state
- * readable moves from the pages of the versions up to the start into the base (trie/baseNode.ts):
+ * Removes the states before the start of the states' history, in steps between which the caller may pause. What makes a
+ * state readable moves from the pages of the versions up to the start into the base (trie/baseNode.ts):
  *
  *   start of the states moved on, durably (chain/keepHistory.ts): to T; the base is that of S
  *   1. the records of the states before T are deleted: nobody begins to read those states any more
@@ -42,12 +42,14 @@ const LIMITS: StateRemovalLimits = {
  *   4. the base is that of T
  *   5. the pages of versions up to T are deleted
  *
- * Until 4, nodes of versions after S are read from their pages. In 2 and 3 only nodes that T does not have are overwritten and
- * deleted. Who still reads an older state finds a node missing, never a wrong one, because each node is verified against its hash.
+ * Until 4, nodes of versions after S are read from their pages. In 2 and 3 only nodes that T does not have are overwritten
+ * and deleted. A reader that still reads an older state finds a node missing, never a wrong one, because each node is
+ * verified against its hash.
  *
- * Each step can be repeated: what a kill leaves half done is done again from 1 on, to the same end. Only leaves that were deleted
- * after S can leave nodes over, so 3 looks around each of those (BaseNodes.deleteStale): it needs neither the older state nor a list of its
- * nodes. A storage trie goes with the leaf of its account, before that is overwritten or deleted.
+ * Each step can be repeated: what a kill leaves half done is done again from 1 on, with the same result. Only leaves that
+ * were deleted after S can leave stale nodes, so 3 searches around each of those (BaseNodes.deleteStale): it needs neither
+ * the older state nor a list of its nodes. A storage trie goes with the leaf of its account, before that is overwritten or
+ * deleted.
  */
 export async function* removeStates(
   database: Database,
@@ -99,7 +101,7 @@ class StateRemoval {
     for await (const [key] of this.database.range(stateRecordKeysBefore(this.range.start))) {
       yield* this.writer.delete(key);
     }
-    // The records are deleted durably before anything is overwritten.
+    // The deletion of the records is durable before anything is overwritten.
     yield* this.writer.write();
   }
 
@@ -149,7 +151,7 @@ class StateRemoval {
     { readonly trieId: number; readonly keys: Uint8Array[] },
     void
   > {
-    // Before the first removal has ended there is nothing that could be left over.
+    // Before the first removal has ended, no stale nodes can exist.
     if (this.range.base === NO_BASE) return;
     for (let version = this.range.base + 1; version <= this.range.start; version++) {
       let { from, until } = trieKeysBetween(version, version + 1);

@@ -12,11 +12,11 @@ interface StateRemovalWorkerData {
   readonly path: string;
 }
 
-/** The states begin later now, and what lies before may be removed; or the work is to end. */
+/** "remove" means that the states begin later now, so earlier ones may be removed; "close" ends the work. */
 export type StateRemovalCommand = "remove" | "close";
 
 export interface StateRemovalReport {
-  /** Nothing is left to remove before the start of the states. */
+  /** True when nothing is left to remove before the start of the states. */
   readonly isDone: boolean;
   /** Nodes that this removal has moved, and pages that it has deleted, so far. */
   readonly nodes: number;
@@ -25,7 +25,7 @@ export interface StateRemovalReport {
   readonly next: number;
 }
 
-/** Worker that removes old states (stateRemoval.ts) each time it is told that they begin later, until it is told to end. */
+/** Worker that removes old states (stateRemoval.ts) on each "remove", until "close". */
 const port = openWorkerPort();
 reportLoaded(port);
 const { path } = workerData as StateRemovalWorkerData;
@@ -87,7 +87,7 @@ async function remove(database: Awaited<ReturnType<typeof openLevelDatabase>>): 
   report(true);
 }
 
-/** Pause after each step, as a multiple of the time that it took: half of one core and of the disk's time at most. */
+/** Pause after each step, as a multiple of the step's time: at most half of one core and of the disk's time. */
 const PAUSE_RATIO = 1;
 const LONGEST_PAUSE_MS = 1000;
 const REPORT_MS = 1000;

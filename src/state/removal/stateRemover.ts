@@ -4,7 +4,7 @@ import type { RemoverParts, RemoverSettings } from "../../storage/removal/remove
 import { readStateBase } from "../../storage/stateBase.ts";
 import type { StateRemovalCommand, StateRemovalReport } from "./stateRemovalWorker.ts";
 
-/** What the removal of old states stands on. */
+/** The dependencies of the removal of old states. */
 export type StateRemoverParts = RemoverParts<{ keepStates(kept: bigint): Promise<HistoryStart> }>;
 
 /** Progress of the removal of old states. */
@@ -14,11 +14,11 @@ export interface StateRemovalStatus {
   /** The first block whose state is kept. */
   readonly start: bigint;
   /**
-   * Blocks before it whose states may still take room on the disk; undefined until the thread has said so. It stays while what the first
-   * kept state needs is moved, and falls afterwards.
+   * Number of blocks before it whose states may still take room on the disk; undefined until the thread has reported it. It
+   * stays constant while the nodes of the first kept state are moved, and falls afterwards.
    */
   readonly left: number | undefined;
-  /** Nodes that the removal under way, or the last one, has moved, and pages that it has deleted. */
+  /** Nodes that the current removal, or the last one, has moved, and pages that it has deleted. */
   readonly nodes: number;
   readonly pages: number;
 }
@@ -28,9 +28,9 @@ export interface StateRemovalStatus {
  *
  *     head moves ─> the states begin later (chain/keepHistory.ts), a quarter of the history at a time ─> the worker removes those before
  *
- * The worker (stateRemovalWorker.ts) has no key in common with the chain, which writes pages of later versions only, and rewinds to
- * none before the start. The start moves on only when the worker is done. What an earlier run left is removed, too, also once the
- * option is no longer given. Close it before the database.
+ * The worker (stateRemovalWorker.ts) has no key in common with the chain, which writes pages of later versions only, and
+ * rewinds to none before the start. The start moves on only when the worker is done. Leftovers of an earlier run are
+ * removed, too, even when the option is no longer given. Close it before the database.
  */
 export class StateRemover {
   private readonly settings: RemoverSettings;
@@ -40,7 +40,7 @@ export class StateRemover {
   private onFailure: (error: unknown) => void = () => undefined;
   private isClosed = false;
   private moving: Promise<void> | undefined;
-  /** True from when the states begin later until the worker has removed those before. */
+  /** True from the move of the start until the worker has removed the earlier states. */
   private isRemoving = false;
   private report: StateRemovalReport | undefined;
   private beganMs = 0;
@@ -69,7 +69,7 @@ export class StateRemover {
         { kept: Number(kept), start },
         "states older than --state-history are removed while the node runs",
       );
-    // An earlier run may have been stopped amid a removal.
+    // An earlier run may have been stopped in the middle of a removal.
     if (isUsed) this.remove();
     if (kept === undefined) return;
     this.stopListening = chain.onHeadChanged("removal", () => this.follow());
@@ -93,7 +93,10 @@ export class StateRemover {
     await this.thread.close();
   }
 
-  /** Moves the start of the states after the head, not at each block: what changed often in between is then moved once. */
+  /**
+   * Moves the start of the states along with the head, but not at each block: a node that changed often in between is then
+   * moved once.
+   */
   private follow(): void {
     const { kept } = this.settings;
     const { chain } = this.parts;
@@ -143,8 +146,8 @@ export class StateRemover {
 
 /** Removals per `kept` states, so that between `kept` and a quarter more states are readable. */
 const ROUNDS_PER_HISTORY = 4n;
-/** Pages in the cache, the nodes of one write, and LevelDB's portions of a range. */
+/** Memory for the page cache, the nodes of one write, and LevelDB's portions of a range. */
 const THREAD_MEMORY_MB = 256;
-/** Duration from which on a removal is worth a line. */
+/** Duration above which a removal is logged. */
 const LONG_SECONDS = 30;
 const TELL_MS = 30_000;

@@ -40,7 +40,7 @@ export function encodeBaseNode(key: Uint8Array, { bytes, start, ...place }: Plac
   return sealEntry(key, value);
 }
 
-/** Writes out the location of a child that lies in the page of its parent. */
+/** Writes the full location of a child that lies in the page of its parent. */
 function completeLocator(bytes: Uint8Array, at: number, parent: Omit<PlacedRecord, "bytes" | "start">): void {
   if (bytes[at + 4] !== SAME_PAGE) return;
   writeLocator(bytes, at, parent.version, parent.pageDepth, parent.offset - readU16(bytes, at + 5));

@@ -4,7 +4,7 @@ import type { BuiltNode, ExtensionNode, LeafNode } from "./openNode.ts";
 import type { PageStack } from "./pageStack.ts";
 import { HASH_LENGTH, LEAF, writeAccountLeafHeader, writeExtensionHeader } from "./storedNode.ts";
 
-/** Upper bound of a record's bytes beside the RLP of its node. */
+/** Upper bound of a record's bytes apart from the RLP of its node. */
 const RECORD_HEADER_LIMIT = 16;
 
 /** Encodes a leaf whose path begins at `depth`. A node shorter than a hash is its own reference, except at the root. */

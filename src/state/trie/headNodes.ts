@@ -22,7 +22,7 @@ export interface NewPage {
   readonly page: Uint8Array;
 }
 
-/** Recently read pages: the nodes of one page are read one after another. */
+/** Size of the cache of recently read pages: the nodes of one page are read one after another. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
 const KEY_LENGTH = 32;
 /** Pages per step: less than a millisecond. */
@@ -63,8 +63,8 @@ export class HeadNodes implements NodeReader {
   }
 
   /**
-   * Caches the nodes of a state that is, or will be, the head's. A cached node is used only for the version that wrote
-   * it, and no other head reads that version: so this is safe before the state is adopted, and when it never is.
+   * Caches the nodes of a state that is, or will be, the head's. A cached node is used only for the version that wrote it,
+   * and no other head reads that version: so this is safe before the state is adopted, and even if it never is.
    */
   *adoptInSteps(pages: readonly NewPage[]): Steps<void> {
     for (const [index, { key, page }] of pages.entries()) {

@@ -93,7 +93,7 @@ export function isLeafNode(bytes: Uint8Array, at: number): boolean {
   return ((bytes[path] ?? 0) & 0x20) !== 0;
 }
 
-/** True when the list at `at` has more than two items, so is a branch with its seventeen. */
+/** True when the list at `at` has more than two items, and so is a branch with its seventeen. */
 export function isBranchNode(bytes: Uint8Array, at: number): boolean {
   const end = itemEnd(bytes, at);
   let item = payloadStart(bytes, at);

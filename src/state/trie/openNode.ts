@@ -24,7 +24,7 @@ export type OpenNode = LeafNode | ExtensionNode | BuiltNode;
 /** An encoded node in no page yet: the node and its descendants in its page are `[start, end)` of the stack. */
 export interface BuiltNode {
   readonly kind: "built";
-  /** The node's hash, or its RLP when that is shorter; then it takes no bytes of the stack. */
+  /** The node's hash, or its RLP when that is shorter; it then takes no bytes of the stack. */
   readonly reference: Uint8Array;
   readonly isLeaf: boolean;
   /** Start of the node's fragment of a page. */

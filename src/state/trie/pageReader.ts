@@ -28,11 +28,12 @@ interface Page {
 }
 
 /**
- * Reads nodes from their pages, those that are in the base from there, and verifies each once against the hash in its parent. Caches
- * the pages last used, up to `cacheBytes`. Call `forget` after a rewind, because the same versions will be written again.
+ * Reads nodes from their pages, or from the base if they are there, and verifies each once against the hash in its parent.
+ * Caches the most recently used pages, up to `cacheBytes`. Call `forget` after a rewind, because the same versions will be
+ * written again.
  *
- * The base takes in later versions while this reads (state/removal/stateRemoval.ts). A version is in pages until it is in the base, so
- * what is found in neither place was in the other one before, or is gone with its state.
+ * The base takes in later versions while this reads (state/removal/stateRemoval.ts). A version is in pages until it is in
+ * the base, so a node found in neither place has moved between the two reads, or is gone with its state.
  */
 export class PageReader implements NodeReader {
   private readonly source: PageSource;
@@ -60,7 +61,7 @@ export class PageReader implements NodeReader {
     this.pages.forget(() => true);
   }
 
-  /** Looks in the base for what is in no page. */
+  /** Searches the base for a node that is in no page. */
   private readAgain(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord {
     const { version, pageDepth } = node;
     this.base = readStateBase(this.source) ?? NO_BASE;
@@ -69,7 +70,7 @@ export class PageReader implements NodeReader {
     return verifiedNode(inBase, 0, { trieId, key, depth, node });
   }
 
-  /** Undefined when the page is not stored. */
+  /** The page of a node; undefined when it is not stored. */
   private page(trieId: number, key: Uint8Array, { version, pageDepth }: StoredNode): Page | undefined {
     const pageKey = triePageKey(version, trieId, key, pageDepth);
     const text = textOf(pageKey);
@@ -81,7 +82,7 @@ export class PageReader implements NodeReader {
     return this.keep(text, bytes);
   }
 
-  /** Undefined when the base has no node there, or that of another version. */
+  /** The node in the base; undefined when there is none, or one of another version. */
   private baseNode(trieId: number, key: Uint8Array, depth: number, version: number): Page | undefined {
     const nodeKey = baseNodeKey(trieId, key, depth);
     const text = `base ${version} ${textOf(nodeKey)}`;
@@ -111,7 +112,7 @@ interface ReadPlace {
   readonly node: StoredNode;
 }
 
-/** The record at `offset`, once its hash is known to be the one in the parent of `node`. */
+/** The record at `offset`, once its hash has been checked against the one in the parent of `node`. */
 function verifiedNode(page: Page, offset: number, { trieId, key, depth, node }: ReadPlace): PlacedRecord {
   const { version, pageDepth } = node;
   if (!page.verified.has(offset)) {

@@ -27,7 +27,7 @@ export class PageStack {
     this.arena = arena;
   }
 
-  /** Makes sure that `count` more bytes can be written after `length`. */
+  /** Ensures that `count` more bytes can be written after `length`. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return;
     const larger = new Uint8Array(2 * (this.length + count));

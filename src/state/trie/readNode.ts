@@ -19,7 +19,7 @@ export interface NodeSource {
 
 /** The contents of a leaf. */
 export interface LeafContents {
-  /** A view that must not be changed. */
+  /** The value, as a view that must not be changed. */
   readonly value: Uint8Array;
   /** The pointer to the account's storage; undefined for leaves of storage tries. */
   readonly storage: StoragePointer | undefined;

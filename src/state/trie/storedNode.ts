@@ -40,7 +40,7 @@ export class StoredNode {
   readonly version: number;
   readonly pageDepth: number;
   readonly offset: number;
-  /** False also when not known. */
+  /** Whether the node is a leaf; also false when that is not known. */
   readonly isLeaf: boolean;
 
   constructor(

@@ -6,7 +6,7 @@ import type { LeafNode, OpenNode } from "./openNode.ts";
 import { PageBuilder, type TrieUpdate } from "./pageBuilder.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trieRoot.ts";
 
-/** A trie that only grows from nothing reads no node. */
+/** A trie that grows from nothing reads no node. */
 const NO_READER: TrieUpdate["reader"] = {
   read: () => {
     throw new AssertionFailed("a new trie has no node to read");
@@ -48,7 +48,7 @@ export class TrieGrower {
     this.place(subtree, before.key);
   }
 
-  /** Writes what is left, the root's page last. The grower must not be used afterwards. */
+  /** Writes the rest, the root's page last. The grower must not be used afterwards. */
   finish(): TrieRoot {
     const last = this.newest;
     if (last === undefined) return EMPTY_TRIE;

@@ -41,7 +41,7 @@ export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<
   return leavesOf(source, from.length, raise, isAhead);
 }
 
-/** Like trieLeaves, but visits only the nodes, and so the leaves, that the version of the root wrote. */
+/** Like trieLeaves, but visits only the nodes, and so only the leaves, that the version of the root wrote. */
 export function newTrieLeaves(
   source: TrieSource,
   keyLength: number,
