@@ -5,30 +5,45 @@ import {
   type ThreadChannel,
   type ToThread,
 } from "../../src/rpc/threads/messages.ts";
-import { Channel, type Part } from "../../src/workers/channel/channel.ts";
+import { type Batch, Channel, type Posted } from "../../src/workers/channel/channel.ts";
 import { Credit, createCreditMemory } from "../../src/workers/channel/credit.ts";
 
 /** Both ends of the channel between a thread for callers and the main thread; what they send waits until the test hands it over. */
 export interface TwoEnds {
   readonly thread: ThreadChannel;
   readonly main: MainChannel;
-  readonly fromThread: Part<FromThread>[];
-  readonly toThread: Part<ToThread>[];
+  readonly fromThread: Batch<FromThread>[];
+  readonly toThread: Batch<ToThread>[];
   creditOf(kind: keyof FromThread | keyof ToThread): Credit;
 }
 
 export function aChannel(memory = createCreditMemory(MESSAGES, 1), thread = 0): TwoEnds {
-  const fromThread: Part<FromThread>[] = [];
-  const toThread: Part<ToThread>[] = [];
+  const fromThread: Batch<FromThread>[] = [];
+  const toThread: Batch<ToThread>[] = [];
   return {
-    thread: new Channel<FromThread, ToThread>(MESSAGES, { memory, thread }, (parts) =>
-      fromThread.push(...parts),
+    thread: new Channel<FromThread, ToThread>(MESSAGES, { memory, thread }, (posted) =>
+      fromThread.push(...batchesOf(posted)),
     ),
-    main: new Channel<ToThread, FromThread>(MESSAGES, { memory, thread }, (parts) => toThread.push(...parts)),
+    main: new Channel<ToThread, FromThread>(MESSAGES, { memory, thread }, (posted) =>
+      toThread.push(...batchesOf(posted)),
+    ),
     fromThread,
     toThread,
     creditOf: (kind) => new Credit(MESSAGES, kind, memory, thread),
   };
+}
+
+export function batchesOf<Contents>(posted: Posted<Contents>): readonly Batch<Contents>[] {
+  const batches: unknown[] = [];
+  for (let at = 0; at < posted.length; at += 4) {
+    const [kind, content, messages, bytes] = posted.slice(at, at + 4);
+    batches.push({ kind, content, messages, bytes });
+  }
+  return batches as readonly Batch<Contents>[];
+}
+
+export function postedOf<Contents>(batches: readonly Batch<Contents>[]): Posted<Contents> {
+  return batches.flatMap(({ kind, content, messages, bytes }) => [kind, content, messages, bytes]);
 }
 
 const NOTHING = (): undefined => undefined;

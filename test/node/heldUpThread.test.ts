@@ -1,16 +1,22 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RpcThread } from "../../src/node/rpcThreads/rpcThread.ts";
-import type { RpcThreadData } from "../../src/node/rpcThreads/threadData.ts";
+import type { OpenMessage, RpcThreadData } from "../../src/node/rpcThreads/threadData.ts";
 import type { ThreadParts } from "../../src/node/rpcThreads/threadParts.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { RpcCount } from "../../src/rpc/rpcMetrics.ts";
 import { createHostMemory } from "../../src/rpc/server/sharedHosts.ts";
 import { createTotalsMemory } from "../../src/rpc/server/sharedTotals.ts";
 import { openInterests } from "../../src/rpc/threads/interests.ts";
-import { type FromThread, type FromThreadParts, MESSAGES } from "../../src/rpc/threads/messages.ts";
+import {
+  type FromThread,
+  MESSAGES,
+  type PostedFromThread,
+  type ToThread,
+} from "../../src/rpc/threads/messages.ts";
 import type { ThreadRequest } from "../../src/rpc/threads/protocol.ts";
 import { Credit, createCreditMemory } from "../../src/workers/channel/credit.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../src/workers/supervisedThread.ts";
+import { batchesOf } from "../builders/aChannel.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { takeTimeouts } from "../builders/handTimeouts.ts";
 
@@ -23,7 +29,7 @@ const ENTRY = new URL(
     import { parentPort, workerData } from "node:worker_threads";
     const isFree = new Int32Array(workerData);
     const KINDS = ${JSON.stringify(Object.keys(MESSAGES))};
-    const send = (kind) => parentPort.postMessage([{ kind, content: undefined, messages: 0, bytes: 0 }]);
+    const send = (kind) => parentPort.postMessage([kind, undefined, 0, 0]);
     let credits;
     parentPort.on("message", (message) => {
       if (message.kind === "exit") process.exit(7);
@@ -33,7 +39,8 @@ const ENTRY = new URL(
         Atomics.wait(isFree, 0, 0);
         return;
       }
-      for (const { kind, messages, bytes } of message) {
+      for (let at = 0; at < message.length; at += 4) {
+        const [kind, , messages, bytes] = message.slice(at, at + 4);
         Atomics.sub(credits, 2 * KINDS.indexOf(kind), messages);
         Atomics.sub(credits, 2 * KINDS.indexOf(kind) + 1, bytes);
         if (kind === "flush") send("flushed");
@@ -43,11 +50,6 @@ const ENTRY = new URL(
   `)}`,
 );
 
-interface Sent {
-  readonly kind: string;
-  readonly data?: RpcThreadData;
-}
-
 /** A held-up thread, with what it was sent. */
 async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   const memory = new Int32Array(new SharedArrayBuffer(4));
@@ -55,8 +57,8 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   /** What the thread was told to open with, each time it started. */
   const opened: RpcThreadData[] = [];
   const loading = {
-    user: undefined as SupervisedThreadUser<FromThreadParts> | undefined,
-    supervised: new SupervisedThread<FromThreadParts>(
+    user: undefined as SupervisedThreadUser<PostedFromThread> | undefined,
+    supervised: new SupervisedThread<PostedFromThread>(
       { entry: ENTRY, workerData: memory.buffer },
       {
         ready: () => loading.user?.ready(),
@@ -67,9 +69,11 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   };
   const post = loading.supervised.post.bind(loading.supervised);
   loading.supervised.post = (message, transferred) => {
-    const parts = (Array.isArray(message) ? message : [message]) as readonly Sent[];
-    sent.push(...parts.map(({ kind }) => kind));
-    opened.push(...parts.flatMap(({ data }) => data ?? []));
+    const messages = Array.isArray(message) ? batchesOf<ToThread>(message) : [message as OpenMessage];
+    for (const one of messages) {
+      sent.push(one.kind);
+      if (one.kind === "open") opened.push(one.data);
+    }
     post(message, transferred);
   };
   const held = {
@@ -110,7 +114,7 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
     kind: Kind,
     content: FromThread[Kind],
     messages = 0,
-  ): void => loading.user?.receive([{ kind, content, messages, bytes: 0 }] as unknown as FromThreadParts);
+  ): void => loading.user?.receive([kind, content, messages, 0]);
   const creditOf = (kind: keyof typeof MESSAGES) => new Credit(MESSAGES, kind, held.credits, 0);
   return { thread, sent, opened, interests, creditOf, loading, release, receive };
 }

@@ -30,9 +30,9 @@ import { openInterests } from "../../rpc/threads/interests.ts";
 import {
   type FromThread,
   MESSAGES,
+  type PostedToThread,
   type ThreadChannel,
   type ToThread,
-  type ToThreadParts,
 } from "../../rpc/threads/messages.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
@@ -44,7 +44,7 @@ import { openThreadServers } from "./threadServers.ts";
 
 /** What answers the callers of one thread, once it is open. */
 export interface CallerThread {
-  receive(parts: ToThreadParts): void;
+  receive(posted: PostedToThread): void;
 }
 
 /**
@@ -56,8 +56,8 @@ export async function openCallerThread(
   port: MessagePort,
 ): Promise<CallerThread> {
   const place = { memory: data.held.credits, thread: data.index };
-  const channel = new Channel<FromThread, ToThread>(MESSAGES, place, (parts, transferred) =>
-    port.postMessage(parts, transferred),
+  const channel = new Channel<FromThread, ToThread>(MESSAGES, place, (posted, transferred) =>
+    port.postMessage(posted, transferred),
   );
   const totals = shareTotals(data.held.totals, data.index, {
     httpAnswers: THREAD_HTTP_ANSWERS_BYTES,
@@ -139,7 +139,7 @@ export async function openCallerThread(
     },
     close: () => void close(),
   };
-  return { receive: (parts) => channel.receive(parts, handlers) };
+  return { receive: (posted) => channel.receive(posted, handlers) };
 }
 
 /** The thread's backend with any way to the pool. */

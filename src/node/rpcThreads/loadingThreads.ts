@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Settings } from "../../config/settings.ts";
-import type { FromThreadParts } from "../../rpc/threads/messages.ts";
+import type { PostedFromThread } from "../../rpc/threads/messages.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../workers/supervisedThread.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
 import { type DescriptorCopier, startDescriptorCopier } from "./descriptorCopier.ts";
@@ -16,12 +16,12 @@ export interface LoadingThreads {
 
 /** A thread that is used once the node is open. */
 export class LoadingThread {
-  readonly supervised: SupervisedThread<FromThreadParts>;
+  readonly supervised: SupervisedThread<PostedFromThread>;
   /** Told of what happens to the thread; undefined while the node opens. */
-  user: SupervisedThreadUser<FromThreadParts> | undefined;
+  user: SupervisedThreadUser<PostedFromThread> | undefined;
 
   constructor() {
-    this.supervised = new SupervisedThread<FromThreadParts>(
+    this.supervised = new SupervisedThread<PostedFromThread>(
       { entry: workerEntry("rpcWorker"), ...MEMORY },
       {
         ready: () => this.user?.ready(),

@@ -6,9 +6,9 @@ import { Notifications } from "../../rpc/threads/mainSide/notifications.ts";
 import { RequestHost } from "../../rpc/threads/mainSide/requestHost.ts";
 import {
   type FromThread,
-  type FromThreadParts,
   type MainChannel,
   MESSAGES,
+  type PostedFromThread,
   type ToThread,
 } from "../../rpc/threads/messages.ts";
 import { Channel, type Handlers } from "../../workers/channel/channel.ts";
@@ -36,7 +36,7 @@ interface Hosts {
  *     begin ───────────┘
  */
 export class RpcThread {
-  private readonly thread: SupervisedThread<FromThreadParts>;
+  private readonly thread: SupervisedThread<PostedFromThread>;
   /** What it opens; undefined before `begin`. */
   private begun: { readonly data: RpcThreadData; readonly parts: ThreadParts } | undefined;
   private hosts: Hosts | undefined;
@@ -50,7 +50,7 @@ export class RpcThread {
     this.thread = loading.supervised;
     loading.user = {
       ready: () => void this.open(),
-      receive: (parts) => this.receive(parts),
+      receive: (posted) => this.receive(posted),
       died: (error) => this.died(error),
     };
   }
@@ -176,8 +176,8 @@ export class RpcThread {
     };
   }
 
-  private receive(parts: FromThreadParts): void {
-    this.hosts?.channel.receive(parts, this.hosts.handlers);
+  private receive(posted: PostedFromThread): void {
+    this.hosts?.channel.receive(posted, this.hosts.handlers);
   }
 
   private died(error: Error): void {

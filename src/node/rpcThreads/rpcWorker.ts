@@ -1,4 +1,4 @@
-import type { ToThreadParts } from "../../rpc/threads/messages.ts";
+import type { PostedToThread } from "../../rpc/threads/messages.ts";
 import { OF_CALLERS } from "../../workers/threadPriority.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
 import type { CallerThread } from "./callerThread.ts";
@@ -13,7 +13,7 @@ const { openCallerThread } = await import("./callerThread.ts");
 
 let thread: CallerThread | undefined;
 /** What came while it opened. */
-const early: ToThreadParts[] = [];
+const early: PostedToThread[] = [];
 
 receiveMessages<ThreadMessage>(port, (message) => {
   if ("kind" in message)

@@ -2,7 +2,7 @@ import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
-import type { ToThreadParts } from "../../rpc/threads/messages.ts";
+import type { PostedToThread } from "../../rpc/threads/messages.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import type { HeldMemory } from "./heldMemory.ts";
 
@@ -51,4 +51,4 @@ export interface OpenMessage {
 }
 
 /** What a thread is sent. */
-export type ThreadMessage = OpenMessage | ToThreadParts;
+export type ThreadMessage = OpenMessage | PostedToThread;

@@ -1,7 +1,7 @@
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
-import type { Channel, Part } from "../../workers/channel/channel.ts";
+import type { Channel, Posted } from "../../workers/channel/channel.ts";
 import type { CreditLimit } from "../../workers/channel/credit.ts";
 import type { AnswerContents, RequestContents } from "../../workers/channel/requestSender.ts";
 import type { RpcCount } from "../rpcMetrics.ts";
@@ -60,8 +60,8 @@ export interface PoolEvents {
 /** Ends of the channel. */
 export type ThreadChannel = Channel<FromThread, ToThread>;
 export type MainChannel = Channel<ToThread, FromThread>;
-export type FromThreadParts = readonly Part<FromThread>[];
-export type ToThreadParts = readonly Part<ToThread>[];
+export type PostedFromThread = Posted<FromThread>;
+export type PostedToThread = Posted<ToThread>;
 
 /** What becomes of a message that is beyond the limit. */
 export type Beyond =

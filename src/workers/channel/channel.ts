@@ -1,20 +1,27 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import { Credit, type CreditMemory, type LimitedKind } from "./credit.ts";
 
-/** A message as it is posted: its receiver gives back `messages` and `bytes` of the credit of its kind. */
-export type Part<Contents> = {
-  readonly [Kind in keyof Contents]: PartOf<Kind, Contents[Kind]>;
+/** Messages of one kind: the sender takes `messages` and `bytes` of the kind's credit, and the receiver gives them back. */
+export type Batch<Contents> = {
+  readonly [Kind in keyof Contents]: BatchOf<Kind, Contents[Kind]>;
 }[keyof Contents];
 
-interface PartOf<Kind, Content> {
+interface BatchOf<Kind, Content> {
   readonly kind: Kind;
   readonly content: Content;
   readonly messages: number;
   readonly bytes: number;
+  /** Memory in the content that is handed over, not copied. */
+  readonly transferred?: readonly ArrayBuffer[];
 }
 
-/** What was gathered of one kind in an event-loop cycle, and memory in it that is handed over, not copied. */
-export type Batch<Contents> = Part<Contents> & { readonly transferred?: readonly ArrayBuffer[] };
+/**
+ * What is posted: kind, content, messages and bytes of one batch after the other. An object for each would cost both threads half as
+ * much again as a small message does.
+ */
+export type Posted<Contents> = readonly (keyof Contents | Contents[keyof Contents] | number)[];
+
+const BATCH_LENGTH = 4;
 
 /** What gathers messages of one kind until the end of an event-loop cycle. */
 export interface Gatherer<GatheredBatch> {
@@ -41,7 +48,7 @@ const ROOM_CHECK_MS = 10;
  * Gathered messages are sent as one, since each one wakes the other thread. Messages that are sent at once overtake those.
  */
 export class Channel<Sent extends object, Received extends object> {
-  private readonly post: (parts: readonly Part<Sent>[], transferred: readonly ArrayBuffer[]) => void;
+  private readonly post: (posted: Posted<Sent>, transferred: readonly ArrayBuffer[]) => void;
   private readonly credits: ReadonlyMap<keyof Sent | keyof Received, Credit>;
   /** Those that gathered something in this cycle. */
   private due: Gatherer<Batch<Sent>>[] = [];
@@ -51,7 +58,7 @@ export class Channel<Sent extends object, Received extends object> {
   constructor(
     limits: Readonly<Record<keyof Sent | keyof Received, LimitedKind>>,
     { memory, thread }: { readonly memory: CreditMemory; readonly thread: number },
-    post: (parts: readonly Part<Sent>[], transferred: readonly ArrayBuffer[]) => void,
+    post: (posted: Posted<Sent>, transferred: readonly ArrayBuffer[]) => void,
   ) {
     this.post = post;
     const kinds = Object.keys(limits) as (string & (keyof Sent | keyof Received))[];
@@ -65,7 +72,7 @@ export class Channel<Sent extends object, Received extends object> {
   /** Sends a message at once, and counts it also where it is beyond the limit. */
   send<Kind extends keyof Sent>(kind: Kind, content: Sent[Kind], messages = 0, bytes = 0): void {
     if (this.dropped) return;
-    this.creditOf(kind).takeBeyond(messages, bytes);
+    if (messages > 0) this.creditOf(kind).takeBeyond(messages, bytes);
     this.postOne(kind, content, messages, bytes);
   }
 
@@ -91,13 +98,17 @@ export class Channel<Sent extends object, Received extends object> {
     while (!this.dropped && !isRoom()) await new Promise((resolve) => setTimeout(resolve, ROOM_CHECK_MS));
   }
 
-  receive(parts: readonly Part<Received>[], handlers: Handlers<Received>): void {
-    for (const part of parts) {
-      // The content is of the kind that the handler is for, hence the cast.
-      const handler = handlers[part.kind] as (content: unknown) => unknown;
-      const done = handler(part.content);
-      if (done instanceof Promise) void done.then(() => this.giveBack(part));
-      else this.giveBack(part);
+  receive(posted: Posted<Received>, handlers: Handlers<Received>): void {
+    for (let at = 0; at < posted.length; at += BATCH_LENGTH) {
+      // The other end's `post` was called with elements of these types, hence the casts.
+      const kind = posted[at] as keyof Received;
+      const handler = handlers[kind] as (content: unknown) => unknown;
+      const messages = posted[at + 2] as number;
+      const bytes = posted[at + 3] as number;
+      const done = handler(posted[at + 1]);
+      if (messages === 0) continue;
+      if (done instanceof Promise) void done.then(() => this.giveBack(kind, messages, bytes));
+      else this.giveBack(kind, messages, bytes);
     }
   }
 
@@ -110,8 +121,8 @@ export class Channel<Sent extends object, Received extends object> {
     return this.dropped;
   }
 
-  private giveBack({ kind, messages, bytes }: Part<Received>): void {
-    if (messages > 0 && !this.dropped) this.creditOf(kind).giveBack(messages, bytes);
+  private giveBack(kind: keyof Received, messages: number, bytes: number): void {
+    if (!this.dropped) this.creditOf(kind).giveBack(messages, bytes);
   }
 
   private postOne<Kind extends keyof Sent>(
@@ -121,10 +132,9 @@ export class Channel<Sent extends object, Received extends object> {
     bytes: number,
   ): void {
     try {
-      // The content is of its kind, which TypeScript does not see of a kind that it does not know, hence the cast.
-      this.post([{ kind, content, messages, bytes } as Part<Sent>], []);
+      this.post([kind, content, messages, bytes], NONE);
     } catch (error) {
-      this.creditOf(kind).giveBack(messages, bytes);
+      if (messages > 0) this.creditOf(kind).giveBack(messages, bytes);
       throw error;
     }
   }
@@ -152,10 +162,14 @@ export class Channel<Sent extends object, Received extends object> {
   }
 
   private postBatches(batches: readonly Batch<Sent>[]): void {
-    const transferred = batches.flatMap((batch) => batch.transferred ?? []);
-    this.post(
-      batches.map(({ transferred: _, ...part }) => part as Part<Sent>),
-      transferred,
-    );
+    const posted: Posted<Sent>[number][] = [];
+    let transferred = NONE;
+    for (const batch of batches) {
+      posted.push(batch.kind, batch.content, batch.messages, batch.bytes);
+      if (batch.transferred !== undefined) transferred = [...transferred, ...batch.transferred];
+    }
+    this.post(posted, transferred);
   }
 }
+
+const NONE: readonly ArrayBuffer[] = [];

@@ -4,7 +4,7 @@ import { MetricsForwarder } from "../../../src/rpc/threads/callerSide/metricsFor
 import { Flushes } from "../../../src/rpc/threads/mainSide/flushes.ts";
 import { type FromThread, MESSAGES } from "../../../src/rpc/threads/messages.ts";
 import type { Handlers } from "../../../src/workers/channel/channel.ts";
-import { aChannel, handlersOf } from "../../builders/aChannel.ts";
+import { aChannel, handlersOf, postedOf } from "../../builders/aChannel.ts";
 import { aRegistry, readSample } from "../../observability/aRegistry.ts";
 
 const COUNTS_WAITING = MESSAGES.counts.most.messages;
@@ -26,7 +26,7 @@ function twoSides() {
     waiting: creditOf("counts"),
     sent: () => fromThread.map(({ content }) => content as readonly RpcCount[]),
     sender,
-    receive: () => main.receive(fromThread.splice(0), handlers),
+    receive: () => main.receive(postedOf(fromThread.splice(0)), handlers),
     calls: (methodName: string) => readSample(metrics, "besu_rpc_request_time_count", { methodName }),
     seconds: (methodName: string) => readSample(metrics, "besu_rpc_request_time_sum", { methodName }),
     refused: (reason: string) => readSample(metrics, "rpc_requests_rejected_total", { reason }),

@@ -5,7 +5,7 @@ import { EventSource } from "../../../src/rpc/threads/mainSide/eventSource.ts";
 import { MESSAGES, type PoolEvents, type ToThread } from "../../../src/rpc/threads/messages.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import type { Handlers } from "../../../src/workers/channel/channel.ts";
-import { aChannel, handlersOf } from "../../builders/aChannel.ts";
+import { aChannel, handlersOf, postedOf } from "../../builders/aChannel.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { type HandTimeouts, takeTimeouts } from "../../builders/handTimeouts.ts";
 
@@ -35,7 +35,7 @@ function twoSides() {
     /** Hands over what was sent up to now and in this event-loop cycle. */
     async deliver(): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve));
-      thread.receive(toThread.splice(0), handlers);
+      thread.receive(postedOf(toThread.splice(0)), handlers);
     },
   };
 }

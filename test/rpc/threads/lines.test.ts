@@ -4,7 +4,7 @@ import { LogForwarder } from "../../../src/rpc/threads/callerSide/logForwarder.t
 import { type FromThread, MESSAGES, type ToThread } from "../../../src/rpc/threads/messages.ts";
 import { Channel, type Handlers } from "../../../src/workers/channel/channel.ts";
 import { Credit, createCreditMemory } from "../../../src/workers/channel/credit.ts";
-import { aChannel, handlersOf } from "../../builders/aChannel.ts";
+import { aChannel, handlersOf, postedOf } from "../../builders/aChannel.ts";
 
 const { messages: LINES_WAITING, bytes: LINE_BYTES_WAITING } = MESSAGES.logLine.most;
 
@@ -21,7 +21,7 @@ function twoSides() {
   const write = (): LogLine[] => {
     const written: LogLine[] = [];
     const handlers = handlersOf<Handlers<FromThread>>({ logLine: (line) => written.push(line) });
-    main.receive(sent.splice(0), handlers);
+    main.receive(postedOf(sent.splice(0)), handlers);
     return written;
   };
   return { waiting: creditOf("logLine"), send: (line: LogLine) => forwarder.forward(line), sent, write };

@@ -10,10 +10,10 @@ import { createMainThread, type MainThread } from "../../../src/rpc/threads/call
 import { RequestHost, type RequestHostParts } from "../../../src/rpc/threads/mainSide/requestHost.ts";
 import {
   type FromThread,
-  type FromThreadParts,
   MESSAGES,
+  type PostedFromThread,
+  type PostedToThread,
   type ToThread,
-  type ToThreadParts,
 } from "../../../src/rpc/threads/messages.ts";
 import type { RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
 import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
@@ -43,11 +43,11 @@ function twoSides(parts: Partial<RequestHostParts> = {}) {
   const answerCredit = new Credit(MESSAGES, "answers", place.memory, 0);
   const threadHandlers = handlersOf<Handlers<ToThread>>({ answers: (answers) => main.receive(answers) });
   /** Messages of answers that the thread has not taken, because it is held up. */
-  const untaken: ToThreadParts[] = [];
+  const untaken: PostedToThread[] = [];
   let isHeldUp = false;
-  port1.on("message", (parts: ToThreadParts) => {
-    if (isHeldUp) untaken.push(parts);
-    else atThread.receive(parts, threadHandlers);
+  port1.on("message", (posted: PostedToThread) => {
+    if (isHeldUp) untaken.push(posted);
+    else atThread.receive(posted, threadHandlers);
   });
   const toy = aToyDispatcher();
   let messages = 0;
@@ -67,9 +67,9 @@ function twoSides(parts: Partial<RequestHostParts> = {}) {
     requests: (requests) => host.receive(requests),
     abandoned: (ids) => host.abandon(ids),
   });
-  port2.on("message", (parts: FromThreadParts) => {
+  port2.on("message", (posted: PostedFromThread) => {
     messages++;
-    atMain.receive(parts, mainHandlers);
+    atMain.receive(posted, mainHandlers);
   });
   const call = async (method: string, params: readonly unknown[] = [], requester = PRESENT) => {
     const answer = await main.ask({ kind: "call", method, params, caller: CALLER }, requester);
@@ -80,7 +80,7 @@ function twoSides(parts: Partial<RequestHostParts> = {}) {
   };
   const goOn = (): void => {
     isHeldUp = false;
-    for (const parts of untaken.splice(0)) atThread.receive(parts, threadHandlers);
+    for (const posted of untaken.splice(0)) atThread.receive(posted, threadHandlers);
   };
   return { main, atMain, call, ...toy, answerCredit, holdUp, goOn, messages: () => messages };
 }

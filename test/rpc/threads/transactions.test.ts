@@ -7,10 +7,10 @@ import { TransactionSender } from "../../../src/rpc/threads/callerSide/transacti
 import { PoolHost } from "../../../src/rpc/threads/mainSide/poolHost.ts";
 import {
   type FromThread,
-  type FromThreadParts,
   MESSAGES,
+  type PostedFromThread,
+  type PostedToThread,
   type ToThread,
-  type ToThreadParts,
 } from "../../../src/rpc/threads/messages.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
@@ -34,21 +34,21 @@ function aThread(host: PoolHost) {
   onTestFinished(() => port1.close());
   let messages = 0;
   const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
-  const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (parts, transferred) =>
-    port1.postMessage(parts, transferred),
+  const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (posted, transferred) =>
+    port1.postMessage(posted, transferred),
   );
-  const atMain = new Channel<ToThread, FromThread>(MESSAGES, place, (parts) => port2.postMessage(parts));
+  const atMain = new Channel<ToThread, FromThread>(MESSAGES, place, (posted) => port2.postMessage(posted));
   const sender = new TransactionSender(atThread, new HostCredit("transactions"));
-  port1.on("message", (parts: ToThreadParts) =>
+  port1.on("message", (posted: PostedToThread) =>
     atThread.receive(
-      parts,
+      posted,
       handlersOf<Handlers<ToThread>>({ decided: (decided) => sender.receive(decided) }),
     ),
   );
-  port2.on("message", (parts: FromThreadParts) => {
+  port2.on("message", (posted: PostedFromThread) => {
     messages++;
     atMain.receive(
-      parts,
+      posted,
       handlersOf<Handlers<FromThread>>({
         transactions: (bytes) => host.receive(bytes, (decided) => atMain.send("decided", decided)),
       }),
