@@ -1,4 +1,4 @@
-/** About the bytes that a value takes in a message to another thread: exact for text and bytes, which alone can be large. */
+/** Estimates the bytes that a value takes in a message between threads, on both sides: exact for text and bytes, which alone can be large. */
 export function estimateSize(value: unknown): number {
   let size = 0;
   const left: unknown[] = [value];

@@ -1,8 +1,12 @@
-/** Kinds of events of the pool that a thread has sent only while it has subscribers to them. */
+/*
+ * Both sides: which events of the pool the subscribers of each thread want. The thread writes it in shared memory before it answers
+ * the subscription, and the main thread reads it: a message would come later than an answer by another thread.
+ */
+
+/** Kinds of events, as bits. */
 export const ADDED = 1;
 export const DROPPED = 2;
 
-/** What each thread wants sent, in shared memory: a message would come later than an answer by another thread. */
 export interface Interests {
   readonly memory: SharedArrayBuffer;
   of(thread: number): number;

@@ -8,8 +8,8 @@ import type { RpcCount } from "../rpcMetrics.ts";
 import type { AnswerOf, ThreadRequest } from "./protocol.ts";
 
 /*
- * Everything that the main thread and a thread for callers send one another, on both sides. MESSAGES says of each kind how much of it
- * may lie between two threads, one of which may be held up, and what becomes of more.
+ * Both sides: everything that the main thread and a thread for callers send each other. MESSAGES limits how much of each kind may lie
+ * between them while one is held up, and says what becomes of more.
  */
 
 /** What a thread for callers sends to the main thread. */

@@ -1,6 +1,6 @@
 /*
- * Byte strings on their way between threads, as one piece of memory, since an object for each would cost both threads more
- * than all else that they do with it:
+ * Both sides: byte strings on their way between threads as one piece of memory, since an object for each would cost both threads more
+ * than everything else that they do with it.
  *
  *   length u32 | bytes          once for each
  */

@@ -30,12 +30,12 @@ export interface Gatherer<GatheredBatch> {
   cannotSend?(batch: GatheredBatch): void;
 }
 
-/** What a thread does with messages. A promise says when its work is done. */
+/** Handlers of each kind of message. Credit is given back when one returns, or when its promise resolves. */
 export type Handlers<Contents> = {
   readonly [Kind in keyof Contents]: (content: Contents[Kind]) => unknown;
 };
 
-/** How often a sender looks whether the receiver, which is held up, has given back credit. */
+/** Polling interval of senders while the receiver is held up. */
 const ROOM_CHECK_MS = 10;
 
 /**
@@ -44,8 +44,8 @@ const ROOM_CHECK_MS = 10;
  *   send, offer ──────────────────────────────────────────┐
  *   gather ──(end of the event-loop cycle)── one message ──┴──> receive ──> handler ──> credit given back
  *
- * `offer` refuses what is beyond the limit; what becomes of it then is its caller's affair, who may wait with `whenRoom`.
- * Gathered messages are sent as one, since each one wakes the other thread. Messages that are sent at once overtake those.
+ * `offer` refuses what is beyond the limit; its caller drops it, merges it, or waits with `whenRoom`. Gathered messages are posted
+ * together, since each post wakes the other thread. Messages that are sent at once overtake them.
  */
 export class Channel<Sent extends object, Received extends object> {
   private readonly post: (posted: Posted<Sent>, transferred: readonly ArrayBuffer[]) => void;
@@ -93,7 +93,7 @@ export class Channel<Sent extends object, Received extends object> {
     this.due.push(gatherer);
   }
 
-  /** Resolves once `isRoom` says so, which is looked after now and then, or when this end is dropped. */
+  /** Calls `isRoom` now and then; resolves once it returns true, or when this end is dropped. */
   async whenRoom(isRoom: () => boolean): Promise<void> {
     while (!this.dropped && !isRoom()) await new Promise((resolve) => setTimeout(resolve, ROOM_CHECK_MS));
   }
@@ -112,7 +112,7 @@ export class Channel<Sent extends object, Received extends object> {
     }
   }
 
-  /** The other thread ended: nothing more is sent, and nothing waits. */
+  /** Called when the other thread has ended: nothing more is sent, and nothing waits. */
   drop(): void {
     this.dropped = true;
   }
@@ -147,7 +147,7 @@ export class Channel<Sent extends object, Received extends object> {
     try {
       this.postBatches(batches);
     } catch {
-      // One of them cannot be cloned, and has not taken the others along.
+      // One of them cannot be cloned. The others still have their memory: it is handed over after everything is cloned.
       for (const [index, batch] of batches.entries()) this.sendSingly(batch, gatherers[index]);
     }
   }

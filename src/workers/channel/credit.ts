@@ -1,5 +1,5 @@
 /*
- * Limits of what lies between two threads, counted in memory that both have, so that giving back takes no message:
+ * Limits of what lies between two threads, counted in memory that both share, so that giving back takes no message:
  *
  *   sender ── take ──> counted ──(posted, received, worked on)──> receiver ── giveBack ──> free again
  *

@@ -45,7 +45,7 @@ interface Pending<Answer> {
 
 type RequestBatch<Request> = Batch<Pick<RequestContents<Request>, "requests">>;
 
-/** How often the requests are looked through for requesters that are gone. */
+/** Polling interval for requesters that are gone. */
 const ABANDONED_CHECK_MS = 500;
 
 /** Asks the other thread. Each request keeps its place within the limit until it is answered. */
