@@ -7,6 +7,7 @@ import { loadRpcThreads } from "../node/rpcThreads/loadingThreads.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { durationClock } from "../primitives/clock.ts";
+import { forServers, SERVER_NAMES, SERVERS } from "../rpc/server/serverTable.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
@@ -49,7 +50,7 @@ export async function runNode(
     if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
     // Standard output has only JSON lines when the log is JSON.
     const print = settings.logging.format === "json" ? io.printError : io.print;
-    if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
+    if (settings.isDevelopmentNetwork) print(welcomeText(settings, node.endpoints));
     logger.info(factsOf(node), "Ethereum main loop is up.");
     rereading.begin(node.live);
     return await untilEnd(node, { stopRequest, fault }, logger);
@@ -136,12 +137,7 @@ async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean
 const STOP_LIMIT_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function factsOf({ http, webSocket, explorer, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
-  const servers = {
-    http: urlOf("http", http),
-    webSocket: urlOf("ws", webSocket),
-    ...(explorer !== undefined && { explorer: urlOf("http", explorer) }),
-    metrics: urlOf("http", metrics),
-  };
-  return { ...servers, nodeAddress, isValidator, headNumber };
+function factsOf({ endpoints, nodeAddress, isValidator, headNumber }: RunningNode) {
+  const urls = forServers(SERVER_NAMES, (name) => urlOf(SERVERS[name].scheme, endpoints[name]));
+  return { ...urls, nodeAddress, isValidator, headNumber };
 }

@@ -1,15 +1,12 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Endpoints } from "../node/openServers.ts";
 import type { Endpoint } from "../primitives/endpoint.ts";
 
 /** What a user needs to get started with the development network; printed once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
-  servers: {
-    readonly http: Endpoint | undefined;
-    readonly webSocket: Endpoint | undefined;
-    readonly explorer: Endpoint | undefined;
-  },
+  servers: Pick<Endpoints, "http" | "webSocket" | "explorer">,
 ): string {
   const accounts = DEV_ACCOUNTS.map(
     ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from "node:crypto";
 import { resolve } from "node:path";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
+import { forServers, GUARDED_SERVERS, type GuardedServerName } from "../rpc/server/serverTable.ts";
 import { idlePermissions, readCredentials } from "./credentialsFile.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import type { OptionName } from "./options.ts";
@@ -15,7 +16,7 @@ import type {
 import { readSmallFile } from "./smallFile.ts";
 
 /** The options of each server, and its names in Besu's messages. */
-const SERVERS = {
+const OPTIONS = {
   http: {
     server: "rpc-http-enabled",
     authentication: "rpc-http-authentication-enabled",
@@ -38,13 +39,10 @@ const SERVERS = {
   },
 } as const;
 
-type ServerOptions = (typeof SERVERS)[keyof typeof SERVERS];
+type ServerOptions = (typeof OPTIONS)[keyof typeof OPTIONS];
 
 /** Who may call each server; undefined for everybody. */
-export interface Authentication {
-  readonly http: AuthenticationSettings | undefined;
-  readonly webSocket: AuthenticationSettings | undefined;
-}
+export type Authentication = Readonly<Record<GuardedServerName, AuthenticationSettings | undefined>>;
 
 /**
  * Reads the files of users and keys (json-rpc-errors.md#authentication). Messages begin with Besu's. A file that cannot be
@@ -62,14 +60,14 @@ export function readAuthentication(
     else found.problems.push(read.error.message);
     return read.ok ? read.value : undefined;
   };
-  const both = { http: of(SERVERS.http), webSocket: of(SERVERS.webSocket) };
-  return { ...both, problems: found.problems, warnings: [...new Set(found.warnings)] };
+  const all = forServers(GUARDED_SERVERS, (name) => of(OPTIONS[name]));
+  return { ...all, problems: found.problems, warnings: [...new Set(found.warnings)] };
 }
 
 /** The files that a running node reads again, as given. */
 export function authenticationFiles(options: ResolvedOptions): readonly string[] {
   const { values } = options;
-  return Object.values(SERVERS).flatMap((server) => {
+  return Object.values(OPTIONS).flatMap((server) => {
     if (!isOn(options, server)) return [];
     return [values[server.credentials], values[server.publicKey]].filter((path) => path !== undefined);
   });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { createSecureContext, getCiphers } from "node:tls";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { forServers, GUARDED_SERVERS, type GuardedServerName } from "../rpc/server/serverTable.ts";
 import {
   type ClientRules,
   secureContextOptions,
@@ -15,7 +16,7 @@ import type { ResolvedOptions } from "./precedence.ts";
 import { readSmallBytes, readSmallFile } from "./smallFile.ts";
 
 /** The options of each server, and its name in Besu's messages. */
-const SERVERS = {
+const OPTIONS = {
   http: {
     server: "rpc-http-enabled",
     tls: "rpc-http-tls-enabled",
@@ -48,13 +49,10 @@ const SERVERS = {
   },
 } as const;
 
-type ServerOptions = (typeof SERVERS)[keyof typeof SERVERS];
+type ServerOptions = (typeof OPTIONS)[keyof typeof OPTIONS];
 
 /** How each server encrypts; undefined where it does not. */
-export interface Encryption {
-  readonly http: TlsRules | undefined;
-  readonly webSocket: TlsRules | undefined;
-}
+export type Encryption = Readonly<Record<GuardedServerName, TlsRules | undefined>>;
 
 /**
  * Reads keys, certificates and lists of clients (options.md#tls). Messages are Besu's where it has them. What cannot be used
@@ -70,12 +68,12 @@ export function readTls(options: ResolvedOptions, workingDirectory: string): Enc
     warnings.push(...reading.warnings);
     return rules;
   };
-  return { http: of(SERVERS.http), webSocket: of(SERVERS.webSocket), problems, warnings };
+  return { ...forServers(GUARDED_SERVERS, (name) => of(OPTIONS[name])), problems, warnings };
 }
 
 /** The files that a running node reads again, as given. */
 export function tlsFiles({ values }: ResolvedOptions): readonly string[] {
-  return Object.values(SERVERS).flatMap(({ server, tls, ...names }) => {
+  return Object.values(OPTIONS).flatMap(({ server, tls, ...names }) => {
     if (!values[server] || !values[tls]) return [];
     const { keystore, password, certificate, key, knownClients, clientsCa } = names;
     return [keystore, password, certificate, key, knownClients, clientsCa]

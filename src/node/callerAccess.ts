@@ -6,10 +6,11 @@ import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { remade } from "../rpc/remade.ts";
 import { type Objections, readiness } from "../rpc/server/health.ts";
+import type { ServerName } from "../rpc/server/serverTable.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
 export interface CallerAccess {
-  now: Pick<Settings, "http" | "webSocket" | "explorer" | "metrics">;
+  now: Pick<Settings, ServerName>;
   /** Calls `listener` after each replacement: threads have a copy. */
   onReplaced(listener: () => void): void;
 }

@@ -1,9 +1,7 @@
-import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { ConnectionLimits } from "../rpc/server/connectionLimits.ts";
+import { GUARDED_SERVERS, THREAD_SERVERS } from "../rpc/server/serverTable.ts";
 import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
-
-type ConfiguredServers = Pick<Settings, "http" | "webSocket" | "explorer">;
+import { mapServers, type ServerSettings } from "./rpcThreads/serverSettings.ts";
 
 export interface OpenFilesParts {
   /**
@@ -21,14 +19,14 @@ export interface OpenFilesParts {
  * for all.
  */
 export function fitToOpenFiles(
-  { http, webSocket, explorer }: ConfiguredServers,
+  configured: ServerSettings,
   { maxConnections: limit, threads, logger }: OpenFilesParts,
-): ConfiguredServers {
-  const servers = [http, webSocket, explorer];
-  const ports = [http, webSocket].filter((server) => server?.tls !== undefined).length;
+): ServerSettings {
+  const servers = THREAD_SERVERS.flatMap((name) => configured[name] ?? []);
+  const ports = GUARDED_SERVERS.filter((name) => configured[name]?.tls !== undefined).length;
   const handshakes = ports * threads * HANDSHAKES;
-  const wanted = servers.reduce((sum, server) => sum + (server?.maxConnections ?? 0), handshakes);
-  if (limit === undefined || wanted <= limit) return { http, webSocket, explorer };
+  const wanted = servers.reduce((sum, { maxConnections }) => sum + maxConnections, handshakes);
+  if (limit === undefined || wanted <= limit) return configured;
   const included = handshakes === 0 ? "" : `, ${handshakes} of them for TLS handshakes`;
   logger.warn(
     { wanted, limit },
@@ -36,14 +34,10 @@ export function fitToOpenFiles(
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * limit) / wanted));
   const maxHandshakes = share(HANDSHAKES);
-  const withShare = <D extends ConnectionLimits>(server: D): D => ({
+  return mapServers(configured, THREAD_SERVERS, (server) => ({
     ...server,
     maxConnections: share(server.maxConnections),
     maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),
-  });
-  return {
-    http: http && { ...withShare(http), maxHandshakes },
-    webSocket: webSocket && { ...withShare(webSocket), maxHandshakes },
-    explorer: explorer && withShare(explorer),
-  };
+    maxHandshakes,
+  }));
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { totalmem } from "node:os";
+import { CALLER_SERVERS } from "../rpc/server/serverTable.ts";
 
 /** Resource limits of this process. */
 export interface HostLimits {
@@ -71,7 +72,7 @@ export function connectionLimit(
   const { openFiles } = limits;
   const open = countOpenFiles();
   if (openFiles === undefined || open === undefined) return undefined;
-  const spares = callers > 0 ? PORTS * 2 * spareDescriptors(limits) : 0;
+  const spares = callers > 0 ? CALLER_SERVERS.length * 2 * spareDescriptors(limits) : 0;
   const ofThreads =
     (callers + visitors + indexers) * THREAD_OPEN_FILES + indexers * LOADING_OPEN_FILES + spares;
   return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads);
@@ -86,8 +87,6 @@ export function spareDescriptors({ openFiles }: HostLimits): number {
 }
 
 const SPARE_DESCRIPTORS = 32;
-/** Ports for callers: HTTP and WebSocket. */
-const PORTS = 2;
 /** Open files of a thread: its event loop, and its sockets. */
 const THREAD_OPEN_FILES = 10;
 

@@ -7,6 +7,7 @@ import type { Permissions } from "../permissioning/permissions.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
+import { GUARDED_SERVERS, SERVERS } from "../rpc/server/serverTable.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { authenticationChanges } from "./access/authenticationChanges.ts";
 import { tlsChanges } from "./access/tlsChanges.ts";
@@ -119,10 +120,12 @@ function changeAccess(access: CallerAccess, settings: Settings): string[] {
   });
   return [
     ...lists,
-    ...tlsChanges("rpc-http", settings.http?.tls, now.http?.tls),
-    ...tlsChanges("rpc-ws", settings.webSocket?.tls, now.webSocket?.tls),
-    ...authenticationChanges("rpc-http", settings.http?.authentication, now.http?.authentication),
-    ...authenticationChanges("rpc-ws", settings.webSocket?.authentication, now.webSocket?.authentication),
+    ...GUARDED_SERVERS.flatMap((name) =>
+      tlsChanges(SERVERS[name].option, settings[name]?.tls, now[name]?.tls),
+    ),
+    ...GUARDED_SERVERS.flatMap((name) =>
+      authenticationChanges(SERVERS[name].option, settings[name]?.authentication, now[name]?.authentication),
+    ),
   ];
 }
 

@@ -7,7 +7,6 @@ import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
-import type { Endpoint } from "../primitives/endpoint.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/ports.ts";
@@ -24,7 +23,7 @@ import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
-import { type OpenServices, openServers, type Servers } from "./openServers.ts";
+import { type Endpoints, type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
 import { type LoadingThreads, loadRpcThreads } from "./rpcThreads/loadingThreads.ts";
@@ -40,11 +39,7 @@ import { openStatusSocket } from "./status/statusSocket.ts";
  * Invariant: when a part cannot be opened, those already open are closed, and the error says what to do.
  */
 export interface RunningNode {
-  readonly http: Endpoint | undefined;
-  readonly webSocket: Endpoint | undefined;
-  readonly explorer: Endpoint | undefined;
-  /** Endpoint of the metrics server. */
-  readonly metrics: Endpoint | undefined;
+  readonly endpoints: Endpoints;
   readonly nodeAddress: string;
   readonly isValidator: boolean;
   readonly headNumber: bigint;
@@ -159,13 +154,10 @@ async function open(
   );
   if (!begun.ok) return begun;
   const { chain } = chainAndPool.value;
-  const { http, webSocket, explorer, metricsEndpoint } = servers.value;
+  const { endpoints } = servers.value;
   const { address } = stores.value.validator;
   return ok({
-    http: http && { host: http.host, port: http.port },
-    webSocket: webSocket && { host: webSocket.host, port: webSocket.port },
-    explorer: explorer && { host: explorer.host, port: explorer.port },
-    metrics: metricsEndpoint,
+    endpoints,
     nodeAddress: toHex(address),
     isValidator: isValidator(chain.tallyAfter(chain.head), address),
     headNumber: chain.head.header.number,

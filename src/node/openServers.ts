@@ -2,6 +2,7 @@ import type { Faucet } from "../faucet/faucet.ts";
 import type { Endpoint } from "../primitives/endpoint.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
+import { SERVER_NAMES, SERVERS, type ServerName } from "../rpc/server/serverTable.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
@@ -17,9 +18,12 @@ import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.
 import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
-/** The servers for JSON-RPC and metrics; each is undefined when it is off. */
-export interface Servers extends Pick<RpcServers, "http" | "webSocket" | "explorer" | "warmUp"> {
-  readonly metricsEndpoint: Endpoint | undefined;
+/** Where the servers listen; undefined for one that is off. */
+export type Endpoints = { readonly [Name in ServerName]?: Endpoint | undefined };
+
+/** The servers for JSON-RPC and metrics. */
+export interface Servers extends Pick<RpcServers, "warmUp"> {
+  readonly endpoints: Endpoints;
   readonly access: CallerAccess;
 }
 
@@ -59,9 +63,7 @@ export async function openServers(
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());
   onStop(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
-  const { http, webSocket, explorer } = servers.value;
-  if (http !== undefined) services.jsonrpc = http;
-  if (webSocket !== undefined) services.ws = webSocket;
+  announce(servers.value.servers, services);
   const metering = await openMetering(metrics, {
     ...chainAndPool,
     settings,
@@ -75,13 +77,10 @@ export async function openServers(
   });
   if (!metering.ok) return metering;
   onStop(() => metering.value.close());
-  const { endpoint: metricsEndpoint } = metering.value;
-  if (metricsEndpoint !== undefined) services.metrics = metricsEndpoint;
+  const endpoints = { ...servers.value.servers, metrics: metering.value.endpoint };
+  announce(endpoints, services);
   const written = writePortsFile(settings.dataPath, {
-    ...(http !== undefined && { "json-rpc": http.port }),
-    ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
-    ...(explorer !== undefined && { explorer: explorer.port }),
-    ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
+    ...portsOf(endpoints),
     ...(consensusAndPeers.network?.endpoint !== undefined && {
       p2p: consensusAndPeers.network.endpoint.port,
     }),
@@ -92,7 +91,25 @@ export async function openServers(
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
-  return ok({ http, webSocket, explorer, metricsEndpoint, access, warmUp: servers.value.warmUp });
+  return ok({ endpoints, access, warmUp: servers.value.warmUp });
+}
+
+/** Tells JSON-RPC of servers. */
+function announce(endpoints: Endpoints, services: OpenServices): void {
+  for (const name of SERVER_NAMES) {
+    const { [name]: endpoint } = endpoints;
+    const { service } = SERVERS[name];
+    if (service !== undefined && endpoint !== undefined) services[service] = endpoint;
+  }
+}
+
+/** The ports by their names in the file of ports. */
+function portsOf(endpoints: Endpoints): Readonly<Record<string, number>> {
+  const ports = SERVER_NAMES.flatMap((name) => {
+    const { [name]: endpoint } = endpoints;
+    return endpoint === undefined ? [] : [[SERVERS[name].file, endpoint.port] as const];
+  });
+  return Object.fromEntries(ports);
 }
 
 function threadsToStart(
@@ -132,7 +149,7 @@ function threadOpener(
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap,
         viewLimits: caches.view,
-        ...withoutUsers(servers),
+        servers: withoutUsers(servers),
         answers,
         issuedKeys: logins.issuedKeys,
       },

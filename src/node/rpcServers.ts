@@ -1,24 +1,22 @@
 import { SUPPORTED_API_GROUPS } from "../config/apiGroups.ts";
-import type { Settings } from "../config/settings.ts";
 import type { Metrics } from "../observability/registry.ts";
-import { type Err, err, ok, type Result } from "../primitives/result.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcPorts } from "../rpc/ports.ts";
 import { declareRpcCounts } from "../rpc/rpcMetrics.ts";
-import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
+import type { ServerErrorCode } from "../rpc/server/server.ts";
+import { CALLER_SERVERS, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
 import { readinessOf } from "./callerAccess.ts";
 import { fitToOpenFiles, type OpenFilesParts } from "./fitToOpenFiles.ts";
 import type { LoadingThreads } from "./rpcThreads/loadingThreads.ts";
-import type { RpcThreads, RpcThreadsError } from "./rpcThreads/rpcThreads.ts";
+import type { RpcThreads } from "./rpcThreads/rpcThreads.ts";
+import { mapServers, type ServerSettings } from "./rpcThreads/serverSettings.ts";
 import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
 /** The JSON-RPC servers that the operator enabled, all on threads. */
-export interface RpcServers {
-  readonly http: RpcServer | undefined;
-  readonly webSocket: RpcServer | undefined;
-  readonly explorer: RpcServer | undefined;
+export interface RpcServers extends Pick<RpcThreads, "servers"> {
   /** Has the threads answer. */
   begin(): Promise<void>;
   /** Has the threads for callers answer so many made-up calls each (warmup/madeUpCalls.ts). */
@@ -35,17 +33,15 @@ export interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
   readonly openThreads: OpenThreads;
 }
 
-type ConfiguredServers = Pick<Settings, "http" | "webSocket" | "explorer">;
-
 /** Opens servers on threads, which ask `answering` for what they do not answer themselves. */
 export type OpenThreads = (
-  servers: ConfiguredServers,
+  servers: ServerSettings,
   threads: LoadingThreads,
   answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count" | "onSyncChanged">,
-) => Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError>;
+) => Promise<Result<RpcThreads, ServerErrorCode>>;
 
 export async function openRpcServers(
-  configured: ConfiguredServers,
+  configured: ServerSettings,
   ports: RpcPorts,
   { metrics, callers, visitors, openThreads, ...openFiles }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
@@ -69,23 +65,25 @@ export async function openRpcServers(
     count: metrics && declareRpcCounts(metrics, counts),
   };
   const threads = callers?.threads.length ?? 0;
-  const { http, webSocket, explorer } = fitToOpenFiles(configured, { ...openFiles, threads });
-  for (const [name, loading, servers] of [
-    ["callers", callers, { http, webSocket, explorer: undefined }],
-    ["visitors", visitors, { http: undefined, webSocket: undefined, explorer }],
+  const fitted = fitToOpenFiles(configured, { ...openFiles, threads });
+  for (const [kind, loading, names] of [
+    ["callers", callers, CALLER_SERVERS],
+    ["visitors", visitors, VISITOR_SERVERS],
   ] as const) {
     if (loading === undefined) continue;
-    const opened = await openThreads(servers, loading, answering);
+    const opened = await openThreads(
+      mapServers(fitted, names, (server) => server),
+      loading,
+      answering,
+    );
     if (!opened.ok) {
       await close();
-      return nameOption(opened, "option" in opened ? opened.option : "--rpc-http");
+      return opened;
     }
-    open[name] = opened.value;
+    open[kind] = opened.value;
   }
   return ok({
-    http: open.callers?.servers.http,
-    webSocket: open.callers?.servers.webSocket,
-    explorer: open.visitors?.servers.explorer,
+    servers: { ...open.callers?.servers, ...open.visitors?.servers },
     async begin() {
       await open.callers?.begin();
       // Visitors wait until callers are answered.
@@ -94,16 +92,4 @@ export async function openRpcServers(
     warmUp: (calls) => open.callers?.warmUp(calls),
     close,
   });
-}
-
-/** Adds the option that the operator can change. */
-export function nameOption(
-  { error }: Err<ServerErrorCode>,
-  prefix: "--rpc-http" | "--rpc-ws" | "--explorer" | "--metrics",
-): Result<never, ServerErrorCode> {
-  const remedy =
-    error.code === "addressInUse"
-      ? `Choose another port with ${prefix}-port.`
-      : `Choose another address with ${prefix}-host and ${prefix}-port.`;
-  return err({ ...error, message: `${error.message}. ${remedy}` });
 }

@@ -1,5 +1,3 @@
-import type { SliceLimits } from "../primitives/timeSlice.ts";
-
 /** A job that the pool (workerPool.ts) sends to a worker. */
 export interface JobMessage<Job> {
   readonly job: Job;
@@ -9,7 +7,7 @@ export interface JobMessage<Job> {
    */
   readonly answersSeen: number;
   /** Time that the job may take before it is given up, to be begun anew elsewhere; absent where it may take its whole time. */
-  readonly slice?: SliceLimits | undefined;
+  readonly sliceMs?: number | undefined;
 }
 
 /**

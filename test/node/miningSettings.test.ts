@@ -40,7 +40,7 @@ async function start(): Promise<void> {
   const started = await startNode(settingsOf(folder, options), logger);
   if (!started.ok) throw new Error(started.error.message);
   node = started.value;
-  ask = requesterAt(node.http?.port);
+  ask = requesterAt(node.endpoints.http?.port);
 }
 
 beforeAll(start);

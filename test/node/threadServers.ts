@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { startDescriptorCopier } from "../../src/node/rpcThreads/descriptorCopier.ts";
 import { createHeldMemory } from "../../src/node/rpcThreads/heldMemory.ts";
+import type { ServerSettings } from "../../src/node/rpcThreads/serverSettings.ts";
 import { openSharedListener } from "../../src/node/rpcThreads/sharedListener.ts";
-import type { ServerSettings } from "../../src/node/rpcThreads/threadData.ts";
 import { openThreadServers } from "../../src/node/rpcThreads/threadServers.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { type Clock, systemClock } from "../../src/primitives/clock.ts";

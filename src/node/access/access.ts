@@ -1,5 +1,12 @@
-import type { AuthenticationSettings, Settings } from "../../config/settings.ts";
+import type { OfferSettings, Settings } from "../../config/settings.ts";
 import type { Login } from "../../rpc/access/gate.ts";
+import {
+  forServers,
+  GUARDED_SERVERS,
+  type GuardedServerName,
+  THREAD_SERVERS,
+} from "../../rpc/server/serverTable.ts";
+import { mapServers, type ServerSettings } from "../rpcThreads/serverSettings.ts";
 import { createLogin } from "./logins.ts";
 import { createPasswordChecker } from "./passwords.ts";
 import { createTokenIssuer, type TokenIssuer } from "./tokenIssuer.ts";
@@ -15,51 +22,43 @@ import { createWrongLogins } from "./wrongLogins.ts";
  */
 export interface Access {
   /** The log-in of a server; undefined where nobody can log in. */
-  readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
+  readonly logins: Readonly<Record<GuardedServerName, Login | undefined>>;
   /** Public keys of the tokens that this node issues, for threads. */
   readonly issuedKeys: IssuedKeys;
   close(): Promise<void>;
 }
 
 /** PEM; undefined where others issue the tokens. */
-export interface IssuedKeys {
-  readonly http?: string | undefined;
-  readonly webSocket?: string | undefined;
-}
+export type IssuedKeys = { readonly [Name in GuardedServerName]?: string | undefined };
 
-type Servers = Pick<Settings, "http" | "webSocket">;
+type Servers = Pick<Settings, GuardedServerName>;
 
 /** `current` are the settings of now; which servers have users does not change. `nowMs` is the wall clock. */
 export async function openAccess(current: () => Servers, nowMs: () => number): Promise<Access> {
-  const { http, webSocket } = current();
   const passwords = createPasswordChecker();
   const wrongLogins = createWrongLogins(() => performance.now());
-  const issuerFor = (authentication: AuthenticationSettings | undefined): Promise<TokenIssuer> | undefined =>
-    authentication?.users === undefined ? undefined : createTokenIssuer(nowMs);
-  const issuers = {
-    http: await issuerFor(http?.authentication),
-    webSocket: await issuerFor(webSocket?.authentication),
-  };
-  const loginOf = (server: keyof Servers): Login | undefined => {
-    const issuer = issuers[server];
+  const configured = current();
+  const issuers = new Map<GuardedServerName, TokenIssuer>();
+  for (const name of GUARDED_SERVERS)
+    if (configured[name]?.authentication?.users !== undefined)
+      issuers.set(name, await createTokenIssuer(nowMs));
+  const loginOf = (server: GuardedServerName): Login | undefined => {
+    const issuer = issuers.get(server);
     const users = () => current()[server]?.authentication?.users ?? [];
     return issuer && createLogin({ users, issuer, passwords, wrongLogins });
   };
   return {
-    logins: { http: loginOf("http"), webSocket: loginOf("webSocket") },
-    issuedKeys: { http: issuers.http?.publicKey, webSocket: issuers.webSocket?.publicKey },
+    logins: forServers(GUARDED_SERVERS, loginOf),
+    issuedKeys: forServers(GUARDED_SERVERS, (name) => issuers.get(name)?.publicKey),
     close: () => passwords.close(),
   };
 }
 
-/** Settings for a thread, which needs no password hashes. */
-export function withoutUsers<Server extends Servers>(servers: Server): Server {
-  return { ...servers, http: strip(servers.http), webSocket: strip(servers.webSocket) };
-}
-
-function strip<S extends { readonly authentication: AuthenticationSettings | undefined }>(
-  server: S | undefined,
-): S | undefined {
-  if (server?.authentication?.users === undefined) return server;
-  return { ...server, authentication: { ...server.authentication, users: [] } };
+/** Settings for threads, which need no password hashes. */
+export function withoutUsers(servers: ServerSettings): ServerSettings {
+  return mapServers(servers, THREAD_SERVERS, (server) => {
+    const { authentication } = server as Partial<OfferSettings>;
+    if (authentication?.users === undefined) return server;
+    return { ...server, authentication: { ...authentication, users: [] } };
+  });
 }

@@ -2,11 +2,12 @@ import { X509Certificate } from "node:crypto";
 import { PassThrough } from "node:stream";
 import { createSecureContext, TLSSocket } from "node:tls";
 import type { Settings } from "../../config/settings.ts";
+import { GUARDED_SERVERS, type GuardedServerName, SERVERS } from "../../rpc/server/serverTable.ts";
 import { secureContextOptions, type TlsRules } from "../../rpc/server/tls/tlsRules.ts";
 
 /** A certificate that a server shows, or one of an authority of its clients. */
 export interface ServerCertificate {
-  readonly server: "rpc-http" | "rpc-ws";
+  readonly server: (typeof SERVERS)[GuardedServerName]["option"];
   readonly role: "server" | "authority";
   readonly subject: string;
   /** SHA-256. */
@@ -17,11 +18,8 @@ export interface ServerCertificate {
 }
 
 /** Certificates of all servers with TLS; of authorities only the one that expires first. */
-export function serverCertificates({
-  http,
-  webSocket,
-}: Pick<Settings, "http" | "webSocket">): readonly ServerCertificate[] {
-  return [...certificatesOf("rpc-http", http?.tls), ...certificatesOf("rpc-ws", webSocket?.tls)];
+export function serverCertificates(servers: Pick<Settings, GuardedServerName>): readonly ServerCertificate[] {
+  return GUARDED_SERVERS.flatMap((name) => certificatesOf(SERVERS[name].option, servers[name]?.tls));
 }
 
 /** Remembers certificates by their rules, which are replaced when the files change: the metrics ask again and again. */

@@ -9,6 +9,7 @@ import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { RpcPorts } from "../../rpc/ports.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
+import { nameOptions } from "../../rpc/server/serverTable.ts";
 import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
@@ -16,7 +17,6 @@ import type { TxPool } from "../../txpool/txPool.ts";
 import type { CallerAccess } from "../callerAccess.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
-import { nameOption } from "../rpcServers.ts";
 import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
@@ -83,7 +83,7 @@ export async function openMetering(
   const opened = await openMetricsServer(server, { metrics, logger: parts.logger, current });
   if (!opened.ok) {
     stopMeasuring();
-    return nameOption(opened, "--metrics");
+    return nameOptions(opened, "metrics");
   }
   const { host, port } = opened.value;
   return ok({

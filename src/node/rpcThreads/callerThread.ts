@@ -39,7 +39,8 @@ import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import { Channel, type Handlers } from "../../workers/channel/channel.ts";
 import { localPorts } from "./localPorts.ts";
-import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
+import type { ServerSettings } from "./serverSettings.ts";
+import type { OpenMessage, RpcThreadData } from "./threadData.ts";
 import { openThreadServers } from "./threadServers.ts";
 
 /** What answers the callers of one thread, once it is open. */
@@ -52,7 +53,7 @@ export interface CallerThread {
  * main thread for the rest. Resolves when it listens, or has reported why it does not.
  */
 export async function openCallerThread(
-  { data, http, webSocket, explorer }: OpenMessage,
+  { data, sockets }: OpenMessage,
   port: MessagePort,
 ): Promise<CallerThread> {
   const place = { memory: data.held.credits, thread: data.index };
@@ -90,24 +91,20 @@ export async function openCallerThread(
   const main = createMainThread(channel, hostCreditOf(data, "requests", "requestBytes"));
   const backendWith = backendsOf(data, { view, main, accounts });
   const methods = threadMethods(METHODS, { main, view });
-  const servers = await openThreadServers(
-    data,
-    { http, webSocket, explorer },
-    {
-      methods,
-      backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),
-      view,
-      main,
-      reader,
-      callerTime: new CallerTime(),
-      handshakeTime: createHandshakeTime(durationClock),
-      metrics,
-      feed,
-      totals,
-      onLost,
-      logger: logger.child("rpc"),
-    },
-  );
+  const servers = await openThreadServers(data, sockets, {
+    methods,
+    backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),
+    view,
+    main,
+    reader,
+    callerTime: new CallerTime(),
+    handshakeTime: createHandshakeTime(durationClock),
+    metrics,
+    feed,
+    totals,
+    onLost,
+    logger: logger.child("rpc"),
+  });
   channel.send("opened", servers.failure);
   // The first answer does not wait for it: meanwhile calls run on the threads for them.
   void loadInterpreter();

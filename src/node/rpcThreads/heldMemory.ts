@@ -1,3 +1,4 @@
+import { forServers, THREAD_SERVERS, type ThreadServerName } from "../../rpc/server/serverTable.ts";
 import { createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { createTotalsMemory, type TotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import { MESSAGES } from "../../rpc/threads/messages.ts";
@@ -8,10 +9,7 @@ import { type CreditMemory, createCreditMemory } from "../../workers/channel/cre
  * messages that wait to be read, criteria of subscriptions, requests that wait for the main thread, their bytes, transactions
  * on which the pool has not decided, their bytes, and the rest.
  */
-export interface HeldMemory {
-  readonly http: HostMemory;
-  readonly webSocket: HostMemory;
-  readonly explorer: HostMemory;
+export interface HeldMemory extends Readonly<Record<ThreadServerName, HostMemory>> {
   readonly pages: HostMemory;
   readonly reading: HostMemory;
   readonly criteria: HostMemory;
@@ -26,9 +24,7 @@ export interface HeldMemory {
 
 export function createHeldMemory(threads: number): HeldMemory {
   return {
-    http: createHostMemory(threads),
-    webSocket: createHostMemory(threads),
-    explorer: createHostMemory(threads),
+    ...forServers(THREAD_SERVERS, () => createHostMemory(threads)),
     pages: createHostMemory(threads),
     reading: createHostMemory(threads),
     criteria: createHostMemory(threads),

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Settings } from "../../config/settings.ts";
+import { CALLER_SERVERS, type CallerServerName } from "../../rpc/server/serverTable.ts";
 import type { PostedFromThread } from "../../rpc/threads/messages.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../workers/supervisedThread.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
@@ -39,13 +40,11 @@ const MEMORY = { heapMb: 512, youngMb: 48 };
  * Starts the first of the threads that the settings want; undefined when nobody is answered. Others start when it answers, since
  * they would take the cores that it needs.
  */
-export function loadRpcThreads({
-  http,
-  webSocket,
-  rpc,
-}: Pick<Settings, "http" | "webSocket" | "rpc">): LoadingThreads | undefined {
-  const { threads: count = threadsByCores() } = rpc;
-  if (http === undefined && webSocket === undefined) return undefined;
+export function loadRpcThreads(
+  settings: Pick<Settings, CallerServerName | "rpc">,
+): LoadingThreads | undefined {
+  const { threads: count = threadsByCores() } = settings.rpc;
+  if (CALLER_SERVERS.every((name) => settings[name] === undefined)) return undefined;
   const loading = threadsToLoad(count);
   loading.threads[0]?.supervised.start();
   return loading;

@@ -1,3 +1,4 @@
+import { THREAD_SERVERS } from "../../rpc/server/serverTable.ts";
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
 import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
 import { EventSource } from "../../rpc/threads/mainSide/eventSource.ts";
@@ -15,7 +16,8 @@ import { Channel, type Handlers } from "../../workers/channel/channel.ts";
 import { forgetCredits } from "../../workers/channel/credit.ts";
 import type { SupervisedThread } from "../../workers/supervisedThread.ts";
 import type { LoadingThread } from "./loadingThreads.ts";
-import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
+import type { ServerSettings } from "./serverSettings.ts";
+import type { OpenMessage, RpcThreadData } from "./threadData.ts";
 import type { ThreadParts } from "./threadParts.ts";
 
 /** The main thread's side of a thread, from its start to its end. */
@@ -116,22 +118,17 @@ export class RpcThread {
   private async open(): Promise<void> {
     if (this.isClosing || this.begun === undefined) return;
     this.thread.setBusy(true);
-    const { http, webSocket, explorer } = this.begun.parts.listeners;
+    const { listeners } = this.begun.parts;
     const { index } = this.begun.data;
     const { ends } = this;
-    const sockets = await Promise.all(
-      [http, webSocket, explorer].map((listener) => listener?.descriptor(index)),
+    const given = THREAD_SERVERS.map(
+      async (name) => [name, await listeners[name]?.descriptor(index)] as const,
     );
+    const sockets = Object.fromEntries(await Promise.all(given));
     if (this.ends !== ends) return;
     const { data, parts } = this.begun;
     this.hosts = this.newHosts(data, parts);
-    const opened: OpenMessage = {
-      kind: "open",
-      data,
-      http: sockets[0],
-      webSocket: sockets[1],
-      explorer: sockets[2],
-    };
+    const opened: OpenMessage = { kind: "open", data, sockets };
     this.thread.post(opened);
   }
 

@@ -1,8 +1,8 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import type { Settings } from "../../config/settings.ts";
-import { type Err, ok, type Result } from "../../primitives/result.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
+import { nameOptions, THREAD_SERVERS, type ThreadServerName } from "../../rpc/server/serverTable.ts";
 import { allOfHosts, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
 import { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
@@ -13,8 +13,9 @@ import type { DescriptorCopier } from "./descriptorCopier.ts";
 import { createHeldMemory } from "./heldMemory.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
 import { RpcThread } from "./rpcThread.ts";
+import type { ServerSettings } from "./serverSettings.ts";
 import { openSharedListener, type SharedListener } from "./sharedListener.ts";
-import type { RpcThreadData, ServerName, ServerSettings } from "./threadData.ts";
+import type { RpcThreadData } from "./threadData.ts";
 import { createThreadLines } from "./threadLines.ts";
 import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
@@ -24,9 +25,7 @@ export interface RpcThreadsSettings {
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
   readonly viewLimits: RpcThreadData["viewLimits"];
-  readonly http: Settings["http"];
-  readonly webSocket: Settings["webSocket"];
-  readonly explorer: Settings["explorer"];
+  readonly servers: ServerSettings;
   readonly answers: RpcSettings;
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
@@ -34,7 +33,7 @@ export interface RpcThreadsSettings {
 
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
 export interface RpcThreads {
-  readonly servers: { readonly [Name in ServerName]?: OpenPort };
+  readonly servers: { readonly [Name in ThreadServerName]?: OpenPort };
   /**
    * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
    * wait. Resolves when the first one does.
@@ -52,11 +51,6 @@ export interface RpcThreads {
 /** A port of all threads; they close it together. */
 type OpenPort = RpcServer;
 
-/** Why a port cannot be had, and the beginning of the names of the options for it. */
-export interface RpcThreadsError extends Err<ServerErrorCode> {
-  readonly option: "--rpc-http" | "--rpc-ws" | "--explorer";
-}
-
 /**
  * All threads but the first begin when callers have a second connection, or after so long: one thread serves one connection, and
  * to start each takes more than half of what the start of the node itself takes.
@@ -64,33 +58,28 @@ export interface RpcThreadsError extends Err<ServerErrorCode> {
 const OTHERS_AFTER_MS = 5000;
 const SOUGHT_CHECK_MS = 50;
 
-const SERVER_NAMES: readonly ServerName[] = ["http", "webSocket", "explorer"];
-
 /** Takes the ports. */
 export async function openRpcThreads(
   settings: RpcThreadsSettings,
   parts: RpcThreadsParts,
   { threads, startCopier }: LoadingThreads,
-): Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError> {
+): Promise<Result<RpcThreads, ServerErrorCode>> {
   const copier = startCopier();
-  const listeners = await openListeners(settings, threads.length, copier);
+  const listeners = await openListeners(settings.servers, threads.length, copier);
   copier.close();
   return listeners.ok ? ok(new Threads(settings, parts, threads, listeners.value)) : listeners;
 }
 
 async function openListeners(
-  { http, webSocket, explorer }: RpcThreadsSettings,
+  servers: ServerSettings,
   threads: number,
   copier: DescriptorCopier,
-): Promise<Result<Listeners, never> | RpcThreadsError> {
+): Promise<Result<Listeners, ServerErrorCode>> {
   // A single thread shares its connections with nobody.
   const counts = { threads, spares: threads > 1 ? spareDescriptors(hostLimits()) : 0 };
   const opened: Listeners = {};
-  for (const [name, option, server] of [
-    ["http", "--rpc-http", http],
-    ["webSocket", "--rpc-ws", webSocket],
-    ["explorer", "--explorer", explorer],
-  ] as const) {
+  for (const name of THREAD_SERVERS) {
+    const { [name]: server } = servers;
     if (server === undefined) continue;
     const { host } = server;
     const take = (port: number): Promise<Result<void, ServerErrorCode>> =>
@@ -102,12 +91,12 @@ async function openListeners(
         port,
       );
     const wanted = await take(server.port);
-    const isOtherFine =
-      !wanted.ok && wanted.error.code === "addressInUse" && explorer?.isAnyPortFine === true;
+    const isAnyPortFine = "isAnyPortFine" in server && server.isAnyPortFine;
+    const isOtherFine = isAnyPortFine && !wanted.ok && wanted.error.code === "addressInUse";
     const listened = isOtherFine ? await take(0) : wanted;
     if (listened.ok) continue;
-    opened.http?.close();
-    return { ...listened, option };
+    for (const listener of Object.values(opened)) listener.close();
+    return nameOptions(listened, name);
   }
   return ok(opened);
 }
@@ -135,13 +124,15 @@ class Threads implements RpcThreads {
     this.threads = threads.map((thread) => new RpcThread(thread));
     const count = threads.length;
     const held = createHeldMemory(count);
-    this.isSought = () => SERVER_NAMES.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;
+    this.isSought = () => THREAD_SERVERS.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;
     const close = (): Promise<void> => this.close();
-    const opened = (name: ServerName): OpenPort | undefined => {
+    const opened = (name: ThreadServerName): readonly [string, OpenPort][] => {
       const { [name]: listener } = listeners;
-      return listener && portOf(settings[name]?.host ?? "", listener, held[name], close);
+      const { [name]: server } = settings.servers;
+      if (listener === undefined || server === undefined) return [];
+      return [[name, portOf(server.host, listener, held[name], close)]];
     };
-    this.servers = Object.fromEntries(SERVER_NAMES.map((name) => [name, opened(name)]));
+    this.servers = Object.fromEntries(THREAD_SERVERS.flatMap(opened));
     const floors = openSharedFloors();
     floors.write(parts.pool.blockFloors);
     parts.pool.onFloorsChanged(floors.write);
@@ -188,9 +179,9 @@ class Threads implements RpcThreads {
     await Promise.all(this.threads.map((thread) => thread.flushCounts()));
   }
 
-  changeAccess({ http, webSocket, explorer }: ServerSettings): void {
-    this.access = { http, webSocket, explorer };
-    for (const thread of this.threads) thread.changeAccess(this.access);
+  changeAccess(servers: ServerSettings): void {
+    this.access = servers;
+    for (const thread of this.threads) thread.changeAccess(servers);
   }
 
   warmUp(calls: number): void {
@@ -207,7 +198,7 @@ class Threads implements RpcThreads {
     clearTimeout(this.waiting);
     for (const stop of this.stops) stop();
     await Promise.all(this.threads.map((thread) => thread.close()));
-    for (const name of SERVER_NAMES) this.listeners[name]?.close();
+    for (const name of THREAD_SERVERS) this.listeners[name]?.close();
   }
 }
 
@@ -228,18 +219,7 @@ function portOf(
 }
 
 function dataOf(
-  {
-    databasePath,
-    accountIndex,
-    spec,
-    gasCap,
-    viewLimits,
-    http,
-    webSocket,
-    explorer,
-    answers,
-    issuedKeys,
-  }: RpcThreadsSettings,
+  { databasePath, accountIndex, spec, gasCap, viewLimits, servers, answers, issuedKeys }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
   own: Pick<RpcThreadData, "index" | "held" | "floors" | "interests" | "subscriptions">,
 ): RpcThreadData {
@@ -248,7 +228,7 @@ function dataOf(
     accountIndex,
     gasCap,
     viewLimits,
-    servers: { http, webSocket, explorer },
+    servers,
     shownHead,
     // The price floors become values here: those of the shared memory take their place.
     settings: { ...answers, gasPrice: { ...answers.gasPrice } },

@@ -1,14 +1,11 @@
 import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
+import type { ThreadServerName } from "../../rpc/server/serverTable.ts";
 import type { PostedToThread } from "../../rpc/threads/messages.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import type { HeldMemory } from "./heldMemory.ts";
-
-/** The servers of threads. The explorer is on a thread of its own, and its visitors keep nobody else waiting. */
-export type ServerSettings = Pick<Settings, "http" | "webSocket" | "explorer">;
-export type ServerName = keyof ServerSettings;
+import type { ServerSettings } from "./serverSettings.ts";
 
 /** What a thread that answers callers works with, known once the node is open. */
 export interface RpcThreadData {
@@ -41,13 +38,14 @@ export interface RpcThreadData {
   readonly issuedKeys: IssuedKeys;
 }
 
+/** Descriptors of sockets that listen already. */
+export type Sockets = { readonly [Name in ThreadServerName]?: number | undefined };
+
 /** The first message to a thread, whenever it starts: its data, and sockets that listen already. */
 export interface OpenMessage {
   readonly kind: "open";
   readonly data: RpcThreadData;
-  readonly http: number | undefined;
-  readonly webSocket: number | undefined;
-  readonly explorer: number | undefined;
+  readonly sockets: Sockets;
 }
 
 /** What a thread is sent. */

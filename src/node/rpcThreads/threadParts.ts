@@ -7,6 +7,7 @@ import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { CallAnswerer } from "../../rpc/dispatcher.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
+import type { ThreadServerName } from "../../rpc/server/serverTable.ts";
 import type { Interests } from "../../rpc/threads/interests.ts";
 import type { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
@@ -15,7 +16,6 @@ import type { AdmissionQueue } from "../../txpool/admissionQueue.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
-import type { ServerName } from "./threadData.ts";
 
 /** What threads for callers need of the main thread. */
 export interface RpcThreadsParts {
@@ -45,7 +45,7 @@ export interface RpcThreadsParts {
 }
 
 /** The ports that are open. */
-export type Listeners = { [Name in ServerName]?: SharedListener };
+export type Listeners = { [Name in ThreadServerName]?: SharedListener };
 
 /** What all threads share. */
 export interface ThreadParts extends RpcThreadsParts {

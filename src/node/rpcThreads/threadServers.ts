@@ -1,5 +1,5 @@
 import type { Logger } from "../../observability/logger.ts";
-import { expectDefined } from "../../primitives/assert.ts";
+import { assertNever, expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { Login } from "../../rpc/access/gate.ts";
@@ -13,6 +13,12 @@ import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
+import {
+  type CallerServerName,
+  type GuardedServerName,
+  THREAD_SERVERS,
+  type ThreadServerName,
+} from "../../rpc/server/serverTable.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
 import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
@@ -22,7 +28,8 @@ import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
 import type { MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
 import { serverGate } from "../access/serverGate.ts";
 import { offered } from "../callerAccess.ts";
-import type { OpenMessage, RpcThreadData, ServerName, ServerSettings } from "./threadData.ts";
+import type { ServerSettings } from "./serverSettings.ts";
+import type { RpcThreadData, Sockets } from "./threadData.ts";
 
 export interface ThreadServerParts {
   readonly methods: readonly RpcMethod[];
@@ -59,19 +66,18 @@ export type ThreadServerData = Pick<
 /** Opens the servers on sockets that listen already. */
 export async function openThreadServers(
   data: ThreadServerData,
-  sockets: Pick<OpenMessage, ServerName>,
+  sockets: Sockets,
   parts: ThreadServerParts,
 ): Promise<ThreadServers> {
   let access = data.servers;
-  const { http, webSocket, explorer } = sockets;
-  const opened = [
-    http === undefined ? undefined : await openHttp(data, http, () => access.http, parts),
-    webSocket === undefined ? undefined : await openWebSocket(data, webSocket, () => access.webSocket, parts),
-    explorer === undefined ? undefined : await openExplorer(data, explorer, () => access.explorer, parts),
-  ];
-  const open = opened.flatMap((server) => (server?.ok === true ? [server.value] : []));
+  const opened: Result<RpcServer, ServerErrorCode>[] = [];
+  for (const name of THREAD_SERVERS) {
+    const { [name]: socket } = sockets;
+    if (socket !== undefined) opened.push(await openServer(name, socket, data, () => access, parts));
+  }
+  const open = opened.flatMap((server) => (server.ok ? [server.value] : []));
   return {
-    failure: opened.flatMap((server) => (server?.ok === false ? [server.error.message] : []))[0],
+    failure: opened.flatMap((server) => (server.ok ? [] : [server.error.message]))[0],
     changeAccess(replaced) {
       access = replaced;
     },
@@ -80,6 +86,25 @@ export async function openThreadServers(
       parts.reader.close();
     },
   };
+}
+
+function openServer(
+  name: ThreadServerName,
+  socket: number,
+  data: ThreadServerData,
+  access: () => ServerSettings,
+  parts: ThreadServerParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  switch (name) {
+    case "http":
+      return openHttp(data, socket, () => access().http, parts);
+    case "webSocket":
+      return openWebSocket(data, socket, () => access().webSocket, parts);
+    case "explorer":
+      return openExplorer(data, socket, () => access().explorer, parts);
+    default:
+      return assertNever(name);
+  }
 }
 
 async function openHttp(
@@ -182,7 +207,7 @@ function subscriptionsOf(
 }
 
 function listening(
-  server: "http" | "webSocket",
+  server: CallerServerName,
   descriptor: number,
   main: Pick<MainThread, "ask">,
 ): ListeningSocket {
@@ -197,7 +222,7 @@ function listening(
 
 /** Log-ins are checked on the main thread's behalf, where the keys are. */
 function gateParts(
-  server: "http" | "webSocket",
+  server: GuardedServerName,
   { servers, issuedKeys }: ThreadServerData,
   { main, logger, metrics }: ThreadServerParts,
 ): Parameters<typeof serverGate>[2] {

@@ -9,6 +9,7 @@ import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/gate.ts";
 import type { Json } from "../method.ts";
 import type { Objections } from "../server/health.ts";
+import type { CallerServerName, GuardedServerName } from "../server/serverTable.ts";
 
 /** Who asks, as the main thread needs it for its queues (Requester). */
 export interface RemoteCaller {
@@ -37,10 +38,10 @@ export type ThreadRequest =
       readonly caller: RemoteCaller;
     }
   /** Another descriptor of a listening socket (server/acceptBalance.ts). */
-  | { readonly kind: "descriptor"; readonly server: "http" | "webSocket" }
+  | { readonly kind: "descriptor"; readonly server: CallerServerName }
   | { readonly kind: "readiness"; readonly query: string }
   | { readonly kind: "gift"; readonly gift: GiftRequest }
-  | { readonly kind: "login"; readonly server: "http" | "webSocket"; readonly attempt: LoginAttempt };
+  | { readonly kind: "login"; readonly server: GuardedServerName; readonly attempt: LoginAttempt };
 
 /** A method's answer as it crosses threads. */
 export type RemoteAnswer =

@@ -11,6 +11,7 @@ import type { Login } from "../../access/gate.ts";
 import type { CallAnswerer } from "../../dispatcher.ts";
 import type { Caller } from "../../endpoint.ts";
 import type { Objections } from "../../server/health.ts";
+import type { CallerServerName, GuardedServerName } from "../../server/serverTable.ts";
 import { estimateSize } from "../estimateSize.ts";
 import type { MainChannel } from "../messages.ts";
 import type { AnswerOf, RemoteAnswer, RemoteCaller, ThreadRequest } from "../protocol.ts";
@@ -26,10 +27,10 @@ export interface RequestHostParts {
   readonly findLogs: FindLogs;
   readiness(query: URLSearchParams): Objections;
   /** Another descriptor of a listening socket. */
-  descriptor(server: "http" | "webSocket"): number | undefined;
+  descriptor(server: CallerServerName): number | undefined;
   /** Gives the network's coin away; absent where the faucet is off. */
   readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
-  readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
+  readonly logins: Readonly<Record<GuardedServerName, Login | undefined>>;
   readonly logger: Logger;
 }
 

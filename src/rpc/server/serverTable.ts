@@ -1,0 +1,87 @@
+import { type Err, err } from "../../primitives/result.ts";
+import type { ServerErrorCode } from "./server.ts";
+
+/**
+ * The ports of a node, in the order in which they open. What else a new one needs, the compiler asks for by its name
+ * (docs/checklists/add-a-port.md).
+ *
+ *   option     begins the names of its options
+ *   scheme     of its URL
+ *   file       its name in the file of ports (options.md#files-in-the-data-folder)
+ *   service    its name in net_services; undefined for one that Besu does not list
+ *   threads    who answers: threads for callers; the explorer's, whose visitors keep no caller waiting; or the main thread
+ *   isGuarded  whether it may have tokens, users and TLS
+ */
+export const SERVERS = {
+  http: {
+    option: "rpc-http",
+    scheme: "http",
+    file: "json-rpc",
+    service: "jsonrpc",
+    threads: "callers",
+    isGuarded: true,
+  },
+  webSocket: {
+    option: "rpc-ws",
+    scheme: "ws",
+    file: "ws-rpc",
+    service: "ws",
+    threads: "callers",
+    isGuarded: true,
+  },
+  explorer: {
+    option: "explorer",
+    scheme: "http",
+    file: "explorer",
+    service: undefined,
+    threads: "visitors",
+    isGuarded: false,
+  },
+  metrics: {
+    option: "metrics",
+    scheme: "http",
+    file: "metrics",
+    service: "metrics",
+    threads: "none",
+    isGuarded: false,
+  },
+} as const;
+
+export type ServerName = keyof typeof SERVERS;
+type NameWith<Trait> = {
+  [Name in ServerName]: (typeof SERVERS)[Name] extends Trait ? Name : never;
+}[ServerName];
+export type CallerServerName = NameWith<{ readonly threads: "callers" }>;
+export type VisitorServerName = NameWith<{ readonly threads: "visitors" }>;
+export type ThreadServerName = CallerServerName | VisitorServerName;
+export type GuardedServerName = NameWith<{ readonly isGuarded: true }>;
+
+export const SERVER_NAMES = Object.keys(SERVERS) as readonly ServerName[];
+export const CALLER_SERVERS = SERVER_NAMES.filter(
+  (name): name is CallerServerName => SERVERS[name].threads === "callers",
+);
+export const VISITOR_SERVERS = SERVER_NAMES.filter(
+  (name): name is VisitorServerName => SERVERS[name].threads === "visitors",
+);
+export const THREAD_SERVERS: readonly ThreadServerName[] = [...CALLER_SERVERS, ...VISITOR_SERVERS];
+export const GUARDED_SERVERS = SERVER_NAMES.filter(
+  (name): name is GuardedServerName => SERVERS[name].isGuarded,
+);
+
+/** One value for each of the named servers. */
+export function forServers<Name extends ServerName, Made>(
+  names: readonly Name[],
+  make: (name: Name) => Made,
+): Readonly<Record<Name, Made>> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Made>;
+}
+
+/** Adds the options that the operator can change. */
+export function nameOptions({ error }: Err<ServerErrorCode>, name: ServerName): Err<ServerErrorCode> {
+  const { option } = SERVERS[name];
+  const remedy =
+    error.code === "addressInUse"
+      ? `Choose another port with --${option}-port.`
+      : `Choose another address with --${option}-host and --${option}-port.`;
+  return err({ ...error, message: `${error.message}. ${remedy}` });
+}
