@@ -1,4 +1,5 @@
 import type { Settings } from "../config/settings.ts";
+import { judgeLostEnd, readVotesOf } from "../consensus/fetchableEnd.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { RemoteSigner } from "../consensus/ports.ts";
 import type { RootLogger } from "../observability/logger.ts";
@@ -16,7 +17,6 @@ import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
 import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
-import { judgeLostEnd, readVotesOf } from "./fetchableEnd.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";

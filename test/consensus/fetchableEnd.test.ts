@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { judgeLostEnd, readVotesOf } from "../../src/consensus/fetchableEnd.ts";
 import { encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
-import { judgeLostEnd, readVotesOf } from "../../src/node/fetchableEnd.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
