@@ -3,6 +3,7 @@ import { type AccountIndex, openAccountIndex } from "../accounts/accountIndex.ts
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
+import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import { openShownHead, type ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
@@ -16,12 +17,12 @@ import { fail, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
+import { type OpenPool, openPool } from "../txpool/openPool.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
-import { type OpenPool, openPool } from "./openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
@@ -96,9 +97,10 @@ export async function openChainAndPool(
   });
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
-  const pool = openPool(settings, {
+  const poolSettings = { limits: settings.pool, file: settings.poolFile };
+  const pool = openPool(poolSettings, {
     chain,
-    state: stores.world.head,
+    view: createNextBlockView(settings.chainSpec, chain, stores.world.head, clock),
     recoverSenders,
     ...(accounts !== undefined && { isSenderPermitted }),
     clock,

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { openPool } from "../../src/node/openPool.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+import { openPool } from "../../src/txpool/openPool.ts";
 import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -14,10 +15,10 @@ const MINUTE_MS = 60_000;
 async function opened(clock: HandClock, retentionMs: number) {
   const { chain, spec, world } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), clock });
   return openPool(
-    { chainSpec: spec, pool: { ...DEFAULT_TX_POOL_LIMITS, retentionMs }, poolFile: undefined },
+    { limits: { ...DEFAULT_TX_POOL_LIMITS, retentionMs }, file: undefined },
     {
       chain,
-      state: world.head,
+      view: createNextBlockView(spec, chain, world.head, clock),
       recoverSenders: (all) => Promise.resolve(all.map((each) => withRecoveredSender(each)?.sender)),
       clock,
       logger: silentLogger,
