@@ -47,7 +47,7 @@ export async function openAccountIndex(
     database = await openUsable(path, cacheBytes);
   } catch (error) {
     if (!(error instanceof DamagedData)) throw error;
-    parts.logger.warn({ path, error }, "the explorer's index cannot be used and is built again");
+    parts.logger.warn({ path, error }, "the explorer's index cannot be used and is being rebuilt");
     rmSync(path, { recursive: true, force: true });
     database = await openUsable(path, cacheBytes);
   }
@@ -161,13 +161,13 @@ export class AccountIndex {
       this.hasToldCut = true;
       logger.warn(
         { block: cutBlock },
-        "a block is too heavy for the explorer's index, which leaves out a part of its calls or transfers; not told again",
+        "a block is too large for the explorer's index, which leaves out some of its calls or transfers; further ones are not logged",
       );
     }
     if (damage !== undefined && !this.hasToldDamage) {
       this.hasToldDamage = true;
       const { indexPath: path } = this.settings;
-      logger.warn({ path, message: damage }, "the explorer's index is damaged and is built again");
+      logger.warn({ path, message: damage }, "the explorer's index is damaged and is being rebuilt");
     }
   }
 
@@ -194,7 +194,7 @@ export class AccountIndex {
     const { clock, logger } = this.parts;
     const { indexPath: path } = this.settings;
     if (DAMAGE.includes(error.name)) {
-      logger.error({ error, path }, "the explorer's index is not continued, because data is damaged");
+      logger.error({ error, path }, "the explorer's index has stopped, because data is damaged");
       return;
     }
     const facts = { error, path, retryMs: this.retryMs };
@@ -206,7 +206,7 @@ export class AccountIndex {
   }
 }
 
-const CANNOT_BE_BUILT = "the explorer's index cannot be built now and is tried again";
+const CANNOT_BE_BUILT = "the explorer's index cannot be built now; retrying";
 /** Names of errors that a new thread would hit again; only the name of the class crosses threads. */
 const DAMAGE = ["DamagedData", "UnusableIndex"];
 export const INDEX_CACHE_BYTES = 8 * 1024 * 1024;

@@ -92,7 +92,7 @@ export function readStatus(database: Pick<DatabaseReads, "get">): IndexStatus | 
   const reader = new RecordReader(valueIn(STATUS_KEY, sealed));
   const version = reader.number();
   if (version !== VERSION)
-    throw new UnusableIndex(`The index by address is of version ${version}, which is not ${VERSION}`);
+    throw new UnusableIndex(`The index by address has version ${version}, not ${VERSION}`);
   const [first, next, flags] = [reader.number(), reader.number(), reader.number()];
   return { first, next, isStale: (flags & 1) !== 0, isPruning: (flags & 2) !== 0 };
 }

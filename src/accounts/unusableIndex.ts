@@ -14,4 +14,4 @@ export class UnusableIndex extends DamagedData {
 
 /** The remedy for a damaged index: nothing in it is the only copy of anything. */
 export const REBUILD =
-  "Stop the node and delete explorer-index/ in the data folder: the node builds it again from the chain.";
+  "Stop the node and delete explorer-index/ in the data folder: the node rebuilds it from the chain.";

@@ -179,12 +179,12 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
   const slowest = Math.max(...eras.map(({ parameters }) => parameters.blockPeriodSeconds));
   if (requestTimeoutSeconds <= slowest) {
     warnings.push(
-      `config.ibft2.requesttimeoutseconds (${requestTimeoutSeconds}) leaves no time after the block period (${slowest}); twice the period or more is wise.`,
+      `config.ibft2.requesttimeoutseconds (${requestTimeoutSeconds}) leaves no time after the block period (${slowest}); use at least twice the period.`,
     );
   }
   if (eras.length > 1 && spec.forks.activations.some(({ at }) => "time" in at)) {
     warnings.push(
-      "The genesis file combines forks by time with transitions, which other nodes may apply at other blocks.",
+      "The genesis file combines forks by time with transitions, which other nodes may apply at different blocks.",
     );
   }
   return warnings;

@@ -54,14 +54,14 @@ export function ibftWarnings(root: GenesisSection, config: GenesisSection): read
     (section?.repeatedKeys() ?? []).map((key) => section?.pathOf(key) ?? key),
   );
   return [
-    ...repeated.map((path) => `${path} of the genesis file is there twice; the later one counts.`),
+    ...repeated.map((path) => `${path} of the genesis file occurs twice; the later one is used.`),
     ...misplaced.map(
       (path) =>
-        `${path} of the genesis file has no effect: transitions are read from config.transitions.ibft2 alone.`,
+        `${path} of the genesis file has no effect: transitions are only read from config.transitions.ibft2.`,
     ),
     ...unknown
       .filter((path) => !misplaced.includes(path))
-      .map((path) => `${path} of the genesis file is no setting of IBFT 2.0; it is ignored.`),
+      .map((path) => `${path} of the genesis file is not an IBFT 2.0 setting; it is ignored.`),
   ];
 }
 

@@ -55,7 +55,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
   const sharedKeys = metrics.counter({
     category: "BFT",
     name: "shared_key_reports_total",
-    help: "Times that two nodes were seen to run with one validator's key, by this node or by another one that told it",
+    help: "Observations of two nodes with one validator's key, by this node or reported to it",
   });
   const missed = metrics.counter({
     category: "BFT",

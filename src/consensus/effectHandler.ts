@@ -230,7 +230,7 @@ export class EffectHandler {
 }
 
 const DOUBLE_VOTE =
-  "a validator has signed two different blocks in one round: two nodes run with its key, or it lies. More than f such " +
+  "a validator has signed two different blocks in one round: two nodes run with its key, or it is Byzantine. More than f such " +
   "validators of 3f + 1 can fork the chain. Stop one of the two nodes, or vote the validator out";
 
 /**

@@ -84,7 +84,7 @@ export function listenFirst(
   function look(): void {
     if (isOver()) {
       hold.resume("listening");
-      if (isTold) logger?.info({}, "this node has listened whether another one runs with its key");
+      if (isTold) logger?.info({}, "this node has finished listening for another node with its key");
       return;
     }
     if (!isTold && clock.nowMs() - startedMs >= TOLD_AFTER_MS) {
@@ -106,5 +106,5 @@ const LOOK_MS = 100;
 const TOLD_AFTER_MS = 500;
 
 const TOLD =
-  "before its first vote this node listens whether another one runs with its key: until it is connected with all other " +
-  `validators, and for ${LONGEST_MS / 1000} s at most after the first of them`;
+  "before its first vote this node listens for another node with its key: until it is connected to all other " +
+  `validators, and for ${LONGEST_MS / 1000} s at most after the first one`;

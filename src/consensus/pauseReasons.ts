@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<PauseReason, string>> = {
   catchingUp: "it has to catch up with its peers first",
   lostEnd: "its database has lost its newest blocks, which it restores from its peers first",
   listening:
-    "it listens first whether another node runs with its key, until 10 s after it has met another validator at most",
+    "it first listens for another node with its key, for at most 10 s after it has connected to another validator",
   operator: "it was paused by miner_stop, until miner_start or a restart",
 };
 

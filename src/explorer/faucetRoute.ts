@@ -46,7 +46,8 @@ export function answerFaucet(server: FaucetServer, request: IncomingMessage, res
     }
     server.give({ address, remoteHost }).then(
       (answer) => respondAnswer(response, answer),
-      () => respond(response, 503, { reason: "notAccepted", message: "The faucet cannot give now." }),
+      () =>
+        respond(response, 503, { reason: "notAccepted", message: "The faucet cannot give anything now." }),
     );
   });
 }
@@ -74,7 +75,7 @@ const STATUS: Readonly<Record<Refusal, number>> = {
 
 function respondAnswer(response: ServerResponse, answer: GiftAnswer | "busy"): void {
   if (answer === "busy") {
-    respond(response, 503, { reason: "busy", message: "Too many ask at once." });
+    respond(response, 503, { reason: "busy", message: "There are too many requests at once." });
     return;
   }
   if (answer.kind === "given") {

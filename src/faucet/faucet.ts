@@ -55,7 +55,7 @@ export class Faucet {
   give(request: GiftRequest): Promise<GiftAnswer> {
     if (this.#waiting >= WAITING_LIMIT) {
       this.#parts.onAnswer("busy");
-      return Promise.resolve(refused("busy", "Too many ask at once.", 1000));
+      return Promise.resolve(refused("busy", "There are too many requests at once.", 1000));
     }
     this.#waiting++;
     return this.#turns
@@ -72,7 +72,9 @@ export class Faucet {
   }
 
   async #answerInTurn(request: GiftRequest): Promise<GiftAnswer> {
-    const answer = this.#isClosed ? refused("busy", "The node stops.") : await this.#decideSafely(request);
+    const answer = this.#isClosed
+      ? refused("busy", "The node is stopping.")
+      : await this.#decideSafely(request);
     this.#parts.onAnswer(answer.kind === "given" ? "given" : answer.reason);
     return answer;
   }
@@ -82,8 +84,8 @@ export class Faucet {
     try {
       return await this.#decide(request);
     } catch (error) {
-      this.#parts.logger.error({ error }, "the faucet could not give");
-      return refused("notAccepted", "The faucet cannot give now.");
+      this.#parts.logger.error({ error }, "the faucet could not give a gift");
+      return refused("notAccepted", "The faucet cannot give anything now.");
     }
   }
 
@@ -113,7 +115,7 @@ export class Faucet {
     const sent = await this.#parts.submit(signed);
     if (!sent.ok) {
       await record.removeNewest();
-      logger.warn({ reason: sent.error.message }, "the pool did not take a gift of the faucet");
+      logger.warn({ reason: sent.error.message }, "the pool rejected a gift of the faucet");
       return refused("notAccepted", `The gift was not accepted: ${sent.error.message}.`);
     }
     const transactionHash = toHex(sent.value);
@@ -138,16 +140,17 @@ function objectionOf(
     gifts.findLast((gift) => gift.address === address),
     addressCooldownMs,
   );
-  if (forAddress > 0) return refused("addressCooldown", "This address was given to before.", forAddress);
+  if (forAddress > 0)
+    return refused("addressCooldown", "This address has received a gift before.", forAddress);
   const forHost = leftOf(
     gifts.findLast((gift) => gift.remoteHost === remoteHost),
     hostCooldownMs,
   );
-  if (forHost > 0) return refused("hostCooldown", "Your network was given to before.", forHost);
+  if (forHost > 0) return refused("hostCooldown", "Your network has received a gift before.", forHost);
   const today = gifts.filter((gift) => gift.atMs > atMs - DAY_MS);
   const given = today.reduce((sum, gift) => sum + gift.wei, 0n);
   if (given + wei > dailyLimitWei)
-    return refused("dailyLimit", "All of today's gifts were given.", leftOf(today[0], DAY_MS));
-  if (gifts.length >= REMEMBERED_GIFTS) return refused("dailyLimit", "Too many gifts were given.");
+    return refused("dailyLimit", "Today's gifts have all been given.", leftOf(today[0], DAY_MS));
+  if (gifts.length >= REMEMBERED_GIFTS) return refused("dailyLimit", "Too many gifts have been given.");
   return undefined;
 }

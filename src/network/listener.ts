@@ -52,6 +52,6 @@ function refusal(
     isInUse ? "addressInUse" : "cannotListen",
     isInUse
       ? `Port ${port} on ${host} is in use by another program: choose another one with --p2p-port.`
-      : `Peers cannot be listened for on ${host}:${port}: ${error.message}`,
+      : `Cannot listen for peers on ${host}:${port}: ${error.message}`,
   );
 }

@@ -58,8 +58,8 @@ export class SharedKeyWarnings {
     const peerAddress = addressOfPublicKey(peer.nodeId);
     logger.error(
       { address, peer: peerAddress },
-      `TWO NODES RUN WITH THE KEY of this node (${toHex(address)}): the peer ${toHex(peerAddress)} refuses this one again and ` +
-        "again, because a node with its key is connected with it and answers (alreadyConnected). Two validators with one key " +
+      `TWO NODES RUN WITH THE KEY of this node (${toHex(address)}): the peer ${toHex(peerAddress)} keeps refusing this ` +
+        "one, because a node with its key is connected to it and answers (alreadyConnected). Two validators with one key " +
         "can split the chain: stop one of the two at once",
     );
   }
@@ -110,7 +110,7 @@ export class SharedKeyWarnings {
     this.toldOfRefusalMs = nowMs;
     this.parts.logger.info(
       { peer: addressOfPublicKey(nodeId) },
-      "a peer still holds an earlier connection of this node (alreadyConnected), and is called again",
+      "a peer still holds an earlier connection of this node (alreadyConnected), and will be redialed",
     );
   }
 

@@ -100,7 +100,7 @@ export class UnreachablePeers {
     if ([...this.tracked.values()].every(({ breaksRules }) => breaksRules))
       this.parts.logger.warn(
         { nodes: this.tracked.size },
-        "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. No peer is harmed",
+        "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. The peers are unaffected",
       );
     warnOfNode(this.parts.logger, node, { unreachableMs: nowMs - unreachableSinceMs, explanation });
   }
@@ -124,7 +124,7 @@ function warnOfNode(
   const seconds = Math.round(unreachableMs / 1000);
   logger.warn(
     { enode: `enode://${toDigits(nodeId)}@${host}:${tcpPort}`, seconds },
-    `no connection with ${host}:${tcpPort} for ${seconds} s: ${explanation}`,
+    `no connection to ${host}:${tcpPort} for ${seconds} s: ${explanation}`,
   );
 }
 
@@ -144,7 +144,7 @@ function explain({ reason, by, detail }: Disconnect, isProven: boolean): string 
   if (by === "us") return detail;
   if (/ECONNREFUSED/.test(detail)) return "nothing listens there (ECONNREFUSED)";
   if (/\bE(?!CONNRESET|PIPE)[A-Z]{3,}/.test(detail)) return `it cannot be reached (${detail})`;
-  return "something listens there, but closes the connection before it has proven its key: it may have another key than its enode URL says";
+  return "something listens there, but closes the connection before it has proven its key: its key may differ from the one in its enode URL";
 }
 
 const ALREADY_CONNECTED =

@@ -120,7 +120,7 @@ export const REMEDY = `Stop the node and run \`ibex database check\` to see all 
  * comes first. It does not help when no other node has the lost blocks: a sole validator would make others in their place.
  */
 export const FETCH_LOST_BLOCKS =
-  "delete head.log alone in the data folder, if other nodes have the lost blocks: the node verifies the blocks that it has " +
+  "delete only head.log in the data folder, if other nodes have the lost blocks: the node verifies the blocks that it has " +
   "when it starts, and fetches the others from its peers. A sole validator must not do that, since it would make other blocks in their " +
   "place. Otherwise, or if that start is refused, " +
   `${REPLACE_CHAIN}`;

@@ -58,7 +58,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       hasToldMargin = true;
       logger.warn(
         { ...facts, resumeMB },
-        `there is more room on the disk, but too little yet: ${facts.freeMB} MB free in ${path}. Blocks are made again once ` +
+        `there is more room on the disk, but still too little: ${facts.freeMB} MB free in ${path}. Blocks are made again once ` +
           `${resumeMB} MB are free, a quarter more than --min-free-disk-mb=${facts.reserveMB}`,
       );
     } else {
@@ -70,7 +70,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       if (isScarce && state === "ample")
         logger.warn(
           facts,
-          `the disk fills up: ${facts.freeMB} MB free in ${path}; below ${facts.reserveMB} MB no blocks are made`,
+          `the disk is filling up: ${facts.freeMB} MB free in ${path}; below ${facts.reserveMB} MB no blocks are made`,
         );
       state = isScarce ? "scarce" : "ample";
     }

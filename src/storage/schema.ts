@@ -85,7 +85,7 @@ function refusalOf(stored: StoredSchema): string | undefined {
   if (migration !== undefined)
     return (
       `The migration of the database from schema version ${migration.from} to ${version} is not finished. ` +
-      "Run `ibex database migrate` again: it goes on where it stopped."
+      "Run `ibex database migrate` again: it continues where it stopped."
     );
   if (version === SCHEMA_VERSION) return undefined;
   return (

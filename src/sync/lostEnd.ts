@@ -180,9 +180,9 @@ export class LostEndSearch {
 
 /** Remedies for a validator that waits for its lost blocks, the mildest first. */
 const WHAT_TO_DO =
-  "Start the other nodes, or connect this one with a node that has the block (static-nodes.json, admin_addPeer). Only if no node " +
-  "has it any more, stop this one and delete head.log in the data folder: it then goes on from the blocks that it has, keeps " +
-  "to its votes, and the validators decide what follows";
+  "Start the other nodes, or connect this one to a node that has the block (static-nodes.json, admin_addPeer). Only if no node " +
+  "has it any more, stop this one and delete head.log in the data folder: it then continues from the blocks that it has, stays " +
+  "bound by its votes, and the validators decide what follows";
 
 const OTHER_BLOCK =
   "a peer has another block, sealed by a quorum, in the place of one that this validator had committed and lost: it is not imported. " +

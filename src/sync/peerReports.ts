@@ -139,5 +139,5 @@ class LackingPeers {
 }
 
 const NOBODY_HAS =
-  "no peer has the body of the next block: all of them remove old blocks (--block-history). This node goes on once it is connected " +
-  "with one that keeps them; or make a snapshot on another node and import it here (docs/operating.md#snapshots)";
+  "no peer has the body of the next block: all of them remove old blocks (--block-history). This node continues once it is connected " +
+  "to one that keeps them; or make a snapshot on another node and import it here (docs/operating.md#snapshots)";

@@ -143,7 +143,7 @@ export class AdmissionQueue {
 
   private screened(transaction: Transaction): Readable {
     const refused = this.pool.screen(transaction, "local");
-    return refused === undefined ? transaction : poolError(refused, "local", "no place for its price").error;
+    return refused === undefined ? transaction : poolError(refused, "local", "no room at its price").error;
   }
 
   private addOne(transaction: Transaction, sender: Address | undefined): Refusal | undefined {

@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<RemovalCause, string | undefined>> = {
   evicted: "the pool is full",
   expired: "it waited longer than the retention time",
   notPermitted: "its sender is not on the account allowlist",
-  invalid: "no block can take it",
+  invalid: "no block can include it",
 };
 
 function subscribe<L>(listeners: Set<L>, listener: L): () => void {

@@ -61,7 +61,7 @@ function countBySubPool(metrics: Metrics, pool: TxPool): void {
   const added = metrics.counter({
     category,
     name: "added_total",
-    help: "Transactions taken into the pool",
+    help: "Transactions added to the pool",
     labels: ["source", "priority", "layer"],
   });
   const removed = metrics.counter({
@@ -73,7 +73,7 @@ function countBySubPool(metrics: Metrics, pool: TxPool): void {
   const rejected = metrics.counter({
     category,
     name: "rejected_total",
-    help: "Transactions that the pool did not take",
+    help: "Transactions that the pool rejected",
     labels: ["source", "priority", "reason", "layer"],
   });
   pool.onAdded((entry, subPool) => added.with(entry.origin, priorityOf(entry), LAYERS[subPool]).increment());
@@ -98,7 +98,7 @@ function countWholePool(metrics: Metrics, pool: TxPool): void {
   const added = metrics.counter({
     category,
     name: "transactions_added_total",
-    help: "Transactions taken into the pool",
+    help: "Transactions added to the pool",
     labels: ["source"],
   });
   const removed = metrics.counter({
@@ -111,7 +111,7 @@ function countWholePool(metrics: Metrics, pool: TxPool): void {
     category,
     prefix: "tx_",
     name: "rejected_total",
-    help: "Transactions that the pool did not take",
+    help: "Transactions that the pool rejected",
     labels: ["reason", "source"],
   });
   metrics.gauge({ category, name: "transactions", help: "Transactions in the pool" }, () => {

@@ -7,10 +7,10 @@ export type UnminedReason = "belowBaseFee" | "belowMinGasPrice" | "belowMinPrior
 /** The reason in words, after "no block took a local transaction for a minute, although blocks had room". */
 export const UNMINED_WORDS: Readonly<Record<UnminedReason, string>> = {
   belowBaseFee: "it offers less than the base fee",
-  belowMinGasPrice: "it offers less than --min-gas-price, which validators with the same floor ask for",
+  belowMinGasPrice: "it offers less than --min-gas-price, which validators with the same floor require",
   belowMinPriorityFee:
-    "its priority fee is less than --min-priority-fee, which validators with the same floor ask for",
-  unknown: "validators may ask for a higher price",
+    "its priority fee is less than --min-priority-fee, which validators with the same floor require",
+  unknown: "validators may require a higher price",
 };
 
 /** The first reason that applies, in the order in which a validator checks (ordering.ts). */

@@ -111,9 +111,9 @@ describe("an index by address that cannot be used", () => {
       expect(warnings()).toHaveLength(at + 1);
     }
     expect(warnings().map(({ message }) => message)).toEqual(
-      Array(2).fill("the explorer's index cannot be used and is built again"),
+      Array(2).fill("the explorer's index cannot be used and is being rebuilt"),
     );
-    expect(warnings()[0]?.["throwable"]).toMatch(/of version 7, which is not 2\. .*delete explorer-index/);
+    expect(warnings()[0]?.["throwable"]).toMatch(/has version 7, not 2\. .*delete explorer-index/);
     expect(warnings()[1]?.["throwable"]).toMatch(/entry 0x01 .* checksum\. .*delete explorer-index/);
   });
 
@@ -125,7 +125,7 @@ describe("an index by address that cannot be used", () => {
     });
     expect(await built()).toEqual(whole);
     expect(warnings()).toMatchObject([
-      { level: "WARN", message: "the explorer's index is damaged and is built again" },
+      { level: "WARN", message: "the explorer's index is damaged and is being rebuilt" },
     ]);
     expect(warnings()[0]?.["cause"]).toMatch(/does not match its checksum\. .*delete explorer-index/);
     expect(await built()).toEqual(whole);
@@ -158,7 +158,7 @@ describe("an index by address that cannot be used", () => {
     await expect.poll(() => warnings().length).toBe(1);
     expect(warnings()[0]).toMatchObject({
       level: "WARN",
-      message: "the explorer's index is damaged and is built again",
+      message: "the explorer's index is damaged and is being rebuilt",
     });
     await index.close();
     expect(await built()).toEqual(whole);
@@ -172,7 +172,7 @@ describe("an index by address that cannot be used", () => {
     await expect.poll(() => warnings().length).toBe(1);
     expect(warnings()[0]).toMatchObject({
       level: "ERROR",
-      message: "the explorer's index is not continued, because data is damaged",
+      message: "the explorer's index has stopped, because data is damaged",
     });
     expect(warnings()[0]?.["throwable"]).toMatch(/body of block 2 is missing/);
     expect(clock.nextAlarmMs).toBeUndefined();

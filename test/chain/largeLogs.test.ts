@@ -100,12 +100,11 @@ describe("the logs of our blocks", () => {
     const pool = aSupply([aLog(0, 64 * MIB), aLog(1, TRANSACTION_LOG_BYTES), aLog(2, 1)]);
     expect(await mine(chain, pool)).toBe(1);
     expect(pool.waiting.size).toBe(0);
-    const reason =
-      "its logs cost more than 8 MiB, the most that a block of this node takes of one transaction";
+    const reason = "its logs cost more than 8 MiB, the limit of one transaction in this node's blocks";
     expect(pool.dropped).toEqual([reason, reason]);
     const warnings = lines.filter(({ level }) => level === "WARN").map(({ message }) => message);
     expect(new Set(warnings)).toEqual(
-      new Set(["a transaction has more logs than a block of this node takes: dropped"]),
+      new Set(["a transaction has more logs than a block of this node may have: dropped"]),
     );
     expect(await mine(chain, pool)).toBe(0);
   });

@@ -46,7 +46,7 @@ describe("a genesis file", () => {
   it("may have a key twice, in any case: the later counts, as in Besu, and is named in a warning", () => {
     const { spec, warnings } = reading(aGenesis({ config: { chainid: 7 } }));
     expect(spec.chainId).toBe(7n);
-    expect(warnings).toEqual(["config.chainid of the genesis file is there twice; the later one counts."]);
+    expect(warnings).toEqual(["config.chainid of the genesis file occurs twice; the later one is used."]);
   });
 
   it("has digits without 0x in the base in which Besu reads them, numbers of JSON too", () => {
@@ -101,7 +101,7 @@ describe("a genesis file", () => {
     ];
     expect(warnings).toEqual([
       ...misplaced.map((path) => expect.stringContaining(`${path} of the genesis file has no effect: `)),
-      ...unknown.map((path) => `${path} of the genesis file is no setting of IBFT 2.0; it is ignored.`),
+      ...unknown.map((path) => `${path} of the genesis file is not an IBFT 2.0 setting; it is ignored.`),
     ]);
   });
 
@@ -181,7 +181,7 @@ describe("a genesis file", () => {
       eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } }],
     });
     expect(warnings).toEqual([
-      "config.ibft2.requesttimeoutseconds (1) leaves no time after the block period (1); twice the period or more is wise.",
+      "config.ibft2.requesttimeoutseconds (1) leaves no time after the block period (1); use at least twice the period.",
     ]);
   });
 
@@ -275,7 +275,7 @@ describe("a genesis file", () => {
         aGenesis({ config: { londonBlock: 0, shanghaiTime: 99, transitions: { ibft2: [{ block: 5 }] } } }),
       ).warnings,
     ).toEqual([
-      "The genesis file combines forks by time with transitions, which other nodes may apply at other blocks.",
+      "The genesis file combines forks by time with transitions, which other nodes may apply at different blocks.",
     ]);
   });
 });

@@ -463,7 +463,7 @@ describe("warnings", () => {
       ibft2: { blockperiodseconds: 5, requesttimeoutseconds: 5 },
     });
     expect(settings({ options: [genesis] }).warnings).toEqual([
-      "config.ibft2.requesttimeoutseconds (5) leaves no time after the block period (5); twice the period or more is wise.",
+      "config.ibft2.requesttimeoutseconds (5) leaves no time after the block period (5); use at least twice the period.",
     ]);
   });
 });

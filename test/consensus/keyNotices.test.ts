@@ -125,12 +125,14 @@ describe("a notice that two nodes run with one key", () => {
     expect(first.engine.status().mode).toBe("validating");
   });
 
-  it("comes from a validator that is called by both, too", async () => {
+  it("comes from a validator that is connected to by both, too", async () => {
     const { line } = aLine(A, B, C);
     await settle();
     line[1]?.engine.keyWatch.seen(A.self, PROVEN);
     const [own, , other] = line.map(toldBy);
-    expect(own).toMatchObject([{ level: "ERROR", message: expect.stringContaining("is called by both") }]);
+    expect(own).toMatchObject([
+      { level: "ERROR", message: expect.stringContaining("is connected to by both") },
+    ]);
     expect(other).toMatchObject([
       { message: expect.stringContaining(`says the validator ${toHex(B.self)}`) },
     ]);

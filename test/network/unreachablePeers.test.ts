@@ -48,12 +48,12 @@ it("warns about a node where nothing listens after 15 s, and again after ten min
   await advance(UNREACHABLE_WARNING_MS - 100);
   expect(warnings()).toEqual([]);
   await advance(200);
-  const first = `no connection with ${name} for 15 s: nothing listens there (ECONNREFUSED)`;
+  const first = `no connection to ${name} for 15 s: nothing listens there (ECONNREFUSED)`;
   expect(warnings()).toEqual([first]);
   clock.advanceBy(UNREACHABLE_REMINDER_MS - 1_000);
   expect(warnings()).toEqual([first]);
   clock.advanceBy(1_000);
-  expect(warnings()).toEqual([first, expect.stringContaining(`no connection with ${name} for 615 s: `)]);
+  expect(warnings()).toEqual([first, expect.stringContaining(`no connection to ${name} for 615 s: `)]);
 });
 
 it("warns about a node that accepts the connection and sends nothing", async () => {
@@ -71,7 +71,7 @@ it("warns about a node that accepts the connection and sends nothing", async () 
     name,
   } = await afterWaiting({ nodeId: identity(2).nodeId, host: HOST, tcpPort: port });
   await advance(UNREACHABLE_WARNING_MS + 500);
-  expect(warnings()).toEqual([`no connection with ${name} for 15 s: it does not answer`]);
+  expect(warnings()).toEqual([`no connection to ${name} for 15 s: it does not answer`]);
 });
 
 it("warns about a node that has another key than its enode URL says", async () => {
@@ -87,8 +87,8 @@ it("warns about a node that has another key than its enode URL says", async () =
   await disconnected();
   await advance(UNREACHABLE_WARNING_MS);
   expect(warnings()).toEqual([
-    `no connection with ${name} for 15 s: something listens there, but closes the connection before it has proven its key: ` +
-      "it may have another key than its enode URL says",
+    `no connection to ${name} for 15 s: something listens there, but closes the connection before it has proven its key: ` +
+      "its key may differ from the one in its enode URL",
   ]);
 });
 
@@ -111,8 +111,8 @@ it("suspects its own genesis file when it refuses all configured peers", async (
   await disconnected();
   await advance(UNREACHABLE_WARNING_MS);
   expect(warnings()).toEqual([
-    "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. No peer is harmed",
-    `no connection with ${name} for 15 s: ${detail}`,
+    "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. The peers are unaffected",
+    `no connection to ${name} for 15 s: ${detail}`,
   ]);
 });
 

@@ -62,7 +62,7 @@ async function removablePages(): Promise<readonly (readonly [Uint8Array, Uint8Ar
 }
 
 const retries = (): readonly LoggedLine[] =>
-  logger.lines.filter(({ message }) => message.includes("this is tried again"));
+  logger.lines.filter(({ message }) => message.includes("retrying later"));
 
 it("goes on with what an earlier run left, also once the option is no longer given", async () => {
   const removing = remover();

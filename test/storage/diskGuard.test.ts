@@ -41,7 +41,7 @@ describe("the disk guard", () => {
   it("warns once while the disk fills up, stops blocks below the reserve, and resumes with some margin", async () => {
     expect(await check(5000)).toEqual([]);
     expect(await check(2000)).toEqual([
-      expect.stringMatching(/^WARN: the disk fills up: 2000 MB free in \/data/),
+      expect.stringMatching(/^WARN: the disk is filling up: 2000 MB free in \/data/),
     ]);
     expect(await check(1900)).toEqual([]);
     expect(await check(511)).toEqual([
@@ -51,7 +51,7 @@ describe("the disk guard", () => {
       ),
     ]);
     expect(await check(600)).toEqual([
-      expect.stringMatching(/^WARN: .*too little yet: 600 MB free in \/data.*once 640 MB are free/),
+      expect.stringMatching(/^WARN: .*but still too little: 600 MB free in \/data.*once 640 MB are free/),
     ]);
     expect(await check(639)).toEqual([]);
     expect(await check(640)).toEqual(["resume", expect.stringMatching(/^INFO: there is room/)]);

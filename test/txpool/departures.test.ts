@@ -74,7 +74,7 @@ describe("what leaves the pool", () => {
     const { pool, clock, lines } = watched();
     for (let nonce = 0; nonce < 15; nonce++) {
       pool.add(from(0, nonce), "local");
-      pool.drop(from(0, nonce).hash, "no block can take it");
+      pool.drop(from(0, nonce).hash, "no block can include it");
     }
     clock.advanceBy(10_000);
     expect(lines).toHaveLength(11);

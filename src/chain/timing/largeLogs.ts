@@ -104,9 +104,12 @@ export class LargeLogs {
     const facts = { number, hash, sender, gasLimit, neededBytes, limitBytes };
     if (reason !== undefined) {
       this.suspects.add(transaction);
-      this.parts.logger.warn(facts, "a transaction has more logs than a block of this node takes: dropped");
+      this.parts.logger.warn(
+        facts,
+        "a transaction has more logs than a block of this node may have: dropped",
+      );
     } else if (tries === 0) {
-      const message = "a transaction has more logs than this block has room for: it is tried again later";
+      const message = "a transaction has more logs than this block has room for: it will be retried later";
       this.parts.logger.debug(facts, message);
     }
     return reason;
@@ -161,5 +164,4 @@ const MOST_DOUBLINGS = 4;
 const LEFT_OUT_LIMIT = 1_024;
 const REMEMBERED_MS = 600_000;
 
-const TOO_MANY_LOGS =
-  "its logs cost more than 8 MiB, the most that a block of this node takes of one transaction";
+const TOO_MANY_LOGS = "its logs cost more than 8 MiB, the limit of one transaction in this node's blocks";

@@ -122,7 +122,7 @@ class StallWarnings {
     const nowMs = clock.nowMs();
     if (this.isStalled) {
       const seconds = Math.round((nowMs - this.headAtMs) / 1000);
-      logger.info({ number }, `blocks again, after ${seconds} s without one`);
+      logger.info({ number }, `blocks are being made again, after ${seconds} s without one`);
     }
     this.isStalled = false;
     this.headAtMs = nowMs;

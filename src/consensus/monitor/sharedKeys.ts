@@ -40,8 +40,8 @@ function sourceOf({ kind, author, key }: KeyNotice): string {
   if (equalBytes(author, key)) return "another node that has it says so";
   const name = `the validator ${toHex(author)}`;
   return kind === "contradiction"
-    ? `${name} has two different blocks of one round that are signed with it`
-    : `${name} is called by both`;
+    ? `${name} has two different blocks of one round signed with it`
+    : `${name} is connected to by both`;
 }
 
 function describeOwn(self: Address, source: string): string {
@@ -52,14 +52,14 @@ function describeOther({ kind, author, key }: KeyNotice): string {
   const source = equalBytes(author, key) ? "one of the two" : `the validator ${toHex(author)}`;
   const isSure = kind !== "contradiction";
   return (
-    `${isSure ? "" : "it seems that "}two nodes run with the key of the validator ${toHex(key)}${isSure ? "" : ", or it lies"}, ` +
+    `${isSure ? "" : "it seems that "}two nodes run with the key of the validator ${toHex(key)}${isSure ? "" : ", or it is Byzantine"}, ` +
     `says ${source}. ${RISK} Tell its operator: one of the two must be stopped at once`
   );
 }
 
 /** The risk of two nodes with one validator's key. */
 export const RISK =
-  "Two nodes with one key can vote for two different blocks of one height, as a lying validator does, and can fork the chain.";
+  "Two nodes with one key can vote for two different blocks of one height, as a Byzantine validator does, and can fork the chain.";
 
 export const REMEDY = "Stop one of them at once.";
 

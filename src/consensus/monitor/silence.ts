@@ -66,13 +66,13 @@ export const SHORT_CAUSES: Readonly<Record<DoubtReason, string>> = {
 const CAUSES: Readonly<Record<DoubtReason, (self: string) => string>> = {
   missing: (self) =>
     `the validator ${self} has no record of its votes, although its chain has blocks: votes.log is lost, or this is a copy ` +
-    "of its key, or it never ran. To vote again where it may have voted could fork the chain. If this key runs on another " +
-    "machine too, stop one of the two. Else nothing is to be done while the other validators make blocks.",
+    "of its key, or it never ran. Voting again at a height at which it may have voted could fork the chain. If this key runs on another " +
+    "machine too, stop one of the two. Otherwise do nothing while the other validators make blocks.",
   old: (self) =>
     `the record of votes of the validator ${self} is older than its votes: the network shows votes of this key that it ` +
-    "lacks. Was an old copy of votes.log or of the data folder restored, or does this key run on another machine too? To " +
-    "vote again where it may have voted could fork the chain. If the key runs elsewhere, stop one of the two. Else nothing " +
-    "is to be done while the other validators make blocks.",
+    "lacks. Was an old copy of votes.log or of the data folder restored, or does this key run on another machine too? Voting " +
+    "again at a height at which it may have voted could fork the chain. If the key runs elsewhere, stop one of the two. Otherwise " +
+    "do nothing while the other validators make blocks.",
   ownKey: (self) =>
     `TWO NODES RUN WITH THE KEY of the validator ${self}: the network shows votes of this key that this node did not sign. ` +
     `${RISK} ${REMEDY}`,

@@ -43,11 +43,11 @@ function reasonOf(
 ): string {
   switch (status.mode) {
     case "following":
-      return "this node is not a validator and receives no votes; ibft_status of a validator tells who is missing";
+      return "this node is not a validator and receives no votes; ibft_status on a validator shows which ones are missing";
     case "paused":
       return (
         `this node neither proposes nor votes: ${status.pauseCause ?? "it is paused"}` +
-        (isAlone(status) ? "; it is connected with no other validator" : "")
+        (isAlone(status) ? "; it is not connected to any other validator" : "")
       );
     case "failed":
     case "notStarted":
@@ -103,7 +103,7 @@ function describeAll(missing: readonly MemberStatus[], nowMs: number): string {
   return missing.map((member) => describeMissing(member, nowMs)).join(", ");
 }
 
-const TOO_FEW = "Too few are left to decide a block, and the chain stands.";
+const TOO_FEW = "Too few are left to decide a block: the chain has stalled.";
 
 /** Validators that have become silent since still count as heard when others repeat their votes. */
 const STILL_NO_BLOCK = "There is no block although they are heard: some of them may be silent too.";
@@ -113,12 +113,12 @@ const LONG_STALL_MS = 30_000;
 
 const SAFE_STEP =
   "Start the validators that are down. If that does not help: stop ALL validators, so that no votes are left in their memory; " +
-  "have each silent one begin anew (ibex validator forget-votes), and no other one; then start all. Step by step: " +
+  "run ibex validator forget-votes on each silent one, and on no other; then start all of them. Step by step: " +
   "docs/operating.md, Lost votes";
 
 const isConnected = ({ connections }: MemberStatus): boolean => connections !== undefined && connections > 0;
 
-const THEY_SAY_WHY = ". Why a connected one sends none, its own log and `ibex status` there tell";
+const THEY_SAY_WHY = ". The log of a connected one, and `ibex status` there, tell why it sends none";
 
 /** Advice for a round that is longer than most repairs take; a restart does not help, because the vote log restores it. */
 function adviceFor({ round }: ConsensusStatus, nowMs: number): string {

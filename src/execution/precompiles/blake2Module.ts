@@ -86,7 +86,7 @@ function mixBody(): Code {
     ...[0x02, 0x40], // block
     ...[0x03, 0x40], // loop
     ...getLocal(ROUNDS),
-    ...[0x45, 0x0d, 1], // leave the block when no round is left
+    ...[0x45, 0x0d, 1], // Leaves the block when no round is left.
     ...QUARTETS.flatMap(mixQuartet),
     ...nextRow(),
     ...getLocal(ROUNDS),

@@ -348,7 +348,7 @@ export class Discovery {
     this.incompatible.delete(id);
     this.bonds.forget(node.nodeId);
     this.table.remove(node.nodeId);
-    this.parts.logger.often("debug", "a node does not answer any more", () => ({
+    this.parts.logger.often("debug", "a node no longer answers", () => ({
       node: id.slice(0, 18),
       host: node.ip,
     }));

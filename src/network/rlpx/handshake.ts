@@ -213,14 +213,15 @@ function readMembers<const T extends readonly number[]>(
   return lengths.map((length, index) => {
     const span = spans[index];
     const bytes = span?.isList === false ? plain.subarray(span.from, span.until) : undefined;
-    if (bytes?.length !== length) throw new Error(`member ${index} of the packet has not ${length} bytes`);
+    if (bytes?.length !== length)
+      throw new Error(`member ${index} of the packet does not have ${length} bytes`);
     return bytes;
   }) as { [K in keyof T]: Uint8Array };
 }
 
 /** Signature, hash of the ephemeral key, node id, nonce, and an ignored byte. */
 function readOldAuth(plain: Uint8Array): AuthMessage {
-  if (plain.length !== 194) throw new Error("an auth packet in the old format has another length");
+  if (plain.length !== 194) throw new Error("an auth packet in the old format has a wrong length");
   return {
     signature: plain.subarray(0, 65),
     ephemeralHash: plain.subarray(65, 97),
@@ -231,7 +232,7 @@ function readOldAuth(plain: Uint8Array): AuthMessage {
 
 function readOldAck(plain: Uint8Array): ReturnType<typeof readAck> {
   if (plain.length !== 97 || plain[96] !== OLD_ACK_END[0])
-    throw new Error("an ack packet in the old format has another length or end");
+    throw new Error("an ack packet in the old format has a wrong length or end");
   return { ephemeralPublicKey: plain.subarray(0, 64), nonce: plain.subarray(64, 96) };
 }
 

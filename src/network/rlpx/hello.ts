@@ -55,7 +55,7 @@ export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
   try {
     const [p2pVersion, clientId, capabilities, listenPort, nodeId] = readRlpList(payload);
     const id = text(payload, nodeId);
-    if (id.length !== 64) return fail("peer", "badHello", "its node id has not 64 bytes");
+    if (id.length !== 64) return fail("peer", "badHello", "its node id does not have 64 bytes");
     const listed = list(payload, capabilities);
     if (listed.length > MAX_CAPABILITIES)
       return fail("peer", "badHello", `it lists ${listed.length} capabilities`);

@@ -63,7 +63,7 @@ export class StateRemover {
     const start = Number(chain.historyStart.states);
     const isUsed = readStateBase(database) !== undefined;
     if (kept === undefined && isUsed)
-      logger.info({ start }, "every state is kept from here on; those before the start were removed");
+      logger.info({ start }, "all states are kept from now on; those before the start were removed");
     if (kept !== undefined)
       logger.info(
         { kept: Number(kept), start },
@@ -134,8 +134,8 @@ export class StateRemover {
     if (isDone) {
       this.isRemoving = false;
       const facts = { start, nodes, pages, seconds };
-      if (seconds >= LONG_SECONDS) logger.info(facts, "old states are removed");
-      else logger.debug(facts, "old states are removed");
+      if (seconds >= LONG_SECONDS) logger.info(facts, "old states have been removed");
+      else logger.debug(facts, "old states have been removed");
       this.follow();
     } else if (nowMs - this.beganMs >= TELL_MS && nowMs - this.toldAtMs >= TELL_MS) {
       this.toldAtMs = nowMs;

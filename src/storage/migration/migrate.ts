@@ -118,7 +118,7 @@ async function requireRoom(
   const wanted = roomOf(planned);
   if (free === undefined || free >= wanted) return;
   throw new DiskError(
-    `The migration to schema version ${planned.from + 1} wants ${megabytes(wanted)} MB of free disk, and there are ` +
+    `The migration to schema version ${planned.from + 1} needs ${megabytes(wanted)} MB of free disk space, and there are ` +
       `${megabytes(free)} MB: make room, then run it again. Nothing was changed by this run.`,
   );
 }

@@ -59,13 +59,13 @@ export class BlockRemover {
       this.stopListening = chain.onHeadChanged("removal", () => this.follow());
       logger.info(
         { kept: Number(kept), start: Number(blocks) },
-        "blocks older than --block-history are removed while the node runs, save their headers",
+        "blocks older than --block-history are removed while the node runs, except their headers",
       );
       this.follow();
     } else if (blocks > 0n)
       logger.info(
         { start: Number(blocks) },
-        "every block is kept from here on; those before the start of this node's history are their headers alone",
+        "all blocks are kept from now on; only headers are left of those before the start of this node's history",
       );
     if (await hasRemovable(database)) this.wake();
   }
@@ -131,7 +131,7 @@ export class BlockRemover {
     if (isDone) {
       const seconds = Math.round((nowMs - this.backlog.sinceMs) / 1000);
       this.backlog = undefined;
-      logger.info({ until, transactions, seconds }, "old blocks are removed");
+      logger.info({ until, transactions, seconds }, "old blocks have been removed");
     } else if (nowMs - this.toldAtMs >= TELL_MS) {
       this.toldAtMs = nowMs;
       logger.info({ next, until, transactions }, "old blocks are being removed");

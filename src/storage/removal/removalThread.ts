@@ -104,7 +104,7 @@ export class RemovalThread<Command, Report extends { readonly isDone: boolean }>
     }
     const { clock, logger } = this.parts;
     const { retryMs } = this;
-    logger.warn({ error, retryMs }, `${this.settings.removed} cannot be removed now; this is tried again`);
+    logger.warn({ error, retryMs }, `${this.settings.removed} cannot be removed now; retrying later`);
     this.retry = clock.at(clock.nowMs() + retryMs, () => {
       this.retry = undefined;
       this.starting ??= this.start();

@@ -48,7 +48,7 @@ export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYT
  * none. Removes the marker file first, since a mark without its log counts as damage; a log without a mark does not.
  */
 export function setVoteLogAside(path: string, copy: string): void {
-  withDiskErrors(`The vote log ${path} cannot be put aside`, () => {
+  withDiskErrors(`The vote log ${path} cannot be set aside`, () => {
     rmSync(`${path}.mark`, { force: true });
     renameSync(path, copy);
     syncFolder(dirname(path));

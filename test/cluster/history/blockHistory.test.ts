@@ -140,7 +140,7 @@ itIfThorough(
     ]);
     const kept = await start("pruned", ["archive"]);
     await until(
-      async () => (kept.output().includes("every block is kept from here on") ? true : undefined),
+      async () => (kept.output().includes("all blocks are kept from now on") ? true : undefined),
       "the line about what is kept",
     );
     await reach([archive, kept], (await heightOf(archive)) + 2);

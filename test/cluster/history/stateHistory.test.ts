@@ -79,7 +79,7 @@ itIfThorough(
     // Without the option nothing more is removed, and the start is said.
     const kept = await startNode(pruned, []);
     await until(
-      async () => logOf(kept).find(({ message }) => message.startsWith("every state is kept from here on")),
+      async () => logOf(kept).find(({ message }) => message.startsWith("all states are kept from now on")),
       "the line about the start",
     );
     expect(await kept.rpc("eth_getBalance", [contract, "0x1"])).toBeNull();
@@ -135,7 +135,9 @@ async function removed(dataPath: string, start: number): Promise<NodeProcess> {
   const removing = await startNode(dataPath, options);
   await until(
     async () =>
-      logOf(removing).find(({ message, start: at }) => message === "old states are removed" && at === start),
+      logOf(removing).find(
+        ({ message, start: at }) => message === "old states have been removed" && at === start,
+      ),
     `the removal of the states before ${start}`,
   );
   expect(await removing.stop()).toBe(0);

@@ -117,13 +117,13 @@ describe("two nodes of one network", () => {
       const warnings = (node: NodeProcess) =>
         logOf(node).flatMap(({ level, message }) => (level === "WARN" ? [message] : []));
       for (const why of [
-        /^no connection with .* for 1\d s: another genesis: theirs 0x\w{64}, ours 0x\w{64}$/,
-        /^no connection with .* for 1\d s: nothing listens there/,
+        /^no connection to .* for 1\d s: another genesis: theirs 0x\w{64}, ours 0x\w{64}$/,
+        /^no connection to .* for 1\d s: nothing listens there/,
       ])
         await expect.poll(() => warnings(follower).filter((line) => why.test(line))).toHaveLength(1);
       await expect
         .poll(() => warnings(wrongKey))
-        .toContainEqual(expect.stringMatching(/it may have another key than its enode URL says$/));
+        .toContainEqual(expect.stringMatching(/its key may differ from the one in its enode URL$/));
       await expect
         .poll(() => warnings(differing))
         .toContainEqual(expect.stringMatching(/^the blocks of every peer break this node's rules/));

@@ -74,7 +74,7 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
       .split("\n")
       .filter((line) => line.includes('"level":"WARN"'))
       // Nothing listens at its bootnode, which a node says that runs for long enough.
-      .filter((line) => !line.includes("no connection with"));
+      .filter((line) => !line.includes("no connection to"));
     expect(warnings).toEqual([]);
   });
 });

@@ -130,7 +130,7 @@ describe("two of four validators whose key files are swapped", () => {
       }
       // Two of four are no quorum, and the two know nothing of their votes: the safe step is due.
       for (const { node } of [third, fourth])
-        await said(node as NodeProcess, /have each silent one begin anew \(ibex validator forget-votes\)/);
+        await said(node as NodeProcess, /run ibex validator forget-votes on each silent one/);
       for (const { node } of [third, fourth]) await node?.stop();
       for (const { dataPath, key } of [third, fourth])
         writeFileSync(join(dataPath, "key"), toHex(key.privateKey));

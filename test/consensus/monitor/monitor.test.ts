@@ -152,7 +152,7 @@ describe("a stalled chain", () => {
     await runFor(run.clock, 6_000);
     expect(run.said("warn")).toEqual([
       "no block for 5 s at height 1: this node is not a validator and receives no votes; " +
-        "ibft_status of a validator tells who is missing",
+        "ibft_status on a validator shows which ones are missing",
     ]);
   });
 

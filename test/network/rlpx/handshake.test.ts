@@ -62,10 +62,10 @@ describe("a handshake between two of our own ends", () => {
     ["signature", 0, 64],
     ["node id", 1, 65],
     ["nonce", 2, 31],
-  ])("is refused when its %s has another length", (_, index, length) => {
+  ])("is refused when its %s has a wrong length", (_, index, length) => {
     const members = [new Uint8Array(65).fill(1), identity(1).nodeId, new Uint8Array(32)];
     members[index] = new Uint8Array(length).fill(1);
-    expect(reasonOf(members)).toMatch(/member \d of the packet has not \d+ bytes/);
+    expect(reasonOf(members)).toMatch(/member \d of the packet does not have \d+ bytes/);
   });
 
   it("is refused when it was meant for another node", () => {

@@ -107,7 +107,7 @@ describe("a migration", () => {
     const plan = await planMigration(database, MIGRATION_STEPS);
     expect(plan?.roomBytes).toBeGreaterThan(ENTRIES * VALUE_BYTES * 2);
     const run = migrate(database, { ...STEPS, freeBytes: async () => 60 * 1024 ** 2 });
-    await expect(run).rejects.toThrow(/wants \d+ MB of free disk, and there are 60 MB: make room/);
+    await expect(run).rejects.toThrow(/needs \d+ MB of free disk space, and there are 60 MB: make room/);
     await expect(run).rejects.toBeInstanceOf(DiskError);
     expect(await readSchema(database)).toEqual({ version: 1 });
     expect(await entriesOf(database)).toEqual(before);
