@@ -10,6 +10,14 @@ export class SliceUsedUp extends Error {
   override name = "SliceUsedUp";
 }
 
+/** The length of a slice, milliseconds. */
+export interface SliceLimits {
+  /** Time on a processor. */
+  readonly cpuMs: number;
+  /** Time that passes at most, also where the thread has to wait for a processor. */
+  readonly longestMs: number;
+}
+
 /** The clocks of a slice, milliseconds. */
 export interface SliceClocks {
   nowMs(): number;
@@ -17,19 +25,16 @@ export interface SliceClocks {
   cpuMs(): number;
 }
 
-/**
- * Begins a slice of `sliceMs` on a processor: while the thread has to wait for one, the slice lasts up to LONGEST_FACTOR
- * times as long.
- */
-export function beginTimeSlice(sliceMs: number, { nowMs, cpuMs }: SliceClocks): TimeSlice {
+/** Begins a slice now. */
+export function beginTimeSlice(limits: SliceLimits, { nowMs, cpuMs }: SliceClocks): TimeSlice {
   const [startMs, startCpuMs] = [nowMs(), cpuMs()];
-  const lastMs = startMs + sliceMs * LONGEST_FACTOR;
-  let checkAtMs = startMs + sliceMs;
+  const lastMs = startMs + limits.longestMs;
+  let checkAtMs = startMs + limits.cpuMs;
   return {
     isUsedUp() {
       const now = nowMs();
       if (now < checkAtMs) return false;
-      const leftMs = sliceMs - (cpuMs() - startCpuMs);
+      const leftMs = limits.cpuMs - (cpuMs() - startCpuMs);
       if (leftMs <= 0 || now >= lastMs) return true;
       checkAtMs = Math.min(now + leftMs, lastMs);
       return false;
@@ -39,5 +44,3 @@ export function beginTimeSlice(sliceMs: number, { nowMs, cpuMs }: SliceClocks): 
     },
   };
 }
-
-const LONGEST_FACTOR = 5;

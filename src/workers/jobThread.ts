@@ -2,6 +2,7 @@ import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
+import type { SliceLimits } from "../primitives/timeSlice.ts";
 import { SupervisedThread } from "./supervisedThread.ts";
 import { isLongJob, type JobMessage, type WorkerMessage } from "./workerProtocol.ts";
 
@@ -15,10 +16,12 @@ export interface PendingJob<Job, Result> {
   reject(error: Error): void;
 }
 
-/** Time of a job, milliseconds: at first, and when it is begun anew. */
+/** Time of a job on a processor, milliseconds: at first, and when it is begun anew. */
 export interface Slices {
   readonly shortMs: number;
   readonly longMs: number;
+  /** Number of times as long that a slice lasts at most where its thread has to wait for a processor. */
+  readonly longestFactor: number;
 }
 
 export interface JobThreadSettings {
@@ -132,9 +135,8 @@ export class JobThread<Job, Result> {
     this.jobs.push(pending);
     // What the first job of a worker needs is not compiled yet.
     if (!this.isPrepared) pending.hasLongSlice = true;
-    const { slices } = this.settings;
-    const sliceMs = pending.hasLongSlice ? slices?.longMs : slices?.shortMs;
-    const message: JobMessage<Job> = { job: pending.job, answersSeen: this.answers, sliceMs };
+    const slice = this.sliceOf(pending);
+    const message: JobMessage<Job> = { job: pending.job, answersSeen: this.answers, slice };
     this.thread.post(message);
     if (this.jobs.length > 1) return;
     this.thread.setBusy(true);
@@ -146,6 +148,13 @@ export class JobThread<Job, Result> {
     this.timer?.cancel();
     for (const { reject } of this.jobs.splice(0)) reject(error);
     await this.thread.close();
+  }
+
+  private sliceOf({ hasLongSlice }: PendingJob<Job, Result>): SliceLimits | undefined {
+    const { slices } = this.settings;
+    if (slices === undefined) return undefined;
+    const cpuMs = hasLongSlice ? slices.longMs : slices.shortMs;
+    return { cpuMs, longestMs: cpuMs * slices.longestFactor };
   }
 
   private receive(message: WorkerMessage<Result>): void {

@@ -27,7 +27,7 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
   let answersAtLastLong = 0;
   const send = (message: WorkerMessage<Result>, transferList: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferList]);
-  const runOne = async ({ job, answersSeen, sliceMs }: JobMessage<Job>): Promise<void> => {
+  const runOne = async ({ job, answersSeen, slice: limits }: JobMessage<Job>): Promise<void> => {
     if (answersSeen < answersAtLastLong) return;
     let startedAtMs = performance.now();
     const sliceFactor = isPrepared ? 1 : COLD_SLICE_FACTOR;
@@ -39,9 +39,12 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
         startedAtMs = performance.now();
       }
       const slice =
-        sliceMs === undefined
+        limits === undefined
           ? undefined
-          : beginTimeSlice(sliceMs * sliceFactor, { nowMs: () => performance.now(), cpuMs: threadCpuMs });
+          : beginTimeSlice(
+              { cpuMs: limits.cpuMs * sliceFactor, longestMs: limits.longestMs * sliceFactor },
+              { nowMs: () => performance.now(), cpuMs: threadCpuMs },
+            );
       return perform(job, slice);
     };
     const outcome = await prepareAndRun().then(

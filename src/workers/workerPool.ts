@@ -22,9 +22,9 @@ export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
  * callers who come together, and of whom nothing is known yet, keep the next one waiting for ten short slices. A job that nobody waits
  * behind has a long one at once.
  */
-const SLICES: Slices = { shortMs: 10, longMs: 50 };
-/** A worker that is so many times over the long slice, in a step that cannot be given up, is terminated and started again. */
-const SLICES_TO_TERMINATION = 30;
+const SLICES: Slices = { shortMs: 10, longMs: 50, longestFactor: 5 };
+/** A worker that takes so many of the longest slices, in a step that cannot be given up, is terminated and started again. */
+const SLICES_TO_TERMINATION = 6;
 
 /**
  * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
@@ -66,8 +66,9 @@ export class WorkerPool<Job, Result> {
       charge: (requester: Requester, tookMs: number) => this.charge(requester, tookMs),
       giveUp: (pending: PendingJob<Job, Result>) => this.giveUp(pending),
     };
+    const longestMs = slices.longMs * slices.longestFactor;
     this.fast = new JobLane(
-      { ...settings, slices, timeoutMs: slices.longMs * SLICES_TO_TERMINATION },
+      { ...settings, slices, timeoutMs: longestMs * SLICES_TO_TERMINATION },
       { ...common, exceeded: (pending) => this.continueSlowly(pending) },
     );
     this.slow = new JobLane(

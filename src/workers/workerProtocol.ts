@@ -1,3 +1,5 @@
+import type { SliceLimits } from "../primitives/timeSlice.ts";
+
 /** A job that the pool (workerPool.ts) sends to a worker. */
 export interface JobMessage<Job> {
   readonly job: Job;
@@ -7,7 +9,7 @@ export interface JobMessage<Job> {
    */
   readonly answersSeen: number;
   /** Time that the job may take before it is given up, to be begun anew elsewhere; absent where it may take its whole time. */
-  readonly sliceMs?: number | undefined;
+  readonly slice?: SliceLimits | undefined;
 }
 
 /**

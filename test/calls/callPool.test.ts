@@ -15,7 +15,7 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation/callRequest.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { type Clock, systemClock } from "../../src/primitives/clock.ts";
+import { type Clock, clockOf, systemClock } from "../../src/primitives/clock.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { Requester } from "../../src/primitives/requester.ts";
@@ -25,7 +25,8 @@ import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { advanceUntil } from "../builders/handTimeouts.ts";
-import { HANG_MS } from "../hang.ts";
+import { HANG_MS, TEST_HANG_MS } from "../hang.ts";
+import { PATIENT_SLICES } from "./patientSlices.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = "0x00000000000000000000000000000000000add00";
@@ -66,7 +67,7 @@ function openPool(
   clock: Clock = systemClock,
 ): void {
   pool = createCallPool(
-    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: HANG_MS, ...settings },
+    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: TEST_HANG_MS, slices: PATIENT_SLICES, ...settings },
     { databasePath: path, spec, clock, logger },
   );
 }
@@ -118,6 +119,11 @@ function aClient(): Requester & { leave(): void } {
     },
   };
 }
+
+/** A little longer than until the next check of a running job (CHECK_MS of jobThread.ts). */
+const PAST_CHECK_MS = 1_100;
+/** Longer than any time limit of these pools. */
+const HOUR_MS = 3_600_000;
 
 /** Blocks this thread, which supervises the workers. */
 function blockThread(ms: number): void {
@@ -199,13 +205,17 @@ describe("the call pool", () => {
   });
 
   it("does not count the time for which the main thread was blocked, so answered jobs are not terminated", async () => {
-    openPool({ timeoutMs: 5_000 });
+    let blockedMs = 0;
+    const clock = clockOf(() => performance.now() + blockedMs);
+    openPool({}, silentLogger, clock);
     await call(ADDER, 0n);
     // In the next event-loop cycle, timers come before results.
     await yieldToEventLoop();
     const short = [1n, 2n, 3n].map((n) => call(ADDER, n));
-    blockThread(6_000);
+    blockedMs = HOUR_MS;
+    blockThread(PAST_CHECK_MS);
     expect((await Promise.all(short)).map(sumOf)).toEqual([43n, 44n, 45n]);
+    expect(pool.load.threads).toBe(1);
   });
 
   it("does not count the time in which a new worker loads the interpreter", async () => {
@@ -259,7 +269,7 @@ describe("the call pool", () => {
   });
 
   it("begins a call that used up its first slice anew, and answers it", async () => {
-    openPool({ slices: { shortMs: 1, longMs: 5 } });
+    openPool({ slices: { ...PATIENT_SLICES, shortMs: 1, longMs: 5 } });
     await call(ADDER, 0n);
     const long = await call(ENDLESS, 0n, { gasLimit: 200_000_000n });
     expect(long).toMatchObject({ kind: "halted", gas: 200_000_000n });
@@ -267,7 +277,7 @@ describe("the call pool", () => {
   });
 
   it("begins a call that used up a short slice because others waited anew with a long one, on the same thread", async () => {
-    openPool({ slices: { shortMs: 5, longMs: HANG_MS } });
+    openPool({ slices: { ...PATIENT_SLICES, shortMs: 5, longMs: HANG_MS } });
     await call(ADDER, 0n);
     const long = await Promise.all(endlessCalls(3, aClient(), 50_000_000n).results);
     expect(long.map(({ kind }) => kind)).toEqual(["halted", "halted", "halted"]);
@@ -284,7 +294,7 @@ describe("the call pool", () => {
   });
 
   it("keeps the order of a caller's jobs, although jobs sent in advance are withdrawn", async () => {
-    openPool({ slices: { shortMs: HANG_MS, longMs: HANG_MS } });
+    openPool({ slices: { ...PATIENT_SLICES, shortMs: HANG_MS, longMs: HANG_MS } });
     const clients = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n);
     const ended: number[][] = [[], []];

@@ -23,7 +23,9 @@ import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { advanceUntil } from "../builders/handTimeouts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
+import { PATIENT_SLICES } from "./patientSlices.ts";
 
 /** Returns slot 0. */
 const READER = "0x00000000000000000000000000000000000add00";
@@ -71,7 +73,7 @@ afterAll(async () => {
 
 function aPool(settings: Partial<TracePoolSettings>, clock: Clock = systemClock): TracePool {
   return createTracePool(
-    { ...DEFAULT_TRACE_POOL_SETTINGS, ...settings },
+    { ...DEFAULT_TRACE_POOL_SETTINGS, timeoutMs: TEST_HANG_MS, slices: PATIENT_SLICES, ...settings },
     { databasePath: path, spec, clock, logger: silentLogger },
   );
 }
@@ -185,7 +187,7 @@ describe("the trace pool", () => {
       { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: FLAT_CALL_TRACER },
     ],
   ])("has enough memory for as many %s as a result may hold, and refuses more", async (_, job) => {
-    const large = aPool({ timeoutMs: 120_000 });
+    const large = aPool({});
     onTestFinished(() => large.close());
     expect(await large.run(job, aCaller)).toEqual({ kind: "tooLarge" });
   });

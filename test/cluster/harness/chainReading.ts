@@ -103,6 +103,14 @@ function roundZeroProposer(parent: AgreedBlock, block: AgreedBlock): Hex {
   return toHex(proposerOf(block.extra.validators, addressFromHex(parent.proposer), 0));
 }
 
+/** Blocks, except the first, whose round 0 proposer was `proposer`. */
+export function turnsOf(proposer: Hex, blocks: readonly AgreedBlock[]): readonly AgreedBlock[] {
+  return blocks.filter((block, index) => {
+    const parent = blocks[index - 1];
+    return parent !== undefined && roundZeroProposer(parent, block) === proposer;
+  });
+}
+
 /** Blocks decided in a later round though their round 0 proposer is not in `lost`, and the other way round. */
 export function surprises(blocks: readonly AgreedBlock[], lost: readonly Hex[]): readonly AgreedBlock[] {
   return blocks.filter((block, index) => {
