@@ -22,6 +22,7 @@ import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../../hang.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = contract(1);
@@ -81,12 +82,10 @@ beforeAll(async () => {
   );
   genesis.alloc = { ...genesis.alloc, ...Object.fromEntries(alloc) };
   ({ spec, chain } = await aChain({ genesis: JSON.stringify(genesis), database }));
-  pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
-    databasePath: path,
-    spec,
-    clock: systemClock,
-    logger: silentLogger,
-  });
+  pool = createCallPool(
+    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: TEST_HANG_MS },
+    { databasePath: path, spec, clock: systemClock, logger: silentLogger },
+  );
   await loadInterpreter();
 });
 

@@ -15,6 +15,8 @@ import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { PATIENT_SLICES } from "../../calls/patientSlices.ts";
+import { TEST_HANG_MS } from "../../hang.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
@@ -39,7 +41,13 @@ beforeAll(async () => {
   genesis.alloc = { [ENDLESS]: { balance: "0x0", code: "0x5b5f56" } };
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
   pool = createCallPool(
-    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 500_000_000n },
+    {
+      ...DEFAULT_CALL_POOL_SETTINGS,
+      timeoutMs: TEST_HANG_MS,
+      slices: PATIENT_SLICES,
+      waitingLimit: WAITING_LIMIT,
+      gasCap: 500_000_000n,
+    },
     { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
   dispatcher = createDispatcher(
