@@ -26,17 +26,20 @@ describe("ibex status", () => {
     const { hash } = await node.rpc<{ hash: string }>("eth_getBlockByNumber", ["0x0", false]);
     const shown = await until(async () => {
       const status = await statusOf(dataPath);
-      return /validator, validating$/m.test(status.output) ? status : undefined;
-    }, "the start of consensus");
-    expect(shown).toMatchObject({ exitCode: 0, output: expect.stringContaining("All is well.") });
+      return /validator, validating$/m.test(status.output) && /All is well\./.test(status.output)
+        ? status
+        : undefined;
+    }, "the start of consensus, and that all is well");
+    expect(shown.exitCode).toBe(0);
     expect(shown.output).toContain(`chain id 1337, genesis ${hash}`);
-    const { exitCode, output } = await statusOf(dataPath, "--json");
+    // On a busy machine a block may be late for a moment, which is a finding.
+    const { exitCode, report } = await until(async () => {
+      const status = await statusOf(dataPath, "--json");
+      const report = JSON.parse(status.output) as { readonly findings: readonly unknown[] };
+      return report.findings.length === 0 ? { ...status, report } : undefined;
+    }, "a report without findings");
     expect(exitCode).toBe(0);
-    expect(JSON.parse(output)).toMatchObject({
-      processId: node.child.pid,
-      consensus: { mode: "validating" },
-      findings: [],
-    });
+    expect(report).toMatchObject({ processId: node.child.pid, consensus: { mode: "validating" } });
     // Killed, it leaves its socket, which the next start replaces.
     await node.kill();
     expect(await statusOf(dataPath)).toMatchObject({

@@ -32,7 +32,8 @@ for (const [index, { signal, sizes, count }] of SIGNALS.entries())
       });
       const exit = new Promise((done) => child.once("close", done));
       await until(
-        async () => (/deciding block [4-9], round 0, proposer node [1-4]/.test(output) ? true : undefined),
+        async () =>
+          /deciding block ([4-9]|\d\d+), round 0, proposer node [1-4]/.test(output) ? true : undefined,
         "block 3",
       );
       expect(processesIn(folder).length).toBe(count);
@@ -63,7 +64,7 @@ sideBySide(
     const screen = () => output.slice(output.lastIndexOf("\u001b[2J")).split(/\r?\n/);
     const shows = (pattern: RegExp) =>
       until(async () => (screen().some((line) => pattern.test(line)) ? true : undefined), `${pattern}`);
-    await shows(/deciding block [2-9]/);
+    await shows(/deciding block ([2-9]|\d\d)/);
     expect(screen().length).toBeLessThanOrEqual(10);
     expect(output).toContain(`http://127.0.0.1:${firstPort + 4}`);
 
