@@ -195,7 +195,7 @@ export async function rpc<T>(url: string, method: string, params: readonly unkno
 }
 
 /** The node's log lines: `timestamp`, `level`, `class`, `message` and the facts. */
-export function logOf(node: NodeProcess): readonly LogLine[] {
+export function logOf(node: Pick<NodeProcess, "output">): readonly LogLine[] {
   return node
     .output()
     .split("\n")
