@@ -101,7 +101,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Packages that only named folders (or files) may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/leveldb/levelDatabase.ts"],
-  "@ethereumjs/wallet": ["node/keystore.ts"],
+  "@ethereumjs/wallet": ["node/keys/keystore.ts"],
   fastify: ["rpc/server/", "node/"],
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],

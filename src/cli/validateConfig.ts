@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { RawOption } from "../config/rawOption.ts";
 import { readSettings } from "../config/readSettings.ts";
-import { checkKeystore } from "../node/keystoreFile.ts";
-import { openNodeKey } from "../node/nodeKey.ts";
+import { checkKeystore } from "../node/keys/keystoreFile.ts";
+import { openNodeKey } from "../node/keys/nodeKey.ts";
 import { checkSignerFiles } from "../node/signer/openSigner.ts";
 
 export interface ConfigValidation {

@@ -16,7 +16,7 @@ import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { hostLimits } from "./hostLimits.ts";
-import type { IdentityErrorCode } from "./identity.ts";
+import type { IdentityErrorCode } from "./keys/identity.ts";
 import { createLiveSettings, type LiveSettings } from "./liveSettings.ts";
 import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";

@@ -18,8 +18,8 @@ import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool
 import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
-import { type IdentityErrorCode, openIdentity } from "./identity.ts";
-import type { NodeKey } from "./nodeKey.ts";
+import { type IdentityErrorCode, openIdentity } from "./keys/identity.ts";
+import type { NodeKey } from "./keys/nodeKey.ts";
 import type { SignerHealth } from "./signer/signerHealth.ts";
 
 /** Parameters shared by all open… functions. */

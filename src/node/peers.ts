@@ -24,8 +24,8 @@ import {
   findAdvertisedAddress,
   reportAddress,
 } from "./advertisedAddress.ts";
+import type { NodeKey } from "./keys/nodeKey.ts";
 import type { PeerCounters } from "./metrics/networkMetrics.ts";
-import type { NodeKey } from "./nodeKey.ts";
 import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */

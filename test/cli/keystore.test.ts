@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { quickKeystore } from "../node/quickKeystore.ts";
+import { quickKeystore } from "../node/keys/quickKeystore.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
@@ -35,7 +35,7 @@ async function writeKeystore(folder: string): Promise<void> {
 const WITH_KEYSTORE = ["--node-keystore-file=store.json", "--node-keystore-password-file=pw"] as const;
 
 describe("ibex keystore", () => {
-  // Daily, test/node/keystore.test.ts stands for what it derives.
+  // Daily, test/node/keys/keystore.test.ts stands for what it derives.
   itIfThorough("encrypts the node's key, and decrypts it to the same bytes", async () => {
     const { folder, run } = aFolder();
     const address = (await run("--data-path=data", "public-key", "export-address")).output.trim();

@@ -6,7 +6,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { checkerOn, connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import { nodeKey } from "../../src/node/nodeKey.ts";
+import { nodeKey } from "../../src/node/keys/nodeKey.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { err } from "../../src/primitives/result.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";

@@ -6,7 +6,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
-import { nodeKey } from "../../src/node/nodeKey.ts";
+import { nodeKey } from "../../src/node/keys/nodeKey.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quickKeystore } from "../node/quickKeystore.ts";
+import { quickKeystore } from "../node/keys/quickKeystore.ts";
 
 /** A signer with Web3Signer's API that runs as a process of its own, on a keystore file. */
 export interface SignerProcess {

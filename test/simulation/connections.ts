@@ -1,6 +1,6 @@
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../../src/network/subProtocol.ts";
-import type { NodeKey } from "../../src/node/nodeKey.ts";
+import type { NodeKey } from "../../src/node/keys/nodeKey.ts";
 import type { Agenda } from "./agenda.ts";
 import { fullMesh, type Mesh } from "./mesh.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
-import { type NodeKey, nodeKey } from "../../src/node/nodeKey.ts";
+import { type NodeKey, nodeKey } from "../../src/node/keys/nodeKey.ts";
 import { compareBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { TxPool } from "../../src/txpool/txPool.ts";

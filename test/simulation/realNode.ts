@@ -10,7 +10,7 @@ import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
-import type { NodeKey } from "../../src/node/nodeKey.ts";
+import type { NodeKey } from "../../src/node/keys/nodeKey.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";

@@ -32,7 +32,7 @@ vi.mock("classic-level", async (original) => {
 
 const { writeFileSync } = await import("node:fs");
 const { silentLogger } = await import("../../src/observability/logger.ts");
-const { openNodeKey } = await import("../../src/node/nodeKey.ts");
+const { openNodeKey } = await import("../../src/node/keys/nodeKey.ts");
 const { createPoolFile } = await import("../../src/txpool/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
 const { Batch } = await import("../../src/storage/batch.ts");

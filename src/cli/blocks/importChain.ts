@@ -1,7 +1,7 @@
 import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
 import { openDataDirectory } from "../../node/dataDirectory.ts";
-import { type IdentityErrorCode, openIdentity } from "../../node/identity.ts";
+import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
 import { systemClock } from "../../primitives/clock.ts";

@@ -43,9 +43,9 @@ async function encrypt({ raw, values, io }: Invocation<EncryptValues>): Promise<
   if (!source.ok) return refuse(source.error.message, io);
   if (source.value.keystore !== undefined)
     return refuse(`The key is in a keystore already: ${source.value.keystore.path}`, io);
-  const { openNodeKey } = await import("../../node/nodeKey.ts");
-  const { encryptKeystore } = await import("../../node/keystore.ts");
-  const { openKeystore, readPassword } = await import("../../node/keystoreFile.ts");
+  const { openNodeKey } = await import("../../node/keys/nodeKey.ts");
+  const { encryptKeystore } = await import("../../node/keys/keystore.ts");
+  const { openKeystore, readPassword } = await import("../../node/keys/keystoreFile.ts");
   if (!existsSync(source.value.path))
     return refuse(`There is no key file ${source.value.path} to encrypt.`, io);
   const key = openNodeKey(source.value);
@@ -78,7 +78,7 @@ async function decrypt({ raw, values, io }: Invocation<{ readonly to: string }>)
       "Missing required options: '--node-keystore-file=<PATH>', '--node-keystore-password-file=<PATH>'",
       io,
     );
-  const { openKeystore } = await import("../../node/keystoreFile.ts");
+  const { openKeystore } = await import("../../node/keys/keystoreFile.ts");
   const key = await openKeystore(keystore);
   if (!key.ok) return refuse(key.error.message, io);
   const { privateKey, address } = key.value;
@@ -94,7 +94,7 @@ async function writeSecret(
   makeText: () => string | Promise<string>,
   io: ProcessIo,
 ): Promise<number> {
-  const { writeSecretFile } = await import("../../node/keystoreFile.ts");
+  const { writeSecretFile } = await import("../../node/keys/keystoreFile.ts");
   const { isDiskAtFault } = await import("../../storage/diskErrors.ts");
   if (existsSync(path)) return refuse(`There is a file ${path} already; no key is written over it.`, io);
   try {

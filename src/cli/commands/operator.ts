@@ -117,7 +117,7 @@ function isTaken(folder: string): boolean {
 
 /** Key pairs in the order of their addresses, as in the genesis block. */
 async function keyPairs({ nodes }: BlockchainConfig, logger: Logger): Promise<readonly KeyPair[]> {
-  const { newPrivateKey, nodeKey } = await import("../../node/nodeKey.ts");
+  const { newPrivateKey, nodeKey } = await import("../../node/keys/nodeKey.ts");
   const { addressOfPublicKey } = await import("../../primitives/secp256k1.ts");
   const byAddress = (one: KeyPair, other: KeyPair): number => compareBytes(one.address, other.address);
   if ("publicKeys" in nodes)

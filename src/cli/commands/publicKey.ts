@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { readDataFolder, readKeyFile } from "../../config/readSettings.ts";
 import type { NodeKeySettings } from "../../config/settings.ts";
 import { choiceType, pathType, switchType } from "../../config/valueTypes.ts";
-import type { NodeKey } from "../../node/nodeKey.ts";
+import type { NodeKey } from "../../node/keys/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
@@ -64,7 +64,7 @@ async function exportOf(
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath } = folder.value;
-  const { findLostKey } = await import("../../node/lostKey.ts");
+  const { findLostKey } = await import("../../node/keys/lostKey.ts");
   const isAllowed = source.value.keystore !== undefined || values["new-key"] === true;
   const lost = isAllowed ? undefined : findLostKey(source.value, dataPath);
   if (lost !== undefined) return refuse(lost, io);
@@ -75,11 +75,11 @@ async function exportOf(
 /** Opens the key, or fails with the reason. The notice of a new key goes to standard error, because scripts read the output. */
 async function openKey(source: NodeKeySettings, io: ProcessIo): Promise<NodeKey | string> {
   if (source.keystore !== undefined) {
-    const { openKeystore } = await import("../../node/keystoreFile.ts");
+    const { openKeystore } = await import("../../node/keys/keystoreFile.ts");
     const opened = await openKeystore(source.keystore);
     return opened.ok ? opened.value : opened.error.message;
   }
-  const { openNodeKey } = await import("../../node/nodeKey.ts");
+  const { openNodeKey } = await import("../../node/keys/nodeKey.ts");
   const { createFolders } = await import("../../node/dataDirectory.ts");
   const isNew = !existsSync(source.path);
   try {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { ByteQueue } from "../../network/rlpx/byteQueue.ts";
 import { initiateExchange } from "../../network/rlpx/keyExchange.ts";
-import { type NodeKey, newPrivateKey, nodeKey } from "../../node/nodeKey.ts";
+import { type NodeKey, newPrivateKey, nodeKey } from "../../node/keys/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { fetchHead } from "../validatorHeads.ts";
 import { ANSWER_WITHIN_MS } from "./limits.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { decodeLastSigned, type LastSignedState } from "../../ibft/lastSigned.ts";
 import { HAND_OVER_ID } from "../../node/handOverMark.ts";
-import { type NodeKey, nodeKey } from "../../node/nodeKey.ts";
+import { type NodeKey, nodeKey } from "../../node/keys/nodeKey.ts";
 import { NoSmallFile, readRegularFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { keccak256 } from "../../primitives/hash.ts";

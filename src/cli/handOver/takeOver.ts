@@ -8,7 +8,7 @@ import {
   readHandOverMark,
   writeHandOverMark,
 } from "../../node/handOverMark.ts";
-import { type NodeKey, openNodeKey } from "../../node/nodeKey.ts";
+import { type NodeKey, openNodeKey } from "../../node/keys/nodeKey.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";

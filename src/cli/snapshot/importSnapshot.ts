@@ -2,7 +2,7 @@ import { checkStoredRules } from "../../chain/checkStoredRules.ts";
 import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.ts";
-import { type IdentityErrorCode, openIdentity } from "../../node/identity.ts";
+import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";

@@ -1,9 +1,9 @@
 import { createDecipheriv, scryptSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { decryptKeystore, encryptKeystore, parseKeystore } from "../../src/node/keystore.ts";
-import { nodeKey } from "../../src/node/nodeKey.ts";
-import { keccak256 } from "../../src/primitives/hash.ts";
-import { hexToBytes, parseHex, toHex } from "../../src/primitives/hex.ts";
+import { decryptKeystore, encryptKeystore, parseKeystore } from "../../../src/node/keys/keystore.ts";
+import { nodeKey } from "../../../src/node/keys/nodeKey.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { hexToBytes, parseHex, toHex } from "../../../src/primitives/hex.ts";
 import { quickKeystore } from "./quickKeystore.ts";
 
 /** The two test vectors of the definition of Web3 Secret Storage, version 3. */

@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { openNodeKey } from "../../src/node/nodeKey.ts";
-import { toHex } from "../../src/primitives/hex.ts";
-import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
+import { openNodeKey } from "../../../src/node/keys/nodeKey.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 
 describe("the node's key", () => {
   it("is written once, readable only by its owner, and stays the same", () => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { NodeKeySettings } from "../config/settings.ts";
+import type { NodeKeySettings } from "../../config/settings.ts";
 
 /**
  * Why no new key may be made: its file is missing although the folder has data of a node, which a new key would silently make

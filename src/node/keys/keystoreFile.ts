@@ -1,10 +1,10 @@
 import { closeSync, linkSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { KeystoreSettings } from "../config/settings.ts";
-import { readNamedFile } from "../primitives/boundedFile.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
-import { fail, ok, type Result } from "../primitives/result.ts";
-import { syncFolder } from "../primitives/syncFolder.ts";
+import type { KeystoreSettings } from "../../config/settings.ts";
+import { readNamedFile } from "../../primitives/boundedFile.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
+import { syncFolder } from "../../primitives/syncFolder.ts";
 import { decryptKeystore, KEYSTORE_LIMIT, type KeystoreErrorCode, parseKeystore } from "./keystore.ts";
 import { type NodeKey, OTHERS_MAY_READ } from "./nodeKey.ts";
 

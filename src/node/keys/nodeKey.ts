@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Address } from "../primitives/address.ts";
-import { readNamedFile } from "../primitives/boundedFile.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
-import { parseHex, toHex } from "../primitives/hex.ts";
-import { type Err, fail, ok, type Result } from "../primitives/result.ts";
-import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
-import { syncFolder } from "../primitives/syncFolder.ts";
-import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
+import type { Address } from "../../primitives/address.ts";
+import { readNamedFile } from "../../primitives/boundedFile.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { parseHex, toHex } from "../../primitives/hex.ts";
+import { type Err, fail, ok, type Result } from "../../primitives/result.ts";
+import { addressOfPublicKey, curve } from "../../primitives/secp256k1.ts";
+import { syncFolder } from "../../primitives/syncFolder.ts";
+import { isDiskAtFault, translateDiskError } from "../../storage/diskErrors.ts";
 
 /** The node's identity: its devp2p node id, and its address and signing key as a validator. */
 export interface NodeKey {

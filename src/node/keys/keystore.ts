@@ -1,6 +1,6 @@
-import { messageOf } from "../primitives/errorMessage.ts";
-import { equalBytes, parseHex, toHex } from "../primitives/hex.ts";
-import { fail, ok, type Result } from "../primitives/result.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { equalBytes, parseHex, toHex } from "../../primitives/hex.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { type NodeKey, nodeKey } from "./nodeKey.ts";
 
 /**

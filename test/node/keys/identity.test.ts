@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readGenesis } from "../../src/chainspec/genesis.ts";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { openDataDirectory } from "../../src/node/dataDirectory.ts";
-import { openIdentity } from "../../src/node/identity.ts";
-import { toHex } from "../../src/primitives/hex.ts";
-import { REMEDY } from "../../src/storage/checksum.ts";
-import { loggedLines } from "../builders/loggedLines.ts";
-import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { readGenesis } from "../../../src/chainspec/genesis.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
+import { openDataDirectory } from "../../../src/node/dataDirectory.ts";
+import { openIdentity } from "../../../src/node/keys/identity.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { REMEDY } from "../../../src/storage/checksum.ts";
+import { loggedLines } from "../../builders/loggedLines.ts";
+import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 import { quickKeystore } from "./quickKeystore.ts";
 
 const DEV_NETWORK = readGenesis(readFileSync(DEV_GENESIS_FILE, "utf8"), DEV_GENESIS_FILE);
