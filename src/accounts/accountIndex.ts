@@ -197,9 +197,9 @@ export class AccountIndex {
       logger.error({ error, path }, "the explorer's index has stopped, because data is damaged");
       return;
     }
-    const facts = { error, path, retryMs: this.retryMs };
-    if (error.message !== this.toldFailure) logger.warn(facts, CANNOT_BE_BUILT);
-    else logger.debug(facts, CANNOT_BE_BUILT);
+    const fields = { error, path, retryMs: this.retryMs };
+    if (error.message !== this.toldFailure) logger.warn(fields, CANNOT_BE_BUILT);
+    else logger.debug(fields, CANNOT_BE_BUILT);
     this.toldFailure = error.message;
     this.retry = clock.at(clock.nowMs() + this.retryMs, () => this.startThread());
     this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);

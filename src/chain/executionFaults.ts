@@ -60,13 +60,13 @@ export class ExecutionFaults {
       this.failed.delete(oldest);
     }
     this.tell("building");
-    const facts = { number, hash, error };
+    const fields = { number, hash, error };
     if (tries < MOST_TRIES)
       this.logger.error(
-        facts,
+        fields,
         "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
       );
-    else this.logger.error(facts, "a transaction could not be executed again, and is dropped from the pool");
+    else this.logger.error(fields, "a transaction could not be executed again, and is dropped from the pool");
   }
 
   /** Notes that a block could not be finished, when no transaction is known to be the cause. */

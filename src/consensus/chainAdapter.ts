@@ -128,10 +128,10 @@ export function checkerOn(
       const checked = await failOnDiskError(chain.check(candidate, signal), fail);
       if (checked.ok) return true;
       if (checked.error.code === "validationStopped") {
-        const facts = { number, round: extra.round, hash, coinbase: header.coinbase };
+        const fields = { number, round: extra.round, hash, coinbase: header.coinbase };
         const tookMs = Math.round(clock.nowMs() - startedMs);
         logger.warn(
-          { ...facts, tookMs },
+          { ...fields, tookMs },
           "a proposed block could not be validated before its round was over",
         );
         return undefined;

@@ -3,7 +3,7 @@ import { type Clock, durationClock } from "../primitives/clock.ts";
 import { LOG_MODULES, type LogLevel, type LogModule } from "./levels.ts";
 import {
   createOftenLines,
-  MAX_FACT_LENGTH,
+  MAX_FIELD_LENGTH,
   OFTEN_INTERVAL_MS,
   OFTEN_LINES,
   type OftenLines,
@@ -17,24 +17,24 @@ import { createTextLines } from "./textLine.ts";
  * Structured fields of a log line: amounts as bigint, hashes and addresses as bytes, a thrown error as `error`, the message
  * of an error value as `message`.
  */
-export type Facts = Readonly<Record<string, unknown>>;
+export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
  * Logs events: fields for programs, a short sentence for people. The info level has only what an operator acts on, debug
  * what explains it.
  */
 export interface Logger {
-  error(facts: Facts, message: string): void;
-  warn(facts: Facts, message: string): void;
-  info(facts: Facts, message: string): void;
-  debug(facts: Facts, message: string): void;
-  trace(facts: Facts, message: string): void;
+  error(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  debug(fields: LogFields, message: string): void;
+  trace(fields: LogFields, message: string): void;
   /**
    * Logs what an outsider can provoke, within the bounds of often.ts: a limited number of lines for each message in ten
    * seconds, then how many more there were. `message` is a constant; `fields` is called only for a line that is logged, and
    * its texts are cut.
    */
-  often(level: OftenLevel, message: string, facts: () => Facts): void;
+  often(level: OftenLevel, message: string, fields: () => LogFields): void;
   /** True when the level is logged. Check it before collecting costly fields. */
   isEnabled(level: MessageLevel): boolean;
   /** The logger of a module; the same one for each call. */
@@ -106,22 +106,22 @@ export function createLogger(
   const logOften = oftenBy(clock);
   const fromPino = (logger: pino.Logger, module: LogModule): Logger => {
     const own: OftenLogger & Pick<Logger, "warn" | "info"> = {
-      error(facts, message) {
+      error(fields, message) {
         recent.note("error", module, message);
-        logger.error(facts, message);
+        logger.error(fields, message);
       },
-      warn(facts, message) {
+      warn(fields, message) {
         recent.note("warn", module, message);
-        logger.warn(facts, message);
+        logger.warn(fields, message);
       },
-      info: (facts, message) => logger.info(facts, message),
-      debug: (facts, message) => logger.debug(facts, message),
-      trace: (facts, message) => logger.trace(facts, message),
+      info: (fields, message) => logger.info(fields, message),
+      debug: (fields, message) => logger.debug(fields, message),
+      trace: (fields, message) => logger.trace(fields, message),
       isEnabled: (level) => logger.isLevelEnabled(level),
     };
     return {
       ...own,
-      often: (level, message, facts) => logOften(own, module, level, message, facts),
+      often: (level, message, fields) => logOften(own, module, level, message, fields),
       child: (name) => fromPino(loggerOf(name), name),
     };
   };
@@ -168,20 +168,20 @@ export function oftenBy(clock: Clock) {
     module: LogModule,
     level: OftenLevel,
     message: string,
-    facts: () => Facts,
+    fields: () => LogFields,
   ): void => {
     // Errors are kept for `ibex status` whether or not they are shown.
     if (level !== "error" && !logger.isEnabled(level)) return;
-    const tell = (more: number): void =>
+    const report = (more: number): void =>
       logger[level]({ more }, `${message} (and ${more.toLocaleString("en")} more in ten seconds)`);
-    if (admitted[level].admits(`${module} ${message}`, tell)) logger[level](shortened(facts()), message);
+    if (admitted[level].admits(`${module} ${message}`, report)) logger[level](shortened(fields()), message);
   };
 }
 
-function shortened(facts: Facts): Facts {
-  return mapValues(facts, (value) =>
-    typeof value === "string" && value.length > MAX_FACT_LENGTH
-      ? `${value.slice(0, MAX_FACT_LENGTH)}…`
+function shortened(fields: LogFields): LogFields {
+  return mapValues(fields, (value) =>
+    typeof value === "string" && value.length > MAX_FIELD_LENGTH
+      ? `${value.slice(0, MAX_FIELD_LENGTH)}…`
       : value,
   );
 }
@@ -227,9 +227,9 @@ function textStream(
  * Converts fields to those of a JSON line. An error becomes a throwable, with its stack and its causes. A field with the
  * name of one that every line has is renamed, because JSON readers keep only the last of two members with one name.
  */
-function fieldsOf({ error, ...facts }: Facts): Record<string, unknown> {
-  const fields = mapValues(facts, serializable);
-  for (const [reserved, replacement] of RENAMED_FACTS) {
+function fieldsOf({ error, ...others }: LogFields): Record<string, unknown> {
+  const fields = mapValues(others, serializable);
+  for (const [reserved, replacement] of RENAMED_FIELDS) {
     if (!Object.hasOwn(fields, reserved)) continue;
     fields[replacement] = fields[reserved];
     delete fields[reserved];
@@ -240,7 +240,7 @@ function fieldsOf({ error, ...facts }: Facts): Record<string, unknown> {
 }
 
 /** The message of an error value becomes the cause of the event. */
-const RENAMED_FACTS: readonly (readonly [reserved: string, replacement: string])[] = [
+const RENAMED_FIELDS: readonly (readonly [reserved: string, replacement: string])[] = [
   ["message", "cause"],
   ["level", "factLevel"],
   ["thread", "factThread"],
@@ -256,13 +256,13 @@ function serializable(value: unknown): unknown {
   if (value instanceof Error) return value.message;
   if (Array.isArray(value)) return value.map(serializable);
   if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
-    return mapValues(value as Facts, serializable);
+    return mapValues(value as LogFields, serializable);
   }
   return value;
 }
 
-function mapValues(facts: Facts, change: (value: unknown) => unknown): Record<string, unknown> {
+function mapValues(fields: LogFields, change: (value: unknown) => unknown): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
-  for (const key of Object.keys(facts)) changed[key] = change(facts[key]);
+  for (const key of Object.keys(fields)) changed[key] = change(fields[key]);
   return changed;
 }

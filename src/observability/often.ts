@@ -8,7 +8,7 @@ export interface OftenLines {
   /**
    * Whether a line of this kind may be logged. If not, it is counted, and `report` receives the count at the interval's end.
    */
-  admits(kind: string, tell: (more: number) => void): boolean;
+  admits(kind: string, report: (more: number) => void): boolean;
 }
 
 export interface OftenLimits {
@@ -23,7 +23,7 @@ export const OFTEN_INTERVAL_MS = 10_000;
 export const OFTEN_LINES = { error: 10, debug: 100, trace: 5_000 } as const;
 
 /** Most characters of a text: names of methods and reasons of disconnects come from outsiders. */
-export const MAX_FACT_LENGTH = 300;
+export const MAX_FIELD_LENGTH = 300;
 
 export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Clock): OftenLines {
   const kinds = new Map<string, Interval>();
@@ -34,7 +34,7 @@ export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Cloc
     timer: undefined,
   });
   return {
-    admits(kind, tell) {
+    admits(kind, report) {
       let interval = kinds.get(kind);
       // An interval with suppressed lines lasts until its timer fires.
       const isOver = interval?.timer === undefined && clock.nowMs() >= (interval?.endsAtMs ?? 0);
@@ -50,7 +50,7 @@ export function createOftenLines({ lines, intervalMs }: OftenLimits, clock: Cloc
       const full = interval;
       full.timer ??= clock.at(full.endsAtMs, () => {
         kinds.delete(kind);
-        tell(full.more);
+        report(full.more);
       });
       return false;
     },

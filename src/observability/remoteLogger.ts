@@ -1,14 +1,14 @@
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { LOG_LEVELS, type LogLevel, type LogModule } from "./levels.ts";
-import { type Facts, type Logger, type MessageLevel, oftenBy, type RootLogger } from "./logger.ts";
+import { type LogFields, type Logger, type MessageLevel, oftenBy, type RootLogger } from "./logger.ts";
 import { SharedLevels } from "./sharedLevels.ts";
 
 /** A line that another thread logs; the main thread writes it. */
 export interface LogLine {
   readonly module: LogModule;
   readonly level: MessageLevel;
-  readonly facts: Facts;
+  readonly fields: LogFields;
   readonly message: string;
 }
 
@@ -28,20 +28,20 @@ export function createRemoteLogger(
     const isEnabled = (level: MessageLevel): boolean => admits(levels.get(module), level);
     const at =
       (level: MessageLevel) =>
-      (facts: Facts, message: string): void => {
+      (fields: LogFields, message: string): void => {
         // Warnings are kept for `ibex status` whether or not they are shown.
         const isKept = level === "warn" || level === "error";
         if (!isKept && !isEnabled(level)) return;
         try {
-          post({ module, level, facts, message });
+          post({ module, level, fields, message });
         } catch (error) {
-          post({ module, level, facts: { lost: messageOf(error) }, message });
+          post({ module, level, fields: { lost: messageOf(error) }, message });
         }
       };
     const own = { error: at("error"), debug: at("debug"), trace: at("trace"), isEnabled };
     return {
       ...{ ...own, warn: at("warn"), info: at("info") },
-      often: (level, message, facts) => often(own, module, level, message, facts),
+      often: (level, message, fields) => often(own, module, level, message, fields),
       child: (name) => loggerOf(name),
     };
   };
@@ -55,7 +55,7 @@ export function createRemoteLogger(
 
 /** Writes a line of another thread. */
 export function writeRemoteLine(root: Pick<RootLogger, "child">, line: LogLine): void {
-  root.child(line.module)[line.level](line.facts, line.message);
+  root.child(line.module)[line.level](line.fields, line.message);
 }
 
 function admits(level: LogLevel, message: MessageLevel): boolean {

@@ -23,15 +23,15 @@ export function createTerminalLines({ isColored, columns }: TerminalSettings): (
   const paint = painter(isColored);
   const shown = (words: readonly Word[]): string =>
     words.map(({ text, code }) => (code === undefined ? text : paint(text, code))).join(" ");
-  return ({ timestamp, thread: _, level, class: module, message, throwable, ...facts }) => {
+  return ({ timestamp, thread: _, level, class: module, message, throwable, ...fields }) => {
     // A terminal whose size was never set has 0 columns.
     const width = Math.max(columns() || USUAL_COLUMNS, LEAST_COLUMNS) - INDENT.length;
     const sentence = sentenceOf(String(level), String(module), String(message));
-    const texts = factsOf(facts, String(message));
+    const texts = fieldTexts(fields, String(message));
     const isWhole = level === "WARN" || level === "ERROR";
     const lines = isWhole
-      ? wrapped([...sentence, ...texts.map(asFact)], width)
-      : withFacts(wrapped(sentence, width), hashesLast(texts).map(asFact), width);
+      ? wrapped([...sentence, ...texts.map(asField)], width)
+      : withFields(wrapped(sentence, width), hashesLast(texts).map(asField), width);
     const time = paint(timeOfDay(new Date(String(timestamp))), DIM);
     const stack = throwable === undefined ? "" : `${String(throwable)}\n`;
     return `${time} ${lines.map(shown).join(`\n${INDENT}`)}\n${stack}`;
@@ -47,36 +47,36 @@ function sentenceOf(level: string, module: string, message: string): readonly Wo
 }
 
 /** All fields, except a block's number where the sentence ends with it. */
-function factsOf(facts: LogLine, message: string): readonly string[] {
-  return Object.entries(facts)
+function fieldTexts(fields: LogLine, message: string): readonly string[] {
+  return Object.entries(fields)
     .filter(([name, value]) => value !== undefined && !(name === "number" && message.endsWith(`#${value}`)))
     .map(([name, value]) => `${name}=${textOf(value)}`);
 }
 
-const asFact = (text: string): Word => ({ text, code: DIM });
+const asField = (text: string): Word => ({ text, code: DIM });
 
 /**
  * Moves hashes, addresses and keys behind the other fields and shortens them to their ends: the log as JSON or as TEXT has
  * them whole.
  */
-function hashesLast(facts: readonly string[]): readonly string[] {
-  const short = facts.map((text) => text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`));
-  const isCut = (text: string, index: number): boolean => text !== facts[index];
+function hashesLast(fields: readonly string[]): readonly string[] {
+  const short = fields.map((text) => text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`));
+  const isCut = (text: string, index: number): boolean => text !== fields[index];
   return [...short.filter((text, index) => !isCut(text, index)), ...short.filter(isCut)];
 }
 
 const HEX = /0x[0-9a-f]{20,}/g;
 
 /** The lines of a sentence, the last one with the fields that fit; an ellipsis stands for the others. */
-function withFacts(
+function withFields(
   lines: readonly (readonly Word[])[],
-  facts: readonly Word[],
+  fields: readonly Word[],
   width: number,
 ): readonly (readonly Word[])[] {
   const last = lines.at(-1) ?? [];
-  const [whole = [], ...others] = wrapped([...last, ...facts], width);
+  const [whole = [], ...others] = wrapped([...last, ...fields], width);
   if (others.length === 0) return [...lines.slice(0, -1), whole];
-  const [part = []] = wrapped([...last, ...facts], width - 2);
+  const [part = []] = wrapped([...last, ...fields], width - 2);
   return part.length < last.length ? lines : [...lines.slice(0, -1), [...part, { text: "…", code: DIM }]];
 }
 

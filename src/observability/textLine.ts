@@ -7,13 +7,13 @@ export type LogLine = Readonly<Record<string, unknown>>;
  */
 export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
   const paint = painter(isColored);
-  return ({ timestamp, thread, level, class: module, message, throwable, ...facts }) => {
+  return ({ timestamp, thread, level, class: module, message, throwable, ...fields }) => {
     const time = String(timestamp).replace("T", " ").replace("Z", "+00:00");
     const levelName = String(level);
     const head = [paint(time, DIM), thread, paint(levelName.padEnd(5), levelColor(levelName)), module].join(
       " | ",
     );
-    const tail = Object.entries(facts)
+    const tail = Object.entries(fields)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => ` ${paint(`${name}=${textOf(value)}`, DIM)}`)
       .join("");

@@ -39,7 +39,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   let isStopped = false;
 
   function applyLimits(free: number): void {
-    const facts = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
+    const fields = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
     const resumeMB = Math.ceil(resumeBytes(reserveBytes) / 1024 ** 2);
     if (free < reserveBytes) {
       if (state !== "paused") parts.pause();
@@ -48,8 +48,8 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       quietUntilMs = clock.nowMs() + REPEAT_MS;
       hasToldMargin = false;
       logger.error(
-        facts,
-        `the disk is almost full: ${facts.freeMB} MB free in ${path}, less than --min-free-disk-mb=${facts.reserveMB}. ` +
+        fields,
+        `the disk is almost full: ${fields.freeMB} MB free in ${path}, less than --min-free-disk-mb=${fields.reserveMB}. ` +
           `No blocks are made until ${resumeMB} MB are free; requests are answered. Make room or enlarge the disk`,
       );
     } else if (state === "paused" && free < resumeBytes(reserveBytes)) {
@@ -57,20 +57,20 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       if (hasToldMargin) return;
       hasToldMargin = true;
       logger.warn(
-        { ...facts, resumeMB },
-        `there is more room on the disk, but still too little: ${facts.freeMB} MB free in ${path}. Blocks are made again once ` +
-          `${resumeMB} MB are free, a quarter more than --min-free-disk-mb=${facts.reserveMB}`,
+        { ...fields, resumeMB },
+        `there is more room on the disk, but still too little: ${fields.freeMB} MB free in ${path}. Blocks are made again once ` +
+          `${resumeMB} MB are free, a quarter more than --min-free-disk-mb=${fields.reserveMB}`,
       );
     } else {
       if (state === "paused") {
         parts.resume();
-        logger.info(facts, "there is room on the disk again: blocks are made again");
+        logger.info(fields, "there is room on the disk again: blocks are made again");
       }
       const isScarce = free < reserveBytes * WARNING_FACTOR;
       if (isScarce && state === "ample")
         logger.warn(
-          facts,
-          `the disk is filling up: ${facts.freeMB} MB free in ${path}; below ${facts.reserveMB} MB no blocks are made`,
+          fields,
+          `the disk is filling up: ${fields.freeMB} MB free in ${path}; below ${fields.reserveMB} MB no blocks are made`,
         );
       state = isScarce ? "scarce" : "ample";
     }

@@ -119,9 +119,9 @@ export class LostEndSearch {
     this.#asked.set(peer.key, { atMs, isOpen: false });
     if (this.isProven || this.#isClosed) return;
     if (!found.ok) {
-      const facts = { peer: toHex(peer.address), why: found.error.message };
-      if (found.error.code === "otherBlock") logger.error(facts, OTHER_BLOCK);
-      else logger.debug(facts, "a peer gave no proof of the lost blocks");
+      const fields = { peer: toHex(peer.address), why: found.error.message };
+      if (found.error.code === "otherBlock") logger.error(fields, OTHER_BLOCK);
+      else logger.debug(fields, "a peer gave no proof of the lost blocks");
       return;
     }
     this.#hashes = found.value;

@@ -42,43 +42,43 @@ export function createPeerReports(parts: {
 
   return {
     downloadFailed(peer, { code, message }) {
-      const facts = { peer: shortKey(peer.key), head: headNumber(), message };
+      const fields = { peer: shortKey(peer.key), head: headNumber(), message };
       switch (code) {
         case "invalid":
           onRefused("invalidBlock");
           genesisMismatch.noteInvalidBlock(peer.key);
-          logger.warn(facts, "peer sent invalid blocks; disconnecting it");
+          logger.warn(fields, "peer sent invalid blocks; disconnecting it");
           peer.disconnect("breachOfProtocol", message);
           return;
         case "otherBranch":
-          logger.warn(facts, "peer is on another branch of the chain");
+          logger.warn(fields, "peer is on another branch of the chain");
           return;
         case "noBody":
           onRefused("missingBlocks");
-          if (lacking.areNewlyAll(peer, message, parts.peers())) logger.warn(facts, NOBODY_HAS);
-          else logger.often("debug", "sync with a peer failed", () => facts);
+          if (lacking.areNewlyAll(peer, message, parts.peers())) logger.warn(fields, NOBODY_HAS);
+          else logger.often("debug", "sync with a peer failed", () => fields);
           return;
         default:
           onRefused("missingBlocks");
-          logger.often("debug", "sync with a peer failed", () => facts);
+          logger.often("debug", "sync with a peer failed", () => fields);
       }
     },
     branchFound(peer, number) {
-      const facts = { peer: shortKey(peer.key), commonAncestor: number, head: headNumber() };
-      logger.warn(facts, "the peer's branch leaves the local chain after this block; committed blocks stay");
+      const fields = { peer: shortKey(peer.key), commonAncestor: number, head: headNumber() };
+      logger.warn(fields, "the peer's branch leaves the local chain after this block; committed blocks stay");
     },
     cameShort: () => onRefused("missingBlocks"),
     blockRefused(peer, { header }, { code, fault, message }) {
-      const facts = { peer: shortKey(peer.key), number: header.number, code, message };
+      const fields = { peer: shortKey(peer.key), number: header.number, code, message };
       if (fault !== "peer") {
         parts.onLocalFailure();
-        logger.error(facts, "cannot import a peer's block for a local reason");
+        logger.error(fields, "cannot import a peer's block for a local reason");
       } else if (code === NOT_DUE) {
-        logger.warn(facts, "a peer's block is ahead of the local clock");
+        logger.warn(fields, "a peer's block is ahead of the local clock");
       } else {
         onRefused("invalidBlock");
         genesisMismatch.noteInvalidBlock(peer.key);
-        logger.warn(facts, "peer sent an invalid block; disconnecting it");
+        logger.warn(fields, "peer sent an invalid block; disconnecting it");
         peer.disconnect("breachOfProtocol", message);
       }
     },

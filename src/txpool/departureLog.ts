@@ -19,9 +19,9 @@ export function logDepartures(pool: Pick<TxPool, "onDropped">, logger: Logger, c
   const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
   pool.onDropped(({ transaction: { hash, sender, nonce }, origin }, reason, cause) => {
     if (origin !== "local" || EXPECTED.has(cause)) return;
-    const tell = (more: number): void =>
+    const report = (more: number): void =>
       logger.info({ more }, `${MESSAGE} (and ${more.toLocaleString("en")} more in ten seconds)`);
-    if (lines.admits(cause, tell)) logger.info({ hash, sender, nonce, reason }, MESSAGE);
+    if (lines.admits(cause, report)) logger.info({ hash, sender, nonce, reason }, MESSAGE);
   });
 }
 

@@ -87,9 +87,9 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
 
   function warn(message: string, { transaction }: PoolEntry): void {
     const { hash, sender, nonce } = transaction;
-    const tell = (more: number): void =>
+    const report = (more: number): void =>
       logger.warn({ more }, `${message} (and ${more.toLocaleString("en")} more)`);
-    if (!lines.admits(message, tell)) return;
+    if (!lines.admits(message, report)) return;
     const { minGasPriceWei } = pool.blockFloors;
     logger.warn({ hash, sender, nonce, priceWei: feeCap(transaction), minGasPriceWei }, message);
   }

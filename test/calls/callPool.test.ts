@@ -13,7 +13,7 @@ import {
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import type { CallRequest, SimulationResult } from "../../src/execution/simulation/callRequest.ts";
-import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Clock, clockOf, systemClock } from "../../src/primitives/clock.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -193,8 +193,8 @@ describe("the call pool", () => {
   });
 
   it("answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls", async () => {
-    const warnings: Facts[] = [];
-    const logger: Logger = { ...silentLogger, warn: (facts) => warnings.push(facts) };
+    const warnings: LogFields[] = [];
+    const logger: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields) };
     openPool({ heapMb: 48 }, logger);
     await call(ADDER, 0n);
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });

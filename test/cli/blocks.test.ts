@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createProgress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
-import { type Facts, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { type HistoryStart, putHistoryStart } from "../../src/storage/historyStart.ts";
@@ -254,9 +254,9 @@ describe("ibex blocks", () => {
       [true, 1],
       [false, 5],
     ] as const) {
-      const logged: Facts[] = [];
+      const logged: LogFields[] = [];
       let nowMs = 0;
-      const logger = { ...silentLogger, info: (facts: Facts) => void logged.push(facts) };
+      const logger = { ...silentLogger, info: (fields: LogFields) => void logged.push(fields) };
       const progress = createProgress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
       // The first half is already stored; the rest takes ten seconds.
       for (let number = 500; number < 1000; number++) {

@@ -7,7 +7,7 @@ import { checkerOn, connectConsensus, startConsensus } from "../../src/consensus
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { nodeKey } from "../../src/node/keys/nodeKey.ts";
-import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { err } from "../../src/primitives/result.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -29,10 +29,10 @@ async function aNode(
   const memory = createMemoryDatabase();
   const clock = createHandClock(1_800_000_000_000);
   const warnings: string[] = [];
-  const facts: Facts[] = [];
-  const collect = (lineFacts: Facts, message: string): void => {
+  const fields: LogFields[] = [];
+  const collect = (lineFields: LogFields, message: string): void => {
     warnings.push(message);
-    facts.push(lineFacts);
+    fields.push(lineFields);
   };
   const logger: Logger = { ...silentLogger, error: collect, warn: collect };
   const database = { ...memory, ...change(memory) };
@@ -64,7 +64,7 @@ async function aNode(
       clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
     }
   };
-  return { chain, engine, failures, warnings, facts, clock, logger, waiting, runFor };
+  return { chain, engine, failures, warnings, fields, clock, logger, waiting, runFor };
 }
 
 describe("consensus over the chain", () => {
@@ -111,10 +111,10 @@ describe("consensus over the chain", () => {
 
   it("logs once why a block could not be built", async () => {
     const refusal = err({ code: "notAfterHead", fault: "local", message: "the head moved on" });
-    const { warnings, facts, runFor } = await aNode(undefined, () => ({ build: async () => refusal }));
+    const { warnings, fields, runFor } = await aNode(undefined, () => ({ build: async () => refusal }));
     await runFor(2_000);
     expect(warnings).toEqual(["no block could be built; the round will time out"]);
-    expect(facts).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
+    expect(fields).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
   });
 
   it("goes on making blocks when a transaction cannot be executed by a fault of this node", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { decodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { recoverSealers } from "../../src/ibft/sealRules.ts";
-import { type Facts, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
@@ -70,7 +70,7 @@ describe("a lone validator", () => {
     const warnings: unknown[] = [];
     const logger = {
       ...silentLogger,
-      warn: (facts: Facts, message: string) => void warnings.push({ ...facts, message }),
+      warn: (fields: LogFields, message: string) => void warnings.push({ ...fields, message }),
     };
     const disk = { heads: [aGenesisHead([self], 1_700_000_060n)], votes: undefined };
     const { clock } = aRun({ logger }, disk);
@@ -288,7 +288,7 @@ describe("an engine", () => {
     const warnings: unknown[] = [];
     const logger = {
       ...silentLogger,
-      warn: (facts: Facts, message: string) => void warnings.push([facts["round"], message]),
+      warn: (fields: LogFields, message: string) => void warnings.push([fields["round"], message]),
     };
     const { clock, node } = aRun({ logger }, aDisk([self, other]));
     await runFor(clock, 100);

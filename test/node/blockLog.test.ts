@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { createBlockLog } from "../../src/node/blockLog.ts";
-import { type Facts, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData, encodeExtraData } from "../../src/types/extraData.ts";
 import { aChain } from "../builders/aChain.ts";
@@ -19,7 +19,7 @@ it("logs of each block who built it, its round, how full it is and how long it t
     clock,
     builder: validator,
   });
-  const lines: Facts[] = [];
+  const lines: LogFields[] = [];
   const metrics = aRegistry();
   const log = createBlockLog({
     clock,
@@ -29,8 +29,8 @@ it("logs of each block who built it, its round, how full it is and how long it t
     logger: {
       ...silentLogger,
       isEnabled: () => true,
-      info: (facts, message) => void lines.push({ ...facts, message }),
-      warn: (facts, message) => void lines.push({ ...facts, message }),
+      info: (fields, message) => void lines.push({ ...fields, message }),
+      warn: (fields, message) => void lines.push({ ...fields, message }),
     },
   });
   chain.onHeadChanged("blockLog", log.headChanged);
@@ -68,14 +68,14 @@ it("logs of each block who built it, its round, how full it is and how long it t
   clock.advanceBy(70);
   const fourth = await extend(1);
   await chain.rewind(0n);
-  const facts = { transactions: 1, pending: 5, gasUsed: 21_000n, gasPercent: 0, proposer: validator };
+  const fields = { transactions: 1, pending: 5, gasUsed: 21_000n, gasPercent: 0, proposer: validator };
   expect(lines).toEqual([
-    { number: 1n, hash: first, round: 2, tookMs: 150, ...facts, message: "Produced #1" },
-    { number: 2n, hash: second, round: 0, ...facts, message: "Produced #2" },
+    { number: 1n, hash: first, round: 2, tookMs: 150, ...fields, message: "Produced #1" },
+    { number: 2n, hash: second, round: 0, ...fields, message: "Produced #2" },
     // Due at 2.0 s, begun late, at 2.4 s.
-    { number: 3n, hash: third, round: 0, tookMs: 440, ...facts, message: "Produced #3" },
+    { number: 3n, hash: third, round: 0, tookMs: 440, ...fields, message: "Produced #3" },
     // Imported from a peer: the time is that of the import, and the decision metric ignores it.
-    { number: 4n, hash: fourth, round: 1, tookMs: 70, ...facts, message: "Produced #4" },
+    { number: 4n, hash: fourth, round: 1, tookMs: 70, ...fields, message: "Produced #4" },
     { blocks: 4, head: 0n, message: "blocks removed" },
   ]);
   expect(await readSample(metrics, "bft_decision_seconds_sum")).toBeCloseTo(0.59);

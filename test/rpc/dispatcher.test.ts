@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type JsonPiece, joinPieces } from "../../src/primitives/jsonPieces.ts";
 import { BATCH_PIECE_LENGTH } from "../../src/rpc/batch.ts";
 import type { Caller } from "../../src/rpc/endpoint.ts";
@@ -67,9 +67,9 @@ describe("a method", () => {
   });
 
   it("that fails is logged with its name, the id and the exception", async () => {
-    const logged: Facts[] = [];
-    const often: Logger["often"] = (level, _message, facts) => {
-      if (level === "error") logged.push(facts());
+    const logged: LogFields[] = [];
+    const often: Logger["often"] = (level, _message, fields) => {
+      if (level === "error") logged.push(fields());
     };
     const server = aToyDispatcher({ logger: { ...silentLogger, often } });
     answer(server, "toy_throws");

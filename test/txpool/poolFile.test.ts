@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { RecoverSenders } from "../../src/chain/signerRecovery.ts";
-import type { Facts, Logger } from "../../src/observability/logger.ts";
+import type { LogFields, Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createPoolFile, type PoolFile } from "../../src/txpool/poolFile.ts";
@@ -44,7 +44,7 @@ interface PoolWithFile extends PoolInHand {
 function aPoolWithFile(path: string, inHand = aPool(), recoverSenders = recover): PoolWithFile {
   const log: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
-  const write = (level: string) => (_: Facts, message: string) => {
+  const write = (level: string) => (_: LogFields, message: string) => {
     log.push(`${level} ${message}`);
     for (const { text, resolve } of waiting) if (message.includes(text)) resolve();
   };

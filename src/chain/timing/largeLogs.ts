@@ -101,16 +101,16 @@ export class LargeLogs {
     this.leftOut.delete(key);
     this.leftOut.set(key, { since, tries: tries + 1, notBefore, neededBytes, reason, untilMs });
     dropOldest(this.leftOut, LEFT_OUT_LIMIT);
-    const facts = { number, hash, sender, gasLimit, neededBytes, limitBytes };
+    const fields = { number, hash, sender, gasLimit, neededBytes, limitBytes };
     if (reason !== undefined) {
       this.suspects.add(transaction);
       this.parts.logger.warn(
-        facts,
+        fields,
         "a transaction has more logs than a block of this node may have: dropped",
       );
     } else if (tries === 0) {
       const message = "a transaction has more logs than this block has room for: it will be retried later";
-      this.parts.logger.debug(facts, message);
+      this.parts.logger.debug(fields, message);
     }
     return reason;
   }

@@ -79,16 +79,16 @@ export class StoppedTransactions {
     stopped.longestMs = Math.max(stopped.longestMs, Math.round(ranMs));
     stopped.notBefore = number + 2n ** BigInt(Math.min(stopped.tries, MOST_TRIES));
     stopped.reason = this.dropReason(stopped, known === undefined);
-    const facts = { hash, sender, gasLimit, ranMs: Math.round(ranMs), tries: stopped.tries };
+    const fields = { hash, sender, gasLimit, ranMs: Math.round(ranMs), tries: stopped.tries };
     if (stopped.reason === undefined) {
       const message = "a transaction is too slow to build a block with: set aside, to be retried later";
-      logger.warn({ ...facts, notBefore: stopped.notBefore }, message);
+      logger.warn({ ...fields, notBefore: stopped.notBefore }, message);
       return undefined;
     }
     this.drops.set(stopped.senderKey, (this.drops.get(stopped.senderKey) ?? 0) + 1);
     dropOldest(this.drops, MAX_RECORDS);
     logger.warn(
-      { ...facts, reason: stopped.reason },
+      { ...fields, reason: stopped.reason },
       "a transaction is too slow to build a block with: dropped",
     );
     return stopped.reason;

@@ -1,12 +1,12 @@
 import type { SignedMessage } from "../../ibft/message.ts";
-import type { Facts } from "../../observability/logger.ts";
+import type { LogFields } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
 export interface SkewReport {
   readonly level: "warn" | "info";
-  readonly facts: Facts;
+  readonly fields: LogFields;
   readonly message: string;
 }
 
@@ -92,19 +92,19 @@ export class ClockSkew {
     if (before?.isAhead === isAhead && atMs - before.atMs < REPEAT_MS) return undefined;
     this.reported.set(key, { isAhead, atMs });
     const { address, aheadMs, comparedWith } = difference;
-    const facts = address === undefined ? { aheadMs, of: comparedWith } : { validator: address, aheadMs };
-    return { level: "warn", facts, message: describe(difference, this.others.length) };
+    const fields = address === undefined ? { aheadMs, of: comparedWith } : { validator: address, aheadMs };
+    return { level: "warn", fields, message: describe(difference, this.others.length) };
   }
 
   private reportAgreement({ address }: Measured): SkewReport | undefined {
     const different = [...this.measured.values()].filter((one) => (smallestOf(one) ?? 0) !== 0).length;
     if (different * 2 <= this.others.length && this.reported.delete(OURS)) {
       const message = "this machine's clock and those of most other validators agree again";
-      return { level: "info", facts: {}, message };
+      return { level: "info", fields: {}, message };
     }
     if (!this.reported.delete(toKey(address))) return undefined;
     const message = `the clock of ${toHex(address)} and this machine's agree again`;
-    return { level: "info", facts: { validator: address }, message };
+    return { level: "info", fields: { validator: address }, message };
   }
 }
 

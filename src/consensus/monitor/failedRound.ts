@@ -6,13 +6,13 @@ import {
   type State,
 } from "../../ibft/state.ts";
 import { proposerAt } from "../../ibft/validatorSet.ts";
-import type { Facts } from "../../observability/logger.ts";
+import type { LogFields } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
 /** A failed round, described for the operator: why it ended, its proposer, who voted, and who did not. */
 export interface FailedRound {
-  readonly facts: Facts;
+  readonly fields: LogFields;
   readonly message: string;
   readonly height: bigint;
   readonly nextRound: number;
@@ -39,7 +39,7 @@ export function describeFailedRound(
   const votes = votesIn(failed);
   const unheard = validatorSet.validators.filter((address) => !isHeard(address));
   return {
-    facts: {
+    fields: {
       height: validatorSet.height,
       round: number,
       proposer,

@@ -74,9 +74,9 @@ export function createMonitor(parts: MonitorParts): Monitor {
     }
     liveness.roundBegan(failed.nextRound, nowMs);
     const member = liveness.members().find(({ address }) => address === failed.absentProposer);
-    const facts = { ...failed.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    if (isWarned(failed.height, nowMs)) logger.warn(facts, failed.message);
-    else logger.debug(facts, failed.message);
+    const fields = { ...failed.fields, ...(member !== undefined && { missedTurns: member.missedTurns }) };
+    if (isWarned(failed.height, nowMs)) logger.warn(fields, failed.message);
+    else logger.debug(fields, failed.message);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       const nowMs = clock.nowMs();
       liveness.heard(message, nowMs);
       const report = skew.heard(message, nowMs - waitedMs);
-      if (report !== undefined) logger[report.level](report.facts, report.message);
+      if (report !== undefined) logger[report.level](report.fields, report.message);
     },
     stepped(before, after, input) {
       if (hasEnded) return;
@@ -140,8 +140,8 @@ class StallWarnings {
     this.timer = clock.at(clock.nowMs() + delayMs, () => {
       this.isStalled = true;
       const nowMs = clock.nowMs();
-      const { facts, message } = describeStall(status(), { nowMs, headAtMs: this.headAtMs });
-      logger.warn(facts, message);
+      const { fields, message } = describeStall(status(), { nowMs, headAtMs: this.headAtMs });
+      logger.warn(fields, message);
       this.schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
     });
   }

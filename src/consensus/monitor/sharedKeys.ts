@@ -29,9 +29,9 @@ export class SharedKeyLog {
     this.toldMs.set(name, nowMs);
     dropOldest(this.toldMs, KEYS_REMEMBERED);
     const isOurs = equalBytes(key, this.self);
-    const facts = { validator: key, saidBy: author };
-    if (isOurs) this.logger.error(facts, describeOwn(this.self, sourceOf(notice)));
-    else this.logger.warn(facts, describeOther(notice));
+    const fields = { validator: key, saidBy: author };
+    if (isOurs) this.logger.error(fields, describeOwn(this.self, sourceOf(notice)));
+    else this.logger.warn(fields, describeOther(notice));
   }
 }
 

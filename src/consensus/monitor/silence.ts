@@ -1,7 +1,7 @@
 import type { Doubt, DoubtReason } from "../../ibft/lastSigned.ts";
 import type { State } from "../../ibft/state.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
-import type { Facts, Logger } from "../../observability/logger.ts";
+import type { LogFields, Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { REMEDY, RISK } from "./sharedKeys.ts";
@@ -39,14 +39,14 @@ export class SilenceLog {
   private tell(doubt: Doubt, { head }: State, nowMs: number): void {
     if (this.told?.reason === doubt.reason && nowMs - this.told.atMs < REPEAT_MS) return;
     this.told = { reason: doubt.reason, atMs: nowMs };
-    const facts: Facts = {
+    const fields: LogFields = {
       reason: doubt.reason,
       number: head?.header.number,
       upToHeight: doubt.upTo,
       untilTimestamp: doubt.untilTimestamp,
     };
     const level = doubt.reason === "ownKey" ? "error" : "warn";
-    this.logger[level](facts, `${CAUSES[doubt.reason](toHex(this.self))} ${describeEnd(doubt)}`);
+    this.logger[level](fields, `${CAUSES[doubt.reason](toHex(this.self))} ${describeEnd(doubt)}`);
   }
 }
 

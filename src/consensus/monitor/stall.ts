@@ -1,4 +1,4 @@
-import type { Facts } from "../../observability/logger.ts";
+import type { LogFields } from "../../observability/logger.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { describeEnd, SHORT_CAUSES } from "./silence.ts";
@@ -8,11 +8,11 @@ import type { ConsensusStatus, MemberStatus } from "./status.ts";
 export function describeStall(
   status: ConsensusStatus,
   { nowMs, headAtMs }: { readonly nowMs: number; readonly headAtMs: number },
-): { readonly facts: Facts; readonly message: string } {
+): { readonly fields: LogFields; readonly message: string } {
   const { height, quorum, round, members } = status;
   const missing = missingOf(status);
   return {
-    facts: {
+    fields: {
       height,
       ...(round && {
         round: round.number,

@@ -49,8 +49,8 @@ export class MessageLog {
     if (!this.logger.isEnabled("debug")) return;
     count(counts, kind);
     const { height, round } = signed.payload;
-    const facts = () => ({ kind, height, round, author: signed.author });
-    this.logger.often("trace", `a consensus message is ${what}`, facts);
+    const fields = () => ({ kind, height, round, author: signed.author });
+    this.logger.often("trace", `a consensus message is ${what}`, fields);
   }
 }
 

@@ -133,9 +133,9 @@ export class StateRemover {
     const seconds = Math.round((nowMs - this.beganMs) / 1000);
     if (isDone) {
       this.isRemoving = false;
-      const facts = { start, nodes, pages, seconds };
-      if (seconds >= LONG_SECONDS) logger.info(facts, "old states have been removed");
-      else logger.debug(facts, "old states have been removed");
+      const fields = { start, nodes, pages, seconds };
+      if (seconds >= LONG_SECONDS) logger.info(fields, "old states have been removed");
+      else logger.debug(fields, "old states have been removed");
       this.follow();
     } else if (nowMs - this.beganMs >= TELL_MS && nowMs - this.toldAtMs >= TELL_MS) {
       this.toldAtMs = nowMs;

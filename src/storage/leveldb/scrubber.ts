@@ -63,8 +63,8 @@ export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: Scrubb
       onDamage(damageOf(report.message));
       return;
     } else {
-      const { kind: _, ...facts } = report;
-      logger.info(facts, "the whole database was verified and is sound");
+      const { kind: _, ...fields } = report;
+      logger.info(fields, "the whole database was verified and is sound");
     }
     timer = clock.at(clock.nowMs() + pauseMs, begin);
   }

@@ -72,7 +72,7 @@ describe("clocks that differ", () => {
       `warn: the clock of ${toHex(CAROL)} is at least 2.0 s ahead of this machine's: its proposals are refused while their ` +
         "timestamps are in the future. Is the time right (timedatectl, chronyc tracking)?",
     ]);
-    expect(run.news[0]?.facts).toEqual({ validator: CAROL, aheadMs: 1_970 });
+    expect(run.news[0]?.fields).toEqual({ validator: CAROL, aheadMs: 1_970 });
   });
 
   it("one that is behind, which may also be a slow link", () => {

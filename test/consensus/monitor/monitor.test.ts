@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { SignedMessage } from "../../../src/ibft/message.ts";
-import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
@@ -36,7 +36,7 @@ const START_MS = 1_700_000_000_250;
 
 interface Line {
   readonly level: "warn" | "info" | "debug";
-  readonly facts: Facts;
+  readonly fields: LogFields;
   readonly message: string;
 }
 
@@ -56,8 +56,8 @@ interface Run {
 function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<ToySettings> = {}): Run {
   const clock = createHandClock(START_MS);
   const lines: Line[] = [];
-  const tell = (level: Line["level"]) => (facts: Facts, message: string) =>
-    void lines.push({ level, facts, message });
+  const tell = (level: Line["level"]) => (fields: LogFields, message: string) =>
+    void lines.push({ level, fields, message });
   const logger: Logger = {
     ...silentLogger,
     warn: tell("warn"),
@@ -115,7 +115,7 @@ describe("a stalled chain", () => {
         `waiting for ${TEXTS[0]} (never heard since the start), ${TEXTS[2]} (never heard since the start)`,
     ]);
     expect(stalls[0]?.level).toBe("warn");
-    expect(stalls[0]?.facts).toMatchObject({
+    expect(stalls[0]?.fields).toMatchObject({
       height: 1n,
       validators: 4,
       quorum: 3,
@@ -159,7 +159,7 @@ describe("a stalled chain", () => {
   it("is not logged while blocks arrive, nor after the stop", async () => {
     const clock = createHandClock(START_MS);
     const warnings: string[] = [];
-    const logger = { ...silentLogger, warn: (_: Facts, message: string) => void warnings.push(message) };
+    const logger = { ...silentLogger, warn: (_: LogFields, message: string) => void warnings.push(message) };
     const { privateKey, address } = keyOf(0);
     const disk: ToyDisk = { heads: [aGenesisHead([address], 1_700_000_000n)], votes: undefined };
     const node = startToyNode({ privateKey, logger }, clock, disk, { messages: [], commits: [] });
@@ -182,7 +182,7 @@ describe("a failed round", () => {
       `round 0 of height 1 failed, its 2 s are over: the proposer was ${TEXTS[0]}, and no proposal came, ` +
         `so there were no votes; not heard recently: ${TEXTS[0]}, ${TEXTS[2]}`,
     );
-    expect(line?.facts).toMatchObject({
+    expect(line?.fields).toMatchObject({
       unheard: [ADDRESSES[0], ADDRESSES[2]],
       height: 1n,
       round: 0,
@@ -191,7 +191,7 @@ describe("a failed round", () => {
       nextProposer: ADDRESSES[1],
       missedTurns: 1,
     });
-    expect(line?.facts).not.toHaveProperty("silent");
+    expect(line?.fields).not.toHaveProperty("silent");
   });
 
   it("is logged with the validators that voted for the proposal, and those that did not", async () => {
@@ -202,7 +202,7 @@ describe("a failed round", () => {
       "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its proposal had 1 of the 3 votes needed; " +
         `voted: this node; silent: ${TEXTS[1]}, ${TEXTS[2]}, ${TEXTS[3]}`,
     );
-    expect(line?.facts).toMatchObject({
+    expect(line?.fields).toMatchObject({
       voted: [ADDRESSES[0]],
       silent: [1, 2, 3].map((index) => ADDRESSES[index]),
     });

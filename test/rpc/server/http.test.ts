@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Facts, silentLogger } from "../../../src/observability/logger.ts";
+import { type LogFields, silentLogger } from "../../../src/observability/logger.ts";
 import { prettyJson } from "../../../src/rpc/results/prettyJson.ts";
 import { readiness } from "../../../src/rpc/server/health.ts";
 import { openHttpServer } from "../../../src/rpc/server/http.ts";
@@ -813,8 +813,8 @@ describe("limits", () => {
   ])(
     "bound the memory of unread answers %s by cutting the client that has read nothing for the longest",
     async (_, body) => {
-      const warnings: Facts[] = [];
-      const logger = { ...silentLogger, warn: (facts: Facts) => warnings.push(facts) };
+      const warnings: LogFields[] = [];
+      const logger = { ...silentLogger, warn: (fields: LogFields) => warnings.push(fields) };
       const unreadLimitBytes = 2.5 * MORE_THAN_KERNELS_TAKE;
       const { server, backend } = await aToyServer({ unreadLimitBytes }, { logger });
       const stalledClients: net.Socket[] = [];

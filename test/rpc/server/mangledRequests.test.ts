@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import { ok } from "../../../src/primitives/result.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
@@ -18,9 +18,9 @@ import { problemsOf } from "../responseProblems.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./servers.ts";
 
 /** A dispatcher of all methods over a small chain, and the errors logged inside of methods. */
-function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: Facts[] } {
-  const failures: Facts[] = [];
-  const logger: Logger = { ...silentLogger, error: (facts) => failures.push(facts) };
+function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: LogFields[] } {
+  const failures: LogFields[] = [];
+  const logger: Logger = { ...silentLogger, error: (fields) => failures.push(fields) };
   const chain = chainOf([
     aStoredBlock(),
     aStoredBlock({ number: 1, transactions: [aTransaction(), aTransaction({ type: 0, nonce: 1n })] }),

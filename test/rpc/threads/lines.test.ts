@@ -8,10 +8,10 @@ import { aChannel, handlersOf, postedOf } from "../../builders/aChannel.ts";
 
 const { messages: LINES_WAITING, bytes: LINE_BYTES_WAITING } = MESSAGES.logLine.most;
 
-const aLine = (message: string, facts: LogLine["facts"] = {}): LogLine => ({
+const aLine = (message: string, fields: LogLine["fields"] = {}): LogLine => ({
   module: "rpc",
   level: "debug",
-  facts,
+  fields,
   message,
 });
 
@@ -35,7 +35,7 @@ describe("log lines of a thread", () => {
     expect(written).toHaveLength(LINES_WAITING);
     expect(written.at(-1)?.message).toBe(`${LINES_WAITING - 1}`);
     send(aLine("later"));
-    expect(write()).toMatchObject([{ level: "warn", facts: { lines: 5 } }, aLine("later")]);
+    expect(write()).toMatchObject([{ level: "warn", fields: { lines: 5 } }, aLine("later")]);
     send(aLine("last"));
     expect(write()).toEqual([aLine("last")]);
     expect([waiting.messages, waiting.bytes]).toEqual([0, 0]);

@@ -13,10 +13,10 @@ export class LogForwarder {
     this.credit = channel.creditOf("logLine");
   }
 
-  /** Throws when a fact cannot be cloned. */
+  /** Throws when a field cannot be cloned. */
   forward(line: LogLine): void {
     // After a loss, lines are lost until half of those that wait are written: they are told of once, not one by one.
-    if (this.lost > 0 && this.credit.isHalfFree && this.offer({ ...LOST, facts: { lines: this.lost } }))
+    if (this.lost > 0 && this.credit.isHalfFree && this.offer({ ...LOST, fields: { lines: this.lost } }))
       this.lost = 0;
     if (this.lost > 0 || !this.offer(line)) this.lost++;
   }
@@ -32,12 +32,12 @@ const LOST = {
   message: "lines of a thread for callers are lost: the thread that writes the log is held up",
 } as const;
 
-/** About the bytes of a line; of its facts, texts and errors alone can be long. */
-function sizeOf({ message, facts }: LogLine): number {
+/** About the bytes of a line; of its fields, texts and errors alone can be long. */
+function sizeOf({ message, fields }: LogLine): number {
   let size = LINE_BYTES + message.length;
-  for (const fact of Object.values(facts)) {
-    if (typeof fact === "string") size += fact.length;
-    else if (fact instanceof Error) size += fact.message.length + (fact.stack?.length ?? 0);
+  for (const field of Object.values(fields)) {
+    if (typeof field === "string") size += field.length;
+    else if (field instanceof Error) size += field.message.length + (field.stack?.length ?? 0);
   }
   return size;
 }
