@@ -166,7 +166,7 @@ interface BlockRoots {
   readonly receiptsRoot: Hash;
 }
 
-interface HeaderFacts extends BlockRoots {
+interface HeaderFields extends BlockRoots {
   readonly parent: NamedHeader;
   readonly coinbase: Address;
   readonly number: bigint;
@@ -177,20 +177,20 @@ interface HeaderFacts extends BlockRoots {
 }
 
 /** The header of a block that we build (ibft2.md#building-a-block), without its extra data. */
-function headerOf({ parent, filling, baseFeePerGas, ...facts }: HeaderFacts): Header {
+function headerOf({ parent, filling, baseFeePerGas, ...fields }: HeaderFields): Header {
   return {
     parentHash: parent.hash,
     ommersHash: EMPTY_LIST_HASH,
-    coinbase: facts.coinbase,
-    stateRoot: facts.stateRoot,
-    transactionsRoot: facts.transactionsRoot,
-    receiptsRoot: facts.receiptsRoot,
+    coinbase: fields.coinbase,
+    stateRoot: fields.stateRoot,
+    transactionsRoot: fields.transactionsRoot,
+    receiptsRoot: fields.receiptsRoot,
     logsBloom: filling.logsBloom,
     difficulty: 1n,
-    number: facts.number,
-    gasLimit: facts.gasLimit,
+    number: fields.number,
+    gasLimit: fields.gasLimit,
     gasUsed: filling.gasUsed,
-    timestamp: facts.timestamp,
+    timestamp: fields.timestamp,
     extraData: EMPTY_BYTES,
     mixHash: IBFT_MIX_HASH,
     nonce: new Uint8Array(8),

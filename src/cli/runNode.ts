@@ -51,7 +51,7 @@ export async function runNode(
     // Standard output has only JSON lines when the log is JSON.
     const print = settings.logging.format === "json" ? io.printError : io.print;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node.endpoints));
-    logger.info(factsOf(node), "Ethereum main loop is up.");
+    logger.info(fieldsOf(node), "Ethereum main loop is up.");
     rereading.begin(node.live);
     return await untilEnd(node, { stopRequest, fault }, logger);
   } finally {
@@ -137,7 +137,7 @@ async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean
 const STOP_LIMIT_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function factsOf({ endpoints, nodeAddress, isValidator, headNumber }: RunningNode) {
+function fieldsOf({ endpoints, nodeAddress, isValidator, headNumber }: RunningNode) {
   const urls = forServers(SERVER_NAMES, (name) => urlOf(SERVERS[name].scheme, endpoints[name]));
   return { ...urls, nodeAddress, isValidator, headNumber };
 }

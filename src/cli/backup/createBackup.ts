@@ -27,7 +27,7 @@ import {
   readFileList,
 } from "./fileList.ts";
 import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
-import { type ChainFacts, factsOfCopy, isTable } from "./openCopy.ts";
+import { type ChainInfo, isTable, readCopyInfo } from "./openCopy.ts";
 import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
@@ -83,32 +83,32 @@ export async function createBackup(request: BackupRequest): Promise<Result<Backu
         "--node-private-key-file, --node-keystore-file or --config-file.",
     );
   mkdirSync(to, { recursive: true });
-  const stage = makeWorkFolder(dataPath, processId);
-  const draft = makeWorkFolder(to, processId);
+  const links = makeWorkFolder(dataPath, processId);
+  const staging = makeWorkFolder(to, processId);
   try {
-    copyLevelFolder(chain, stage);
+    copyLevelFolder(chain, links);
     const newest = newestBackup(to);
-    const room = await refuseWithoutRoom(stage, to, newest);
+    const room = await refuseWithoutRoom(links, to, newest);
     if (!room.ok) return room;
-    const { files, newBytes } = await copyAll(request, { stage, draft, newest });
-    const facts = await factsOfCopy(join(draft, "chain"), join(draft, "check"), request.pace);
-    if (facts === undefined) return fail("caller", "noChain", `There is no chain in ${dataPath}.`);
+    const { files, newBytes } = await copyAll(request, { links, staging, newest });
+    const info = await readCopyInfo(join(staging, "chain"), join(staging, "check"), request.pace);
+    if (info === undefined) return fail("caller", "noChain", `There is no chain in ${dataPath}.`);
     const createdAt = new Date(request.nowMs()).toISOString();
-    const list: FileList = { format: 1, client: clientVersion(), createdAt, ...facts, files };
-    await seal(draft, list);
-    const folder = giveName(draft, to, list);
-    return ok({ ...list, folder, newBytes, removed: removeOld(request, facts) });
+    const list: FileList = { format: 1, client: clientVersion(), createdAt, ...info, files };
+    await seal(staging, list);
+    const folder = giveName(staging, to, list);
+    return ok({ ...list, folder, newBytes, removed: removeOld(request, info) });
   } finally {
-    rmSync(stage, { recursive: true, force: true });
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(links, { recursive: true, force: true });
+    rmSync(staging, { recursive: true, force: true });
   }
 }
 
 interface Folders {
   /** The links beside the node's files. */
-  readonly stage: string;
+  readonly links: string;
   /** The backup in the making. */
-  readonly draft: string;
+  readonly staging: string;
   readonly newest: KnownBackup | undefined;
 }
 
@@ -119,21 +119,25 @@ interface KnownBackup {
 
 async function copyAll(
   { dataPath, key, pace }: BackupRequest,
-  { stage, draft, newest }: Folders,
+  { links, staging, newest }: Folders,
 ): Promise<{ readonly files: readonly BackedUpFile[]; readonly newBytes: number }> {
   const files: BackedUpFile[] = [];
   let newBytes = 0;
-  mkdirSync(join(draft, "chain"));
+  mkdirSync(join(staging, "chain"));
   const known = tablesOf(newest);
-  for (const name of readdirSync(stage)) {
+  for (const name of readdirSync(links)) {
     const path = `chain/${name}`;
-    const origin = isTable(name) ? originOf(join(stage, name)) : undefined;
+    const origin = isTable(name) ? originOf(join(links, name)) : undefined;
     const old = origin === undefined ? undefined : known.get(origin);
-    if (old !== undefined && newest !== undefined && link(join(newest.folder, old.path), join(draft, path))) {
+    if (
+      old !== undefined &&
+      newest !== undefined &&
+      link(join(newest.folder, old.path), join(staging, path))
+    ) {
       files.push({ ...old, path });
       continue;
     }
-    const copied = await copyNew(join(stage, name), join(draft, path), pace);
+    const copied = await copyNew(join(links, name), join(staging, path), pace);
     if (!copied.isLink) newBytes += copied.bytes;
     const { bytes, crc32 } = copied;
     files.push({ path, bytes, crc32, ...(origin !== undefined && { origin }) });
@@ -142,7 +146,7 @@ async function copyAll(
   if (key !== undefined) others.push({ name: key.isKeystore ? KEYSTORE_NAME : KEY_NAME, path: key.path });
   for (const { name, path } of others) {
     if (!existsSync(path)) continue;
-    const copied = await copyFile(path, join(draft, name), pace, 0o600);
+    const copied = await copyFile(path, join(staging, name), pace, 0o600);
     files.push({ path: name, ...copied });
   }
   return { files, newBytes };
@@ -177,15 +181,15 @@ function originOf(path: string): string {
 }
 
 async function refuseWithoutRoom(
-  stage: string,
+  links: string,
   to: string,
   newest: KnownBackup | undefined,
 ): Promise<Result<void, "tooLittleRoom">> {
   const known = tablesOf(newest);
-  const isLinkable = statSync(stage).dev === statSync(to).dev;
+  const isLinkable = statSync(links).dev === statSync(to).dev;
   let needed = CHECK_BYTES + RESERVE_BYTES;
-  for (const name of readdirSync(stage)) {
-    const path = join(stage, name);
+  for (const name of readdirSync(links)) {
+    const path = join(links, name);
     const isLink = isTable(name) && (isLinkable || known.has(originOf(path)));
     if (!isLink) needed += lstatSync(path).size;
   }
@@ -200,24 +204,24 @@ async function refuseWithoutRoom(
 }
 
 /** Writes the list of the staging folder, durably. */
-async function seal(draft: string, list: FileList): Promise<void> {
-  const path = join(draft, LIST_NAME);
+async function seal(staging: string, list: FileList): Promise<void> {
+  const path = join(staging, LIST_NAME);
   writeFileSync(path, `${JSON.stringify(list)}\n`);
   const file = await open(path, "r");
   await file.sync();
   await file.close();
-  for (const folder of [join(draft, "chain"), draft]) syncFolder(folder);
+  for (const folder of [join(staging, "chain"), staging]) syncFolder(folder);
 }
 
 /**
  * Renames the staging folder, durably: its name has time and block, or a slightly later time if another backup took that
  * name.
  */
-function giveName(draft: string, to: string, { createdAt, head }: FileList): string {
+function giveName(staging: string, to: string, { createdAt, head }: FileList): string {
   for (let atMs = Date.parse(createdAt); ; atMs++) {
     const folder = join(to, nameOf(atMs, head.number));
     try {
-      renameSync(draft, folder);
+      renameSync(staging, folder);
     } catch (error) {
       if (isCode(error, ["ENOTEMPTY", "EEXIST"])) continue;
       throw error;
@@ -232,7 +236,7 @@ function nameOf(atMs: number, number: number): string {
   return `${new Date(atMs).toISOString().replace(/[:.]/g, "-")}-block-${number}`;
 }
 
-function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainFacts): readonly string[] {
+function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainInfo): readonly string[] {
   const old = backupsIn(to)
     .filter(({ list }) => list.genesisHash === genesisHash)
     .slice(keep);

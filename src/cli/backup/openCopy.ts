@@ -11,13 +11,13 @@ import { planMigration } from "../../storage/migration/planMigration.ts";
 import { type CopyPace, copyFile, link } from "./copyFile.ts";
 import type { FileList } from "./fileList.ts";
 
-export type ChainFacts = Pick<FileList, "genesisHash" | "head">;
+export type ChainInfo = Pick<FileList, "genesisHash" | "head">;
 
 /** Opens a database, verified as at the start of a node, and closes it; undefined when it has no block. */
-export async function factsOfChain(path: string, headFile: string): Promise<ChainFacts | undefined> {
+export async function readChainInfo(path: string, headFile: string): Promise<ChainInfo | undefined> {
   const { database, close } = await openChainDatabase({ path, headFile });
   try {
-    return factsOf(database);
+    return infoOf(database);
   } finally {
     await close();
   }
@@ -34,14 +34,14 @@ export async function isOutdated(path: string): Promise<boolean> {
 }
 
 /**
- * Like `factsOfChain`, for a copy that must not change. Opening a database changes it, so it is opened in the folder `scratch`, which
+ * Like `readChainInfo`, for a copy that must not change. Opening a database changes it, so it is opened in the folder `scratch`, which
  * is removed afterwards.
  */
-export async function factsOfCopy(
+export async function readCopyInfo(
   folder: string,
   scratch: string,
   pace: CopyPace,
-): Promise<ChainFacts | undefined> {
+): Promise<ChainInfo | undefined> {
   rmSync(scratch, { recursive: true, force: true });
   const chain = join(scratch, "chain");
   mkdirSync(chain, { recursive: true });
@@ -51,7 +51,7 @@ export async function factsOfCopy(
       // LevelDB never changes a table, and deleting a link does not either.
       if (!isTable(name) || !link(from, to)) await copyFile(from, to, pace);
     }
-    return await factsOfChain(chain, join(scratch, "head.log"));
+    return await readChainInfo(chain, join(scratch, "head.log"));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -61,7 +61,7 @@ export function isTable(name: string): boolean {
   return /\.(ldb|sst)$/.test(name);
 }
 
-function factsOf(database: Database): ChainFacts | undefined {
+function infoOf(database: Database): ChainInfo | undefined {
   const head = readHead(database);
   if (head === undefined) return undefined;
   const genesis = expectDefined(readHeader(database, 0n), "the genesis block of a chain");

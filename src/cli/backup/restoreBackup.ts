@@ -5,7 +5,7 @@ import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type CopyPace, copyFile } from "./copyFile.ts";
 import { type BackedUpFile, type FileList, readFileList } from "./fileList.ts";
 import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
-import { factsOfChain, isOutdated } from "./openCopy.ts";
+import { isOutdated, readChainInfo } from "./openCopy.ts";
 import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
@@ -49,33 +49,33 @@ export async function restoreBackup(
   const bytes = list.value.files.reduce((sum, file) => sum + file.bytes, 0);
   const room = await refuseLittleRoom(dataPath, bytes + CHECK_BYTES + RESERVE_BYTES);
   if (!room.ok) return room;
-  const draft = makeWorkFolder(dataPath, request.processId);
+  const staging = makeWorkFolder(dataPath, request.processId);
   try {
-    mkdirSync(join(draft, "chain"));
+    mkdirSync(join(staging, "chain"));
     for (const file of list.value.files) {
-      const checked = await copyChecked(request, file, draft);
+      const checked = await copyChecked(request, file, staging);
       if (!checked.ok) return checked;
     }
     const { head, genesisHash, files } = list.value;
-    const needsMigration = await isOutdated(join(draft, "chain"));
+    const needsMigration = await isOutdated(join(staging, "chain"));
     // Its blocks are readable only after migration; until then the checksums of its files must suffice.
-    const facts = needsMigration
+    const info = needsMigration
       ? list.value
-      : await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
-    if (facts?.head.hash !== head.hash || facts.genesisHash !== genesisHash)
+      : await readChainInfo(join(staging, "chain"), join(staging, "head.log"));
+    if (info?.head.hash !== head.hash || info.genesisHash !== genesisHash)
       return fail("local", "badBackup", `The backup ${from} does not hold the block that its list names.`);
-    const kept = putInPlace(files, draft, dataPath);
+    const kept = putInPlace(files, staging, dataPath);
     const hasVotes = existsSync(join(dataPath, "votes.log"));
     return ok({ ...list.value, kept, hasVotes, needsMigration });
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(staging, { recursive: true, force: true });
   }
 }
 
 async function copyChecked(
   { from, pace }: RestoreRequest,
   { path, bytes, crc32 }: BackedUpFile,
-  draft: string,
+  staging: string,
 ): Promise<Result<void, "badBackup">> {
   const mode = path.startsWith("chain/") ? 0o644 : 0o600;
   const source = join(from, path);
@@ -83,7 +83,7 @@ async function copyChecked(
   if (found === undefined) return fail("local", "badBackup", `The file ${source} of the backup is missing.`);
   // The file is checked before it is read: a pipe may deliver nothing, and a device may deliver bytes without end.
   if (found.isFile() && found.size === bytes) {
-    const copied = await copyFile(source, join(draft, path), pace, mode);
+    const copied = await copyFile(source, join(staging, path), pace, mode);
     if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
   }
   return fail("local", "badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
@@ -93,15 +93,15 @@ async function copyChecked(
  * Puts the files in place, the chain last: it completes the restored folder. Returns which of the operator's files existed
  * already.
  */
-function putInPlace(files: readonly BackedUpFile[], draft: string, dataPath: string): readonly string[] {
+function putInPlace(files: readonly BackedUpFile[], staging: string, dataPath: string): readonly string[] {
   const kept: string[] = [];
   for (const { path } of files) {
     if (path.startsWith("chain/")) continue;
     if (existsSync(join(dataPath, path))) kept.push(path);
-    else renameSync(join(draft, path), join(dataPath, path));
+    else renameSync(join(staging, path), join(dataPath, path));
   }
-  syncFolder(join(draft, "chain"));
-  renameSync(join(draft, "chain"), join(dataPath, "chain"));
+  syncFolder(join(staging, "chain"));
+  renameSync(join(staging, "chain"), join(dataPath, "chain"));
   syncFolder(dataPath);
   return kept;
 }

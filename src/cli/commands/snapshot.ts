@@ -101,28 +101,28 @@ async function writeSnapshot(
   { blocks, database, head }: Stored,
   io: ProcessIo,
 ): Promise<number> {
-  const { exportSnapshot, exportFacts, isChainOf } = await import("../snapshot/exportSnapshot.ts");
+  const { exportSnapshot, exportFields, isChainOf } = await import("../snapshot/exportSnapshot.ts");
   if (!isChainOf(chainSpec, blocks))
     return refuse(`The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`, io);
   const number = block === "head" ? head.header.number : block;
   const path = resolve(io.workingDirectory, to);
-  const draft = `${path}.part`;
+  const partPath = `${path}.part`;
   const logger = createLogger(logging);
   const { isTerminal } = io;
   const isStopped = listen(io);
   try {
     const result = await exportSnapshot({
-      ...{ spec: chainSpec, database, blocks, number, path: draft, logger, isTerminal, isStopped },
+      ...{ spec: chainSpec, database, blocks, number, path: partPath, logger, isTerminal, isStopped },
     });
     if (!result.ok) return reportFailure(result.error.message, io, EXIT.failed);
     if (result.value === undefined) {
-      await rm(draft, { force: true });
+      await rm(partPath, { force: true });
       return reportFailure("The export was stopped; there is no snapshot.", io, EXIT.failed);
     }
-    await rename(draft, path);
-    const facts = exportFacts(result.value, to);
-    logger.info(facts, "export finished");
-    io.print(`block: ${facts.number}\nblock hash: ${facts.hash}\n`);
+    await rename(partPath, path);
+    const fields = exportFields(result.value, to);
+    logger.info(fields, "export finished");
+    io.print(`block: ${fields.number}\nblock hash: ${fields.hash}\n`);
     return EXIT.ok;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -47,8 +47,8 @@ async function status({ values, io, raw }: Invocation<Values>): Promise<number> 
     );
   const report = asked.value;
   const { findingsOf } = await import("../status/findings.ts");
-  const { diskFacts, judgeDisk } = await import("../status/disk.ts");
-  const disk = diskFacts(dataPath);
+  const { diskStatus, judgeDisk } = await import("../status/disk.ts");
+  const disk = diskStatus(dataPath);
   const findings = [...findingsOf(report), ...judgeDisk(disk, report.minFreeDiskBytes)];
   if (values.json === true) {
     io.print(`${JSON.stringify({ ...report, disk, findings })}\n`);

@@ -105,7 +105,7 @@ async function exportFrom(
   const chainId = Number(identity.value.chainId);
   const network = request.naming.network ?? `network_${chainId}`;
   const naming: Naming = { ...request.naming, network };
-  const opened = openExportFolder(request.folder, factsOf(request, naming, identity.value), {
+  const opened = openExportFolder(request.folder, settingsOf(request, naming, identity.value), {
     processId: io.processId,
     onDamage: (range, path) =>
       io.print(`${path} is missing or damaged: ${rangeText(range)} will be written anew\n`),
@@ -127,7 +127,7 @@ async function exportFrom(
   }
 }
 
-function factsOf(
+function settingsOf(
   { tables, columns }: DataExportRequest,
   naming: Naming,
   { chainId, genesisHash }: NodeIdentity,

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type FolderLock, lockFolder } from "./folderLock.ts";
 import type { Range } from "./ranges.ts";
-import { type DoneFile, type DoneRange, type ExportFacts, ExportRecord } from "./record.ts";
+import { type DoneFile, type DoneRange, ExportRecord, type ExportSettings } from "./record.ts";
 
 /**
  * The folder of an export.
@@ -113,7 +113,7 @@ export class ExportFolder {
  */
 export function openExportFolder(
   folder: string,
-  facts: ExportFacts,
+  settings: ExportSettings,
   parts: { readonly processId: number; onDamage(range: Range, path: string): void },
 ): Result<ExportFolder, "inUse" | "otherExport" | "badRecord" | "otherFiles"> {
   const hidden = join(folder, HIDDEN);
@@ -126,7 +126,7 @@ export function openExportFolder(
   mkdirSync(hidden, { recursive: true });
   const lock = lockFolder(join(hidden, "lock"), parts.processId);
   if (!lock.ok) return lock;
-  const record = ExportRecord.open(join(hidden, "record.jsonl"), facts);
+  const record = ExportRecord.open(join(hidden, "record.jsonl"), settings);
   if (!record.ok) {
     lock.value.release();
     return record;

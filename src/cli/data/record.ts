@@ -4,7 +4,7 @@ import { replaceFile } from "../../storage/durableFile.ts";
 import type { Range } from "./ranges.ts";
 
 /** What an export contains, and how it is written; fixed at its beginning. */
-export interface ExportFacts {
+export interface ExportSettings {
   readonly format: 1;
   readonly chainId: number;
   readonly genesisHash: string;
@@ -36,29 +36,29 @@ export interface DoneFile {
  */
 export class ExportRecord {
   readonly #path: string;
-  readonly #facts: ExportFacts;
+  readonly #settings: ExportSettings;
   #ranges: DoneRange[];
 
-  private constructor(path: string, facts: ExportFacts, ranges: readonly DoneRange[]) {
+  private constructor(path: string, settings: ExportSettings, ranges: readonly DoneRange[]) {
     this.#path = path;
-    this.#facts = facts;
+    this.#settings = settings;
     this.#ranges = [...ranges];
   }
 
   /** Reads the record, or creates it. The error names the setting in which an older export differs. */
-  static open(path: string, facts: ExportFacts): Result<ExportRecord, "otherExport" | "badRecord"> {
+  static open(path: string, settings: ExportSettings): Result<ExportRecord, "otherExport" | "badRecord"> {
     if (!existsSync(path)) {
-      const record = new ExportRecord(path, facts, []);
+      const record = new ExportRecord(path, settings, []);
       record.#rewrite();
       return ok(record);
     }
     const text = readFileSync(path, "utf8");
     const [first = "", ...lines] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
     try {
-      const difference = differenceOf(JSON.parse(first) as ExportFacts, facts);
+      const difference = differenceOf(JSON.parse(first) as ExportSettings, settings);
       if (difference !== undefined) return fail("caller", "otherExport", difference);
       const ranges = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as DoneRange);
-      const record = new ExportRecord(path, facts, ranges);
+      const record = new ExportRecord(path, settings, ranges);
       if (!text.endsWith("\n")) record.#rewrite();
       return ok(record);
     } catch (error) {
@@ -91,7 +91,7 @@ export class ExportRecord {
   }
 
   #rewrite(): void {
-    const lines = [this.#facts, ...this.#ranges].map((line) => `${JSON.stringify(line)}\n`);
+    const lines = [this.#settings, ...this.#ranges].map((line) => `${JSON.stringify(line)}\n`);
     replaceFile(this.#path, lines.join(""), 0o644);
   }
 }
@@ -107,9 +107,9 @@ const NAMES = {
   network: "--network",
 } as const;
 
-function differenceOf(old: ExportFacts, facts: ExportFacts): string | undefined {
+function differenceOf(old: ExportSettings, settings: ExportSettings): string | undefined {
   for (const [name, label] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
-    const [before, now] = [String(old[name]), String(facts[name])];
+    const [before, now] = [String(old[name]), String(settings[name])];
     if (before !== now)
       return `The folder holds an export with ${label} ${before}, not ${now}. Choose another folder, or go on with that one.`;
   }

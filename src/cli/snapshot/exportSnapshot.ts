@@ -214,6 +214,6 @@ const ITEM_BYTES = 64;
 const COUNTED = { code: "codes", account: "accounts", slot: "slots" } as const;
 
 /** The fields of a finished export's log line. */
-export function exportFacts({ block, accounts, slots, bytes }: ExportedSnapshot, file: string) {
+export function exportFields({ block, accounts, slots, bytes }: ExportedSnapshot, file: string) {
   return { number: block.header.number, hash: toHex(block.hash), accounts, slots, bytes, file };
 }

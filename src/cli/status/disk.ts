@@ -4,14 +4,14 @@ import { bytesIn, findDatabase } from "../databasePaths.ts";
 import type { Finding } from "./findings.ts";
 import { bytesText } from "./units.ts";
 
-export interface DiskFacts {
+export interface DiskStatus {
   /** Free bytes; undefined when the system does not say. */
   readonly freeBytes: number | undefined;
   /** Size of the database; undefined when there is none, or this user may not read it. */
   readonly databaseBytes: number | undefined;
 }
 
-export function diskFacts(dataPath: string): DiskFacts {
+export function diskStatus(dataPath: string): DiskStatus {
   return {
     freeBytes: attempt(() => {
       const { bavail, bsize } = statfsSync(dataPath);
@@ -27,7 +27,7 @@ export function diskFacts(dataPath: string): DiskFacts {
 /** Multiple of the reserve below which space counts as scarce, as in the node's own warning. */
 const SCARCE = 4;
 
-export function judgeDisk({ freeBytes }: DiskFacts, reserveBytes: number): readonly Finding[] {
+export function judgeDisk({ freeBytes }: DiskStatus, reserveBytes: number): readonly Finding[] {
   if (freeBytes === undefined || freeBytes >= reserveBytes * SCARCE) return [];
   return [
     {

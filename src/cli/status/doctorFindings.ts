@@ -5,7 +5,7 @@ import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
 import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
-import { diskFacts, judgeDisk } from "./disk.ts";
+import { diskStatus, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
 
@@ -14,7 +14,7 @@ export function judgeRunning(report: StatusReport, settings: Settings): readonly
   const { dataPath, nodeKey } = settings;
   const findings: Finding[] = [
     ...findingsOf(report),
-    ...judgeDisk(diskFacts(dataPath), report.minFreeDiskBytes),
+    ...judgeDisk(diskStatus(dataPath), report.minFreeDiskBytes),
   ];
   const { limit } = report.openFiles;
   const limits = { openFiles: limit, memoryBytes: report.memory.limit };
@@ -37,7 +37,7 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
     ...warnings.map((what): Finding => ({ level: "note", what })),
     ...judgeHistoryOptions(settings),
     ...hostWarnings(hostLimits()).map((what): Finding => ({ level: "warning", what })),
-    ...judgeDisk(diskFacts(dataPath), minFreeDiskBytes),
+    ...judgeDisk(diskStatus(dataPath), minFreeDiskBytes),
     ...judgeFolder(dataPath, secretsOf(nodeKey)),
   ];
   const signerProblem = settings.signer && (await checkSigner(settings.signer));

@@ -1,5 +1,5 @@
 import type { StatusReport } from "../../node/status/statusReport.ts";
-import { isRecord, textIn } from "./consensusFacts.ts";
+import { isRecord, textIn } from "./answerFields.ts";
 import { durationText } from "./units.ts";
 
 /** Something that an operator should know. A problem keeps the node from its work, or soon will. */

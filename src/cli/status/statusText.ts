@@ -1,11 +1,11 @@
 import type { HistoryReport, PeerToPeerReport, StatusReport } from "../../node/status/statusReport.ts";
-import { isRecord, textIn } from "./consensusFacts.ts";
-import type { DiskFacts } from "./disk.ts";
+import { isRecord, textIn } from "./answerFields.ts";
+import type { DiskStatus } from "./disk.ts";
 import type { Finding } from "./findings.ts";
 import { bytesText, durationText } from "./units.ts";
 
 /** A one-screen summary of a node for its operator. */
-export function statusText(report: StatusReport, disk: DiskFacts, findings: readonly Finding[]): string {
+export function statusText(report: StatusReport, disk: DiskStatus, findings: readonly Finding[]): string {
   const { version, processId, startedAtMs, nowMs, chainId, genesisHash, head, pooled, servers, memory } =
     report;
   const { openFiles } = report;
@@ -33,8 +33,8 @@ export function statusText(report: StatusReport, disk: DiskFacts, findings: read
     ["Memory", memoryText(memory)],
     ["Files", `${openFiles.open ?? "?"} open, ${openFiles.limit ?? "?"} allowed`],
   ];
-  const facts = lines.map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}\n`).join("");
-  return `${facts}\n${warningsText(report)}${findingsText(findings)}`;
+  const fields = lines.map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}\n`).join("");
+  return `${fields}\n${warningsText(report)}${findingsText(findings)}`;
 }
 
 const NAME_WIDTH = 11;
@@ -112,7 +112,7 @@ function peersText(peerToPeer: PeerToPeerReport | undefined): string {
   return `${peers.length} of ${maxPeers}${away}, ${discovered} known by discovery`;
 }
 
-function diskText({ freeBytes, databaseBytes }: DiskFacts): string {
+function diskText({ freeBytes, databaseBytes }: DiskStatus): string {
   const free = freeBytes === undefined ? "unknown" : bytesText(freeBytes);
   return `${free} free, database ${databaseBytes === undefined ? "unknown" : bytesText(databaseBytes)}`;
 }

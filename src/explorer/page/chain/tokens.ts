@@ -12,7 +12,7 @@ export interface ListPage<Item> {
   readonly firstBlock: string | null;
 }
 
-export interface TokenFacts {
+export interface TokenInfo {
   readonly standard: TokenStandard;
   readonly name: string | null;
   readonly symbol: string | null;
@@ -45,16 +45,16 @@ export interface TokenHolder {
 }
 
 /** The decimals of a token; zero when it names none, or more than the standard's byte can hold. */
-export function decimalsOf(facts: TokenFacts | null | undefined): number {
+export function decimalsOf(facts: TokenInfo | null | undefined): number {
   const decimals = Number(facts?.decimals ?? 0);
   return decimals <= 255 ? decimals : 0;
 }
 
-const known = new Map<string, Promise<TokenFacts | null>>();
+const known = new Map<string, Promise<TokenInfo | null>>();
 
 /** The description of a token, requested once for each contract. */
-export function tokenFacts(address: string): Promise<TokenFacts | null> {
-  const asked = known.get(address) ?? call<TokenFacts | null>("explorer_getToken", [address]);
+export function tokenInfo(address: string): Promise<TokenInfo | null> {
+  const asked = known.get(address) ?? call<TokenInfo | null>("explorer_getToken", [address]);
   known.set(address, asked);
   asked.catch(() => known.delete(address));
   return asked;

@@ -1,18 +1,18 @@
 import { tokenPath, withChecksum } from "../chain/addresses.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { tokenIdPath } from "../chain/tokenIds.ts";
-import { decimalsOf, type TokenFacts, tokenFacts } from "../chain/tokens.ts";
+import { decimalsOf, type TokenInfo, tokenInfo } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
 /** The name that a token gives itself, as text from the chain. */
-function tokenName(facts: TokenFacts | null | undefined, address: string): string {
+function tokenName(facts: TokenInfo | null | undefined, address: string): string {
   const name = showText(facts?.symbol ?? facts?.name ?? "", 24).trim();
   return name === "" ? showShortHex(withChecksum(address)) : name;
 }
 
 export function TokenLink({ address }: { readonly address: string }) {
-  const facts = useLoaded(() => tokenFacts(address), [address]);
+  const facts = useLoaded(() => tokenInfo(address), [address]);
   return (
     <a class="account" href={tokenPath(address)} title={withChecksum(address)}>
       <AccountMark address={address} />
@@ -33,7 +33,7 @@ export function TokenAmount({
   readonly tokenId: string | null;
   readonly value: string | null;
 }) {
-  const facts = useLoaded(() => tokenFacts(token), [token]);
+  const facts = useLoaded(() => tokenInfo(token), [token]);
   if (value === null) return <span class="note">no answer</span>;
   const isOneOfAKind = facts.value?.standard === "ERC-721";
   return (

@@ -4,7 +4,7 @@ import { call } from "../chain/connection.ts";
 import { delegateIn } from "../chain/delegation.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import { useKnownContract } from "../chain/knownContracts.ts";
-import { tokenFacts } from "../chain/tokens.ts";
+import { tokenInfo } from "../chain/tokens.ts";
 import { showBytes, showCoins, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
@@ -28,13 +28,13 @@ export function AccountView({ route }: ViewProps) {
   return <Account address={reading.address} route={route} />;
 }
 
-interface AccountFacts {
+interface AccountInfo {
   readonly balance: string;
   readonly nonce: string;
   readonly code: string;
 }
 
-async function factsOf(address: string): Promise<AccountFacts> {
+async function readAccount(address: string): Promise<AccountInfo> {
   const [balance, nonce, code] = await Promise.all([
     call<string>("eth_getBalance", [address, "latest"]),
     call<string>("eth_getTransactionCount", [address, "latest"]),
@@ -44,7 +44,7 @@ async function factsOf(address: string): Promise<AccountFacts> {
 }
 
 function Account({ address, route }: ViewProps & { readonly address: string }) {
-  const facts = useLoadedAtHead(() => factsOf(address), [address]);
+  const facts = useLoadedAtHead(() => readAccount(address), [address]);
   const known = useKnownContract(address);
   const { code = "0x" } = facts.value ?? {};
   const delegate = delegateIn(code);
@@ -88,7 +88,7 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
   );
 }
 
-function Facts({ balance, nonce, code, isContract }: AccountFacts & { readonly isContract: boolean }) {
+function Facts({ balance, nonce, code, isContract }: AccountInfo & { readonly isContract: boolean }) {
   return (
     <dl class="figures">
       <Figure name="Balance" note="native token">
@@ -108,7 +108,7 @@ function Facts({ balance, nonce, code, isContract }: AccountFacts & { readonly i
 
 /** Link to the page of the token, if the contract is one. */
 function TokenOf({ address }: { readonly address: string }) {
-  const { value } = useLoaded(() => tokenFacts(address), [address]);
+  const { value } = useLoaded(() => tokenInfo(address), [address]);
   if (value === undefined || value === null) return null;
   return (
     <p class="note">

@@ -3,7 +3,7 @@ import { call } from "../chain/connection.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { IndexStatus } from "../chain/nodeStatus.ts";
 import { readTokenId } from "../chain/tokenIds.ts";
-import { decimalsOf, type TokenFacts } from "../chain/tokens.ts";
+import { decimalsOf, type TokenInfo } from "../chain/tokens.ts";
 import { showAmount, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
@@ -34,7 +34,7 @@ export function TokenView({ route }: ViewProps) {
 }
 
 function Token({ address, route }: ViewProps & { readonly address: string }) {
-  const facts = useLoadedAtHead(() => call<TokenFacts | null>("explorer_getToken", [address]), [address]);
+  const facts = useLoadedAtHead(() => call<TokenInfo | null>("explorer_getToken", [address]), [address]);
   const { value, error } = facts;
   if (value === undefined || value === null)
     return (
@@ -80,7 +80,7 @@ function NoToken({ address }: { readonly address: string }) {
   );
 }
 
-function Title({ address, facts }: { readonly address: string; readonly facts: TokenFacts }) {
+function Title({ address, facts }: { readonly address: string; readonly facts: TokenInfo }) {
   const name = showText(facts.name ?? "", NAME).trim();
   const symbol = showText(facts.symbol ?? "", SYMBOL).trim();
   return (
@@ -99,7 +99,7 @@ function Title({ address, facts }: { readonly address: string; readonly facts: T
   );
 }
 
-function Facts({ facts }: { readonly facts: TokenFacts }) {
+function Facts({ facts }: { readonly facts: TokenInfo }) {
   const { standard, totalSupply, decimals } = facts;
   const unit = standard === "ERC-20" ? "in whole tokens" : "tokens";
   return (

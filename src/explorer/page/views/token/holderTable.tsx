@@ -1,4 +1,4 @@
-import type { TokenFacts, TokenHolder } from "../../chain/tokens.ts";
+import type { TokenHolder, TokenInfo } from "../../chain/tokens.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Sideways } from "../../parts/sideways.tsx";
 import { TokenAmount } from "../../parts/token.tsx";
@@ -11,7 +11,7 @@ export function HolderTable({
   order,
 }: {
   readonly address: string;
-  readonly facts: TokenFacts;
+  readonly facts: TokenInfo;
   readonly holders: readonly TokenHolder[];
   readonly order: string;
 }) {

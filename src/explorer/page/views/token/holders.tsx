@@ -4,7 +4,7 @@ import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import { MOST_RANKED, rankedHolders } from "../../chain/rankedHolders.ts";
 import { idQuantity } from "../../chain/tokenIds.ts";
-import type { ListPage, TokenFacts, TokenHolder } from "../../chain/tokens.ts";
+import type { ListPage, TokenHolder, TokenInfo } from "../../chain/tokens.ts";
 import { showNumber } from "../../format.ts";
 import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
 import { CursorPager, Pager } from "../../parts/pager.tsx";
@@ -16,7 +16,7 @@ const PAGE = 25;
 
 interface HoldersProps {
   readonly address: string;
-  readonly facts: TokenFacts;
+  readonly facts: TokenInfo;
   readonly route: Route;
 }
 

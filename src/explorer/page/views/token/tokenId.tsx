@@ -4,7 +4,7 @@ import { coverageOf } from "../../chain/coverage.ts";
 import { useLoaded, useLoadedAtHead } from "../../chain/hooks.ts";
 import { useHeight } from "../../chain/recentBlocks.ts";
 import { idQuantity, ownerOf, tokenIdPath, uriAnswer } from "../../chain/tokenIds.ts";
-import type { ListPage, TokenFacts, TokenTransfer } from "../../chain/tokens.ts";
+import type { ListPage, TokenInfo, TokenTransfer } from "../../chain/tokens.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
 import { showBytes, showText } from "../../format.ts";
 import { Bytes } from "../../parts/bytes.tsx";
@@ -25,7 +25,7 @@ const SHOWN = 2_000;
 
 interface IdProps {
   readonly address: string;
-  readonly facts: TokenFacts;
+  readonly facts: TokenInfo;
   readonly id: bigint;
   readonly route: Route;
 }
