@@ -92,11 +92,11 @@ export class AccountIndex {
   private retry: Timer | undefined;
   private retryMs = FIRST_RETRY_MS;
   private isClosed = false;
-  private toldAtMs = Number.NEGATIVE_INFINITY;
+  private reportedAtMs = Number.NEGATIVE_INFINITY;
   private catchingUpSinceMs: number | undefined;
-  private hasToldCut = false;
-  private hasToldDamage = false;
-  private toldFailure: string | undefined;
+  private hasReportedCut = false;
+  private hasReportedDamage = false;
+  private reportedFailure: string | undefined;
 
   constructor(database: DatabaseOnDisk, settings: AccountIndexSettings, parts: AccountIndexParts) {
     this.database = database;
@@ -148,38 +148,38 @@ export class AccountIndex {
     // Only a new block resets the pause: a thread that always ends at the same block still reports the one before it.
     if (progress.next !== this.progress?.next) {
       this.retryMs = FIRST_RETRY_MS;
-      this.toldFailure = undefined;
+      this.reportedFailure = undefined;
     }
     this.progress = progress;
-    this.tellOnce(progress);
-    this.tellDistance(progress);
+    this.reportOnce(progress);
+    this.reportDistance(progress);
   }
 
-  private tellOnce({ cutBlock, damage }: IndexProgress): void {
+  private reportOnce({ cutBlock, damage }: IndexProgress): void {
     const { logger } = this.parts;
-    if (cutBlock !== undefined && !this.hasToldCut) {
-      this.hasToldCut = true;
+    if (cutBlock !== undefined && !this.hasReportedCut) {
+      this.hasReportedCut = true;
       logger.warn(
         { block: cutBlock },
         "a block is too large for the explorer's index, which leaves out some of its calls or transfers; further ones are not logged",
       );
     }
-    if (damage !== undefined && !this.hasToldDamage) {
-      this.hasToldDamage = true;
+    if (damage !== undefined && !this.hasReportedDamage) {
+      this.hasReportedDamage = true;
       const { indexPath: path } = this.settings;
       logger.warn({ path, message: damage }, "the explorer's index is damaged and is being rebuilt");
     }
   }
 
-  private tellDistance({ next, head, bytes }: IndexProgress): void {
+  private reportDistance({ next, head, bytes }: IndexProgress): void {
     const { clock, logger } = this.parts;
     const nowMs = clock.nowMs();
     const block = next - 1;
     const behind = head - block;
     if (behind > MANY_BLOCKS) {
       this.catchingUpSinceMs ??= nowMs;
-      if (nowMs - this.toldAtMs < TELL_MS) return;
-      this.toldAtMs = nowMs;
+      if (nowMs - this.reportedAtMs < REPORT_MS) return;
+      this.reportedAtMs = nowMs;
       logger.info({ block, head, bytes }, "the explorer's index is being built");
     } else if (behind <= 0 && this.catchingUpSinceMs !== undefined) {
       const seconds = Math.round((nowMs - this.catchingUpSinceMs) / 1000);
@@ -198,9 +198,9 @@ export class AccountIndex {
       return;
     }
     const fields = { error, path, retryMs: this.retryMs };
-    if (error.message !== this.toldFailure) logger.warn(fields, CANNOT_BE_BUILT);
+    if (error.message !== this.reportedFailure) logger.warn(fields, CANNOT_BE_BUILT);
     else logger.debug(fields, CANNOT_BE_BUILT);
-    this.toldFailure = error.message;
+    this.reportedFailure = error.message;
     this.retry = clock.at(clock.nowMs() + this.retryMs, () => this.startThread());
     this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
   }
@@ -216,4 +216,4 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 /** Distance behind the head above which it is logged. */
 const MANY_BLOCKS = 100;
-const TELL_MS = 30_000;
+const REPORT_MS = 30_000;

@@ -59,7 +59,7 @@ export class ExecutionFaults {
       if (this.failed.size <= FAILED_LIMIT) break;
       this.failed.delete(oldest);
     }
-    this.tell("building");
+    this.notify("building");
     const fields = { number, hash, error };
     if (tries < MOST_TRIES)
       this.logger.error(
@@ -71,7 +71,7 @@ export class ExecutionFaults {
 
   /** Notes that a block could not be finished, when no transaction is known to be the cause. */
   candidateFailed(number: bigint, error: unknown): void {
-    this.tell("building");
+    this.notify("building");
     this.logger.often(
       "error",
       "a block could not be built, by a fault of this node; it is built without transactions",
@@ -81,10 +81,10 @@ export class ExecutionFaults {
 
   /** Notes that a block could not be checked. */
   blockFailed(): void {
-    this.tell("checking");
+    this.notify("checking");
   }
 
-  private tell(during: FaultyWork): void {
+  private notify(during: FaultyWork): void {
     discardMachines();
     for (const listener of this.listeners) listener(during);
   }

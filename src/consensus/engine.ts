@@ -98,7 +98,7 @@ export class Engine {
       ...{ rules, clock, metrics, outbox: parts.outbox, signer: parts.signer },
       state: () => this.state,
       post: (input) => this.post(input),
-      heardNotice: this.monitor.heardNotice,
+      receivedNotice: this.monitor.receivedNotice,
     });
     const limit = this.messageLimit + OWN_INPUTS_LIMIT;
     this.mailbox = new Mailbox<Input>(limit, (input) => this.apply(input), this.fail);
@@ -128,7 +128,7 @@ export class Engine {
    * too many are queued.
    */
   readonly receive = (message: SignedMessage, waitedMs = 0): void => {
-    this.monitor.heard(message, waitedMs);
+    this.monitor.received(message, waitedMs);
     if (this.mailbox.size < this.messageLimit) {
       this.post({ kind: "message", message });
       return;
@@ -166,7 +166,7 @@ export class Engine {
   readonly votedAt = (): bigint | undefined => this.state.lastSigned?.height;
 
   /** The kept votes and requests of a validator in the round in progress and later ones. */
-  readonly saidBy = (author: Address): readonly SignedMessage[] =>
+  readonly messagesBy = (author: Address): readonly SignedMessage[] =>
     (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
   /** Stops for good because a dependency failed, and reports the error. */

@@ -39,11 +39,11 @@ export interface KeyWatchParts {
   readonly metrics?: ConsensusMetrics | undefined;
   readonly state: () => State;
   readonly post: (input: Input) => void;
-  readonly heardNotice: (notice: KeyNotice) => void;
+  readonly receivedNotice: (notice: KeyNotice) => void;
 }
 
 export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
-  const { rules, clock, outbox, metrics, state, post, heardNotice } = parts;
+  const { rules, clock, outbox, metrics, state, post, receivedNotice } = parts;
   const { self } = rules;
   const sharedKeys = new SharedKeys();
   const noticeSigner = createNoticeSigner(parts, (message) => outbox.sendNotice?.(message));
@@ -55,7 +55,7 @@ export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
   }
 
   /** Sends a notice, if it is due and we are a validator. */
-  function tell(kind: KeyNoticeKind, key: Address): void {
+  function send(kind: KeyNoticeKind, key: Address): void {
     const atMs = Math.max(0, Math.floor(clock.nowMs()));
     if (!isOfValidator(key) || !sharedKeys.isDue(kind, key, atMs)) return;
     if (kind === "report") metrics?.sharedKeySeen();
@@ -71,16 +71,16 @@ export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
 
   function askWhileInDoubt(): void {
     if (hasEnded || !isOwnKeyInDoubt(state())) return;
-    tell("ask", self);
+    send("ask", self);
     clock.at(clock.nowMs() + ASK_EVERY_MS, askWhileInDoubt);
   }
 
   return {
     seen(key, { isProven }) {
-      if (isProven) tell("report", key);
+      if (isProven) send("report", key);
       else if (isOfValidator(key)) metrics?.sharedKeySeen();
     },
-    ask: () => tell("ask", self),
+    ask: () => send("ask", self),
     judge(notice) {
       if (hasEnded || !isOfValidator(notice.key)) return false;
       const { startedAtMs, height } = state();
@@ -88,17 +88,17 @@ export function createKeyWatch(parts: KeyWatchParts): KeyWatch {
       const judged = sharedKeys.judge(notice, { self, startedAtMs, nowMs: clock.nowMs(), isTakingPart });
       if (judged.isSign) {
         metrics?.sharedKeySeen();
-        heardNotice(notice);
-        if (equalBytes(notice.author, self)) tell("report", self);
+        receivedNotice(notice);
+        if (equalBytes(notice.author, self)) send("report", self);
       }
       if (judged.silences) post({ kind: "ownKeyClaimed" });
-      if (judged.answer !== undefined) tell(judged.answer, self);
+      if (judged.answer !== undefined) send(judged.answer, self);
       return judged.isNews;
     },
-    equivocated: (key) => tell("contradiction", key),
+    equivocated: (key) => send("contradiction", key),
     stepped(before, after) {
       if (!isOwnKeyInDoubt(after) || after.lastSigned === before.lastSigned) return;
-      tell("report", self);
+      send("report", self);
       if (!isOwnKeyInDoubt(before)) askWhileInDoubt();
     },
     end() {

@@ -79,17 +79,17 @@ export function listenFirst(
     return nowMs - Math.max(last.sinceMs, connectedMs) >= 2 * blockPeriodMs(schedule, height) + STANDING_MS;
   }
 
-  let isTold = false;
+  let isAnnounced = false;
 
   function look(): void {
     if (isOver()) {
       hold.resume("listening");
-      if (isTold) logger?.info({}, "this node has finished listening for another node with its key");
+      if (isAnnounced) logger?.info({}, "this node has finished listening for another node with its key");
       return;
     }
-    if (!isTold && clock.nowMs() - startedMs >= TOLD_AFTER_MS) {
-      isTold = true;
-      logger?.info({ longestMs: LONGEST_MS }, TOLD);
+    if (!isAnnounced && clock.nowMs() - startedMs >= ANNOUNCED_AFTER_MS) {
+      isAnnounced = true;
+      logger?.info({ longestMs: LONGEST_MS }, LISTENING);
     }
     clock.at(clock.nowMs() + LOOK_MS, look);
   }
@@ -103,8 +103,8 @@ const ANSWER_MS = 500;
 const STANDING_MS = 1_000;
 const LOOK_MS = 100;
 /** Time after which the log mentions the listening; most starts have all their connections by then. */
-const TOLD_AFTER_MS = 500;
+const ANNOUNCED_AFTER_MS = 500;
 
-const TOLD =
+const LISTENING =
   "before its first vote this node listens for another node with its key: until it is connected to all other " +
   `validators, and for ${LONGEST_MS / 1000} s at most after the first one`;

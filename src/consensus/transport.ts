@@ -44,8 +44,8 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
   const { spec, self, pool, engine, clock, logger, metrics, onAhead, signedTimes } = parts;
   const ibf = parts.openIbf({
     receive: (message) => router.receive(message),
-    onOpened: (address, say) => router.peerConnected(address, say),
-    later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
+    onOpened: (address, send) => router.peerConnected(address, send),
+    later: (send) => void clock.at(clock.nowMs() + INTRODUCTION_MS, send),
   });
   const router = new MessageRouter({
     self,
@@ -53,7 +53,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     carrier: ibf,
     connected: () => ibf.connected,
     hasOtherNodeKey: parts.hasOtherNodeKey,
-    saidBy: (author) => engine().saidBy(author),
+    messagesBy: (author) => engine().messagesBy(author),
     judgeNotice: (notice) => engine().keyWatch.judge(notice),
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),

@@ -35,7 +35,7 @@ export class SharedKeyWarnings {
   private readonly refusals: Refusals;
   /** Time of the last warning by the key's id, bounded because ids are free. */
   private readonly warnedMs = new Map<string, number>();
-  private toldOfRefusalMs = Number.NEGATIVE_INFINITY;
+  private refusalReportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SharedKeyParts) {
     this.parts = parts;
@@ -51,7 +51,7 @@ export class SharedKeyWarnings {
   refusedUs(peer: RefusingPeer): void {
     const { own, isTrusted, onSharedKey, logger } = this.parts;
     const isProof = this.refusals.lasts(peer) && isTrusted(peer.nodeId);
-    if (!isProof) this.tellOfRefusal(peer);
+    if (!isProof) this.reportRefusal(peer);
     if (!isProof || !this.isDue(own.nodeId)) return;
     const address = addressOfPublicKey(own.nodeId);
     onSharedKey?.(address, { isProven: false });
@@ -104,10 +104,10 @@ export class SharedKeyWarnings {
     );
   }
 
-  private tellOfRefusal({ nodeId }: RefusingPeer): void {
+  private reportRefusal({ nodeId }: RefusingPeer): void {
     const nowMs = this.parts.clock.nowMs();
-    if (nowMs - this.toldOfRefusalMs < WARNING_PAUSE_MS) return;
-    this.toldOfRefusalMs = nowMs;
+    if (nowMs - this.refusalReportedMs < WARNING_PAUSE_MS) return;
+    this.refusalReportedMs = nowMs;
     this.parts.logger.info(
       { peer: addressOfPublicKey(nodeId) },
       "a peer still holds an earlier connection of this node (alreadyConnected), and will be redialed",

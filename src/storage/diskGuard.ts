@@ -34,7 +34,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   const { clock, logger, freeBytes = freeBytesOf } = parts;
   let state: "ample" | "scarce" | "paused" = "ample";
   let quietUntilMs = 0;
-  let hasToldMargin = false;
+  let hasReportedMargin = false;
   let timer: Timer | undefined;
   let isStopped = false;
 
@@ -46,7 +46,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       else if (clock.nowMs() < quietUntilMs) return;
       state = "paused";
       quietUntilMs = clock.nowMs() + REPEAT_MS;
-      hasToldMargin = false;
+      hasReportedMargin = false;
       logger.error(
         fields,
         `the disk is almost full: ${fields.freeMB} MB free in ${path}, less than --min-free-disk-mb=${fields.reserveMB}. ` +
@@ -54,8 +54,8 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
       );
     } else if (state === "paused" && free < resumeBytes(reserveBytes)) {
       // The margin is hysteresis: a disk near the limit must not start and stop production every few seconds.
-      if (hasToldMargin) return;
-      hasToldMargin = true;
+      if (hasReportedMargin) return;
+      hasReportedMargin = true;
       logger.warn(
         { ...fields, resumeMB },
         `there is more room on the disk, but still too little: ${fields.freeMB} MB free in ${path}. Blocks are made again once ` +

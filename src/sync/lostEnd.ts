@@ -46,7 +46,7 @@ export class LostEndSearch {
   #hashes: ReadonlyMap<bigint, Hash> = new Map();
   readonly #asked = new Map<string, { readonly atMs: number; readonly isOpen: boolean }>();
   readonly #startedMs: number;
-  #toldMs: number | undefined;
+  #reportedMs: number | undefined;
   #timer: Timer | undefined;
   #isClosed = false;
 
@@ -102,7 +102,7 @@ export class LostEndSearch {
     if (this.isProven || this.#isClosed) return;
     const { clock } = this.#parts;
     this.wake();
-    if (clock.nowMs() - (this.#toldMs ?? this.#startedMs) >= TELL_MS) this.#tell();
+    if (clock.nowMs() - (this.#reportedMs ?? this.#startedMs) >= REPORT_MS) this.#report();
     this.#timer = clock.at(clock.nowMs() + RETRY_MS, () => this.#look());
   }
 
@@ -164,9 +164,9 @@ export class LostEndSearch {
     );
   }
 
-  #tell(): void {
+  #report(): void {
     const { peers, clock, logger } = this.#parts;
-    this.#toldMs = clock.nowMs();
+    this.#reportedMs = clock.nowMs();
     const connected = peers();
     const claiming = connected.filter((peer) => this.#hasBlock(peer)).length;
     logger.warn(
@@ -190,4 +190,4 @@ const OTHER_BLOCK =
 
 /** Pause between two requests to one peer. */
 const RETRY_MS = 2_000;
-const TELL_MS = 30_000;
+const REPORT_MS = 30_000;

@@ -119,21 +119,21 @@ function shortKey(key: string): string {
 class LackingPeers {
   #what = "";
   #keys = new Set<string>();
-  #isTold = false;
+  #isReported = false;
 
   /** Notes that this peer lacks `what`; true, once for each `what`, when all of `peers` that are as high now do. */
   areNewlyAll({ key, height = 0n }: SyncPeer, what: string, peers: readonly SyncPeer[]): boolean {
     if (what !== this.#what) {
       this.#what = what;
       this.#keys = new Set();
-      this.#isTold = false;
+      this.#isReported = false;
     }
     this.#keys.add(key);
     const connected = new Set(peers.map((other) => other.key));
     for (const known of this.#keys) if (!connected.has(known)) this.#keys.delete(known);
     const areAll =
-      !this.#isTold && peers.every((other) => this.#keys.has(other.key) || (other.height ?? 0n) < height);
-    this.#isTold ||= areAll;
+      !this.#isReported && peers.every((other) => this.#keys.has(other.key) || (other.height ?? 0n) < height);
+    this.#isReported ||= areAll;
     return areAll;
   }
 }

@@ -86,7 +86,7 @@ export function createRelays(parts: RelaysParts): Relays {
           }
         },
       },
-      saidBy(author) {
+      messagesBy(author) {
         const messages = node.state?.height?.messages ?? [];
         return messages.filter(({ signed }) => equalBytes(signed.author, author));
       },

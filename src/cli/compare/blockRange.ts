@@ -76,7 +76,7 @@ async function compareWhenThere(
 ): Promise<void> {
   const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, io } = comparison;
   const startMs = performance.now();
-  for (let isTold = false; ; isTold = true) {
+  for (let isReported = false; ; isReported = true) {
     if (number > heads.lower) heads.lower = await lowerHead(comparison);
     if (number <= heads.lower) {
       const absentAt = await compareBlock(number, {
@@ -95,7 +95,7 @@ async function compareWhenThere(
         return tally.addAbsent({ from: number, to: number }, absentAt);
     }
     heads.lower = -1n;
-    if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
+    if (!isReported) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
     if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
       throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
     await stop.sleep(COMPARE_LIMITS.pollMs);

@@ -38,7 +38,7 @@ export async function compareBlock(number: bigint, parts: BlockComparison): Prom
   const [answers] = await askBoth([request], parts);
   if (answers === undefined || isNull(answers.ours)) return "ours";
   if (isNull(answers.theirs)) return "theirs";
-  await tell(number, request, answers, parts);
+  await report(number, request, answers, parts);
   const [block, theirs] = [resultOf(answers.ours), resultOf(answers.theirs)];
   if (block === undefined || memberOf(block, "hash") !== memberOf(theirs, "hash")) return undefined;
   const contents = contentsOf(number, block);
@@ -70,7 +70,7 @@ async function compareAll(
       const request = batch[index];
       if (request === undefined) continue;
       const settled = parts.isNew(number) ? await askAgainIfBehind(request, answers, parts) : answers;
-      await tell(number, request, settled, parts);
+      await report(number, request, settled, parts);
       if (request.method === "eth_getTransactionReceipt") ours.push(settled.ours);
     }
   }
@@ -107,7 +107,7 @@ async function askAgainIfBehind(
   return latest;
 }
 
-async function tell(
+async function report(
   number: bigint,
   request: BlockRequest,
   answers: Answers,

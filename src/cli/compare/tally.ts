@@ -17,7 +17,7 @@ export class Tally {
   readonly away: ReadonlySet<Side>;
   #templates: readonly MethodTemplate[];
   /** Sentences that were printed. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #names: Readonly<Record<Side, string>>;
   readonly #print: (text: string) => void;
   readonly #report: Report | undefined;
@@ -48,20 +48,20 @@ export class Tally {
         return;
       case "notEnabled":
         this.#templates = this.#templates.filter(({ method }) => method !== request.method);
-        this.#tellOnce(
+        this.#reportOnce(
           `${request.method} is not enabled on ${this.#names[finding.side]}: it is not compared`,
         );
         return;
       case "notCompared":
         this.notCompared++;
-        this.#tellOnce(
+        this.#reportOnce(
           `NOT COMPARED: ${request.method}, ${this.#names[finding.side]}: ${finding.reason} (first at block ${number})`,
           `${request.method} ${finding.side} ${finding.reason}`,
         );
         return;
       case "explained":
         this.explained++;
-        this.#tellOnce(
+        this.#reportOnce(
           `explained: ${request.method}: ${finding.row} (docs/differences-from-besu.md; first at block ${number})`,
           `${request.method} ${finding.row}`,
         );
@@ -75,7 +75,7 @@ export class Tally {
   addAbsent({ from, to }: { readonly from: bigint; readonly to: bigint }, side: Side): void {
     this.notCompared += Number(to - from) + 1;
     const which = from === to ? `block ${from}` : `blocks ${from} to ${to}`;
-    this.#tellOnce(
+    this.#reportOnce(
       `NOT COMPARED: ${which}, ${this.#names[side]}: it removes old blocks, or was made from a snapshot`,
       `blocks ${side}`,
     );
@@ -100,9 +100,9 @@ export class Tally {
     return `${blocks} blocks, ${answers} answers, ${differences} different, ${explained} explained, ${notCompared} not compared${rest}`;
   }
 
-  #tellOnce(sentence: string, key = sentence): void {
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+  #reportOnce(sentence: string, key = sentence): void {
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
     this.#print(`${sentence}\n`);
   }
 }

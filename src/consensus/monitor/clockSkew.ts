@@ -47,7 +47,7 @@ export class ClockSkew {
   }
 
   /** Receives a message that arrived when our clock showed `atMs`. Returns a report that was not made yet, if any. */
-  heard(message: SignedMessage, atMs: number): SkewReport | undefined {
+  received(message: SignedMessage, atMs: number): SkewReport | undefined {
     if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
     if (!includesBytes(this.others, message.signed.author)) return undefined;
     const newest = this.measure(message, message.candidate.header.timestamp, atMs);

@@ -43,7 +43,7 @@ export class Liveness {
   }
 
   /** Records a message with a valid signature as its author's heartbeat, if that is a validator. */
-  heard({ kind, signed }: SignedMessage, nowMs: number): void {
+  received({ kind, signed }: SignedMessage, nowMs: number): void {
     const { payload } = signed;
     this.note(signed.author, { atMs: nowMs, kind, height: payload.height, round: payload.round });
     if (kind === "proposal") this.missedTurns.delete(toKey(signed.author));

@@ -23,11 +23,11 @@ import { logValidatorVotes } from "./validatorSetLog.ts";
  */
 export interface Monitor {
   /** Must be called for each message, which arrived `waitedMs` ago. */
-  heard(message: SignedMessage, waitedMs: number): void;
+  received(message: SignedMessage, waitedMs: number): void;
   /** Must be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
   /** Must be called for each notice that two nodes run with one key. */
-  heardNotice(notice: KeyNotice): void;
+  receivedNotice(notice: KeyNotice): void;
   members(): readonly ObservedMember[];
   /** Stops logging. */
   end(): void;
@@ -80,11 +80,11 @@ export function createMonitor(parts: MonitorParts): Monitor {
   }
 
   return {
-    heard(message, waitedMs) {
-      signedTimes?.heard(message, waitedMs);
+    received(message, waitedMs) {
+      signedTimes?.received(message, waitedMs);
       const nowMs = clock.nowMs();
-      liveness.heard(message, nowMs);
-      const report = skew.heard(message, nowMs - waitedMs);
+      liveness.received(message, nowMs);
+      const report = skew.received(message, nowMs - waitedMs);
       if (report !== undefined) logger[report.level](report.fields, report.message);
     },
     stepped(before, after, input) {
@@ -95,7 +95,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       else onFailedRound(before, after, input);
       logRound(logger, { self: rules.self, before, after });
     },
-    heardNotice: (notice) => sharedKeys.heard(notice, clock.nowMs()),
+    receivedNotice: (notice) => sharedKeys.received(notice, clock.nowMs()),
     members: () =>
       liveness.members().map((member) => ({ ...member, clockAheadMs: skew.measuredOf(member.address) })),
     end() {

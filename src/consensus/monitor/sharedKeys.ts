@@ -13,21 +13,21 @@ import type { KeyNotice } from "../router/keyNotice.ts";
 export class SharedKeyLog {
   private readonly logger: Logger;
   private readonly self: Address;
-  private readonly toldMs = new Map<string, number>();
+  private readonly reportedMs = new Map<string, number>();
 
   constructor(logger: Logger, self: Address) {
     this.logger = logger;
     this.self = self;
   }
 
-  heard(notice: KeyNotice, nowMs: number): void {
+  received(notice: KeyNotice, nowMs: number): void {
     const { author, key } = notice;
     const isProven = equalBytes(author, key);
     const name = `${toKey(key)} ${isProven} ${notice.kind === "contradiction"}`;
-    if (nowMs - (this.toldMs.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
-    this.toldMs.delete(name);
-    this.toldMs.set(name, nowMs);
-    dropOldest(this.toldMs, KEYS_REMEMBERED);
+    if (nowMs - (this.reportedMs.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    this.reportedMs.delete(name);
+    this.reportedMs.set(name, nowMs);
+    dropOldest(this.reportedMs, KEYS_REMEMBERED);
     const isOurs = equalBytes(key, this.self);
     const fields = { validator: key, saidBy: author };
     if (isOurs) this.logger.error(fields, describeOwn(this.self, sourceOf(notice)));

@@ -32,7 +32,7 @@ export class SignedTimes {
   }
 
   /** Receives a message that arrived `waitedMs` ago. */
-  heard(message: SignedMessage, waitedMs: number): void {
+  received(message: SignedMessage, waitedMs: number): void {
     if (message.kind !== "proposal") return;
     const { author } = message.signed;
     if (!this.isOther(author)) return;
@@ -60,7 +60,7 @@ export class SignedTimes {
   }
 
   /** Whether the clock was set and awaits confirmation: messages of later heights are then read for their times, too. */
-  get areWanted(): boolean {
+  get isSampling(): boolean {
     return this.sinceBootMs() - this.askedAtMs < WANTED_MS;
   }
 

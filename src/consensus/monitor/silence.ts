@@ -13,7 +13,7 @@ import { REMEDY, RISK } from "./sharedKeys.ts";
 export class SilenceLog {
   private readonly logger: Logger;
   private readonly self: Address;
-  private told: { readonly reason: DoubtReason; readonly atMs: number } | undefined;
+  private reported: { readonly reason: DoubtReason; readonly atMs: number } | undefined;
 
   constructor(logger: Logger, self: Address) {
     this.logger = logger;
@@ -26,9 +26,9 @@ export class SilenceLog {
     if (doubt === before.lastSigned?.doubt) return;
     if (after.head === undefined || !isValidator(after.head.tally, this.self)) return;
     if (doubt !== undefined) {
-      this.tell(doubt, after, nowMs);
-    } else if (this.told !== undefined) {
-      this.told = undefined;
+      this.report(doubt, after, nowMs);
+    } else if (this.reported !== undefined) {
+      this.reported = undefined;
       this.logger.info(
         { height: after.head.header.number + 1n },
         "this node proposes and votes again: the network is past every height in which it may have voted",
@@ -36,9 +36,9 @@ export class SilenceLog {
     }
   }
 
-  private tell(doubt: Doubt, { head }: State, nowMs: number): void {
-    if (this.told?.reason === doubt.reason && nowMs - this.told.atMs < REPEAT_MS) return;
-    this.told = { reason: doubt.reason, atMs: nowMs };
+  private report(doubt: Doubt, { head }: State, nowMs: number): void {
+    if (this.reported?.reason === doubt.reason && nowMs - this.reported.atMs < REPEAT_MS) return;
+    this.reported = { reason: doubt.reason, atMs: nowMs };
     const fields: LogFields = {
       reason: doubt.reason,
       number: head?.header.number,

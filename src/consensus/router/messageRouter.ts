@@ -50,7 +50,7 @@ export interface MessageRouterParts {
   /** Receives a validator's notice of a shared key; returns whether it is news. None is by default. */
   readonly judgeNotice?: (notice: KeyNotice) => boolean;
   /** Messages of a validator at the height in progress; none by default. */
-  readonly saidBy?: (author: Address) => readonly SignedMessage[];
+  readonly messagesBy?: (author: Address) => readonly SignedMessage[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
@@ -59,7 +59,7 @@ export interface MessageRouterParts {
    * Receives proposals, including those of the first rounds of later heights while it needs them: they are then read at
    * once, and also kept.
    */
-  readonly signedTimes?: Pick<SignedTimes, "areWanted" | "heard">;
+  readonly signedTimes?: Pick<SignedTimes, "isSampling" | "received">;
   /** Called for a message that no honest node sends, from a peer that is not a validator. */
   readonly penalisePeer?: (sender: Address) => void;
   readonly metrics?: MessageRouterMetrics | undefined;
@@ -187,7 +187,7 @@ export class MessageRouter {
     for (const { code, payload } of this.lastSent.messages)
       if (isVoting || payload.length <= SMALL_BYTES) send(code, payload);
     const authors = [address, ...this.speakers.validatorsOf(address)];
-    for (const message of authors.flatMap((author) => this.parts.saidBy?.(author) ?? [])) {
+    for (const message of authors.flatMap((author) => this.parts.messagesBy?.(author) ?? [])) {
       const { code, payload } = this.codec.encode(message);
       if (payload.length <= SMALL_BYTES) send(code, payload);
     }
@@ -270,10 +270,10 @@ export class MessageRouter {
 
   private readTime(raw: Arrived, head: Head): void {
     const { signedTimes, clock } = this.parts;
-    if (signedTimes?.areWanted !== true) return;
+    if (signedTimes?.isSampling !== true) return;
     this.reading.readLater(raw, head, (result) => {
       if (result.kind === "read" && result.decoded.ok)
-        signedTimes.heard(result.decoded.value, clock.nowMs() - raw.arrivedAtMs);
+        signedTimes.received(result.decoded.value, clock.nowMs() - raw.arrivedAtMs);
     });
   }
 

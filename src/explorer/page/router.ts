@@ -33,20 +33,20 @@ const listeners = new Set<() => void>();
 export function navigate(path: string): void {
   history.pushState(null, "", path);
   scrollTo(0, 0);
-  tell();
+  notify();
 }
 
 /** Like `navigate`, but replaces the current page in the history. */
 export function replace(path: string): void {
   history.replaceState(null, "", path);
-  tell();
+  notify();
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
-addEventListener("popstate", tell);
+addEventListener("popstate", notify);
 
 /** Follows links to this origin without a reload; new tabs and downloads are left to the browser. */
 addEventListener("click", (event) => {

@@ -112,13 +112,13 @@ export class DnsLists {
     if (texts === undefined) return false;
     const root = readRoot(texts, list.publicKey);
     if (!root.ok) {
-      this.complain(list, root.error.code, root.error.message);
+      this.warnOnce(list, root.error.code, root.error.message);
       return false;
     }
     const known = list.root?.sequence;
     if (known !== undefined && root.value.sequence <= known) {
       if (root.value.sequence < known)
-        this.complain(list, "oldRoot", "the root is older than the one before");
+        this.warnOnce(list, "oldRoot", "the root is older than the one before");
       return false;
     }
     list.root = root.value;
@@ -150,7 +150,7 @@ export class DnsLists {
   private readEntry(list: List, { hash, depth }: Entry, texts: readonly string[]): boolean {
     const entry = readEntry(texts, hash);
     if (!entry.ok) {
-      this.complain(list, entry.error.code, entry.error.message);
+      this.warnOnce(list, entry.error.code, entry.error.message);
       return false;
     }
     if (entry.value.kind === "branch") {
@@ -196,7 +196,7 @@ export class DnsLists {
   private name(list: List, entry: Entry): void {
     if (list.named.has(entry.hash)) return;
     if (list.named.size >= MAX_ENTRIES || entry.depth > MAX_DEPTH) {
-      this.complain(list, "tooLarge", "the list has more entries, or more levels, than are read");
+      this.warnOnce(list, "tooLarge", "the list has more entries, or more levels, than are read");
       return;
     }
     list.named.add(entry.hash);
@@ -209,14 +209,14 @@ export class DnsLists {
     try {
       const texts = await Promise.race([this.parts.server.texts(name), this.delays.wait(ANSWER_MS)]);
       if (texts !== undefined) return texts.slice(0, MAX_TEXTS);
-      this.complain(list, "noAnswer", "the name server does not answer");
+      this.warnOnce(list, "noAnswer", "the name server does not answer");
     } catch (error) {
-      if (!this.isClosed) this.complain(list, "noAnswer", messageOf(error));
+      if (!this.isClosed) this.warnOnce(list, "noAnswer", messageOf(error));
     }
     return undefined;
   }
 
-  private complain(
+  private warnOnce(
     { domain, logged }: List,
     code: TreeErrorCode | "oldRoot" | "tooLarge" | "noAnswer",
     reason: string,

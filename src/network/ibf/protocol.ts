@@ -44,14 +44,14 @@ export type SendMessage = (code: number, payload: Uint8Array) => void;
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
   /** Called when a session opened. `send` sends over that session only. */
-  readonly onOpened?: (address: Address, say: SendMessage) => void;
+  readonly onOpened?: (address: Address, send: SendMessage) => void;
   /**
    * Defers large messages after a session has opened; sends them at once unless given. Besu disconnects a peer whose other
    * protocols have no Status within 5 s (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10 Mbit/s.
    */
-  readonly later?: (say: () => void) => void;
+  readonly later?: (send: () => void) => void;
 }): IbfTransport {
-  const { later = (say) => say() } = parts;
+  const { later = (send) => send() } = parts;
   const sessions = new Map<string, Set<Session>>();
   const received = new SenderQueues(parts.receive);
 

@@ -238,7 +238,7 @@ export class Connection implements BudgetedConnection {
     socket.on("connect", () => wire.start());
     if (!socket.connecting) wire.start();
     socket.on("data", (chunk) => {
-      this.health.heard();
+      this.health.received();
       this.reader.take(chunk);
     });
     socket.on("error", (error) => {

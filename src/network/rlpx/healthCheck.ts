@@ -10,7 +10,7 @@ export interface HealthCheck {
   start(): void;
   stop(): void;
   /** Notes that bytes were received. */
-  heard(): void;
+  received(): void;
   ponged(): void;
   /**
    * Probes whether the other end is alive: calls back at the Pong to a Ping sent from now on. One Ping is unanswered at a
@@ -74,7 +74,7 @@ export function createHealthCheck(parts: HealthCheckParts): HealthCheck {
   return {
     start: schedule,
     stop: () => timer?.cancel(),
-    heard() {
+    received() {
       lastInboundMs = clock.nowMs();
     },
     ponged() {

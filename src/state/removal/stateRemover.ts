@@ -44,7 +44,7 @@ export class StateRemover {
   private isRemoving = false;
   private report: StateRemovalReport | undefined;
   private beganMs = 0;
-  private toldAtMs = Number.NEGATIVE_INFINITY;
+  private reportedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(settings: RemoverSettings, parts: StateRemoverParts) {
     this.settings = settings;
@@ -137,8 +137,8 @@ export class StateRemover {
       if (seconds >= LONG_SECONDS) logger.info(fields, "old states have been removed");
       else logger.debug(fields, "old states have been removed");
       this.follow();
-    } else if (nowMs - this.beganMs >= TELL_MS && nowMs - this.toldAtMs >= TELL_MS) {
-      this.toldAtMs = nowMs;
+    } else if (nowMs - this.beganMs >= REPORT_MS && nowMs - this.reportedAtMs >= REPORT_MS) {
+      this.reportedAtMs = nowMs;
       logger.info({ start, nodes, pages, seconds }, "old states are being removed");
     }
   }
@@ -150,4 +150,4 @@ const ROUNDS_PER_HISTORY = 4n;
 const THREAD_MEMORY_MB = 256;
 /** Duration above which a removal is logged. */
 const LONG_SECONDS = 30;
-const TELL_MS = 30_000;
+const REPORT_MS = 30_000;

@@ -36,7 +36,7 @@ export class BlockRemover {
   private moving: Promise<void> | undefined;
   private movedAtMs = Number.NEGATIVE_INFINITY;
   private report: BlockRemovalReport | undefined;
-  private toldAtMs = Number.NEGATIVE_INFINITY;
+  private reportedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when there have been many blocks to remove, and the first of them. */
   private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
 
@@ -120,10 +120,10 @@ export class BlockRemover {
 
   private receive(report: BlockRemovalReport): void {
     this.report = report;
-    this.tell(report);
+    this.log(report);
   }
 
-  private tell({ next, until, transactions, isDone }: BlockRemovalReport): void {
+  private log({ next, until, transactions, isDone }: BlockRemovalReport): void {
     const { clock, logger } = this.parts;
     const nowMs = clock.nowMs();
     if (until - next > MANY_BLOCKS) this.backlog ??= { sinceMs: nowMs, from: next };
@@ -132,8 +132,8 @@ export class BlockRemover {
       const seconds = Math.round((nowMs - this.backlog.sinceMs) / 1000);
       this.backlog = undefined;
       logger.info({ until, transactions, seconds }, "old blocks have been removed");
-    } else if (nowMs - this.toldAtMs >= TELL_MS) {
-      this.toldAtMs = nowMs;
+    } else if (nowMs - this.reportedAtMs >= REPORT_MS) {
+      this.reportedAtMs = nowMs;
       logger.info({ next, until, transactions }, "old blocks are being removed");
     }
   }
@@ -146,4 +146,4 @@ const MOVE_PAUSE_MS = 5_000;
 const THREAD_MEMORY_MB = 128;
 /** Number of removed blocks above which a removal is logged. */
 const MANY_BLOCKS = 100;
-const TELL_MS = 30_000;
+const REPORT_MS = 30_000;

@@ -21,7 +21,7 @@ function aRun(validators: readonly Address[] = VALIDATORS) {
     hear(author: Address, aheadMs: number, round = 0): void {
       height += 1n;
       const timestamp = BigInt(START_SECONDS) + height;
-      const news = skew.heard(
+      const news = skew.received(
         aProposal(author, { height, round, timestamp }),
         Number(timestamp) * 1000 - aheadMs,
       );

@@ -48,7 +48,7 @@ function hear(author: Address, { theirsMs = 0, waitedMs = 0 } = {}): void {
     signed: { payload, author, signature: tokenSignature(author, candidate.digest) },
     candidate,
   };
-  times.heard(message, waitedMs);
+  times.received(message, waitedMs);
 }
 
 /** By how much the node's clock is ahead of the right time. */
@@ -140,13 +140,13 @@ describe("messages of later heights", () => {
   it("are wanted only while the clock waits for others to agree", () => {
     begin(-50_000);
     wrongMs();
-    expect(times.areWanted).toBe(false);
+    expect(times.isSampling).toBe(false);
     aheadMs = 0;
     wrongMs();
-    expect(times.areWanted).toBe(true);
+    expect(times.isSampling).toBe(true);
     aheadMs = -50_000;
     wrongMs();
     passedMs += 10_000;
-    expect(times.areWanted).toBe(false);
+    expect(times.isSampling).toBe(false);
   });
 });

@@ -38,7 +38,7 @@ function aRouter(
     readonly isPatient?: boolean;
     readonly readsLater?: () => boolean;
     readonly delayedBytesLimit?: number;
-    readonly saidBy?: (author: Address) => readonly SignedMessage[];
+    readonly messagesBy?: (author: Address) => readonly SignedMessage[];
   } = {},
 ) {
   const postponed: (() => void)[] = [];
@@ -70,15 +70,15 @@ function aRouter(
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
     signedTimes: {
-      get areWanted() {
+      get isSampling() {
         return change.readsLater?.() ?? false;
       },
-      heard: ({ kind, signed }, waitedMs) =>
+      received: ({ kind, signed }, waitedMs) =>
         void later.push(`${kind} of ${indexOf(signed.author)} at ${signed.payload.height}, ${waitedMs} ms`),
     },
     metrics: { received: (result) => results.push(result), relayed: () => undefined },
     ...(change.delayedBytesLimit !== undefined && { delayedBytesLimit: change.delayedBytesLimit }),
-    ...(change.saidBy && { saidBy: change.saidBy }),
+    ...(change.messagesBy && { messagesBy: change.messagesBy }),
     ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
   if (change.isOpening !== true) router.headAdvanced(head);
@@ -181,7 +181,9 @@ describe("a validator that connects", () => {
   });
 
   it("is sent its own messages of this height, which another node with its key may have sent", () => {
-    const { router } = aRouter({ saidBy: (author) => (indexOf(author) === 1 ? [aMessage(1, 1n, 5)] : []) });
+    const { router } = aRouter({
+      messagesBy: (author) => (indexOf(author) === 1 ? [aMessage(1, 1n, 5)] : []),
+    });
     expect(tails(router, 1)).toEqual([tailOf(aMessage(1, 1n, 5))]);
     expect(tails(router, 2)).toEqual([]);
   });

@@ -62,7 +62,7 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
     },
     connected: () => [...(change.connected ?? "")].map(addressOf),
     hasOtherNodeKey: change.hasOtherNodeKey === true,
-    saidBy: (author) => (equalBytes(author, addressOf("b")) ? [roundChange("b", 7)] : []),
+    messagesBy: (author) => (equalBytes(author, addressOf("b")) ? [roundChange("b", 7)] : []),
     deliver: () => undefined,
     penalisePeer: (sender) => penalised.push(namesOf([sender])),
     clock: { nowMs: () => 0 },

@@ -19,10 +19,10 @@ const read = new Map<string, KnownContract | undefined>();
 /** Another tab has added a contract, or removed one. */
 addEventListener("storage", () => {
   read.clear();
-  tell();
+  notify();
 });
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
@@ -58,14 +58,14 @@ export function keepContract(address: string, { name, abi }: KnownContract): boo
     return false;
   }
   read.delete(keyOf(address));
-  tell();
+  notify();
   return true;
 }
 
 export function forgetContract(address: string): void {
   localStorage.removeItem(keyOf(address));
   read.delete(keyOf(address));
-  tell();
+  notify();
 }
 
 /** Addresses of the contracts whose names contain this text. */

@@ -89,7 +89,7 @@ class RecentBlocks {
   private async update(): Promise<void> {
     const newest = Number(await call<string>("eth_blockNumber"));
     this.height = newest;
-    tell(this.heightListeners);
+    notify(this.heightListeners);
     if (this.blockListeners.size > 0) await this.updateBlocks(newest);
   }
 
@@ -103,11 +103,11 @@ class RecentBlocks {
     const added = isSame ? rows.slice(0, -1) : rows;
     if (isSame && added.length === 0) return;
     this.blocks = [...added, ...(isSame ? this.blocks : [])].slice(0, KEPT_BLOCKS);
-    tell(this.blockListeners);
+    notify(this.blockListeners);
   }
 }
 
-function tell(listeners: ReadonlySet<() => void>): void {
+function notify(listeners: ReadonlySet<() => void>): void {
   for (const listener of listeners) listener();
 }
 
