@@ -19,7 +19,7 @@ export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
   /** Whether a node speaks for a validator under another key. */
-  readonly isSpeaker: (node: Address) => boolean;
+  readonly isValidatorNode: (node: Address) => boolean;
 }
 
 export interface ConsensusMessagesParts {
@@ -70,10 +70,10 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     protocol: ibf.protocol,
     outbox: {
       multicast: (message, validators) => router.multicast(message, validators),
-      connected: () => ibf.kept.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
+      connected: () => ibf.kept.flatMap((node) => [node, ...router.validatorNodes.validatorsOf(node)]),
       sendNotice: (message) => router.sendNotice(message),
     },
-    isSpeaker: (node) => router.speakers.has(node),
+    isValidatorNode: (node) => router.validatorNodes.has(node),
     headAdvanced: (head) => router.headAdvanced(head),
   };
 }

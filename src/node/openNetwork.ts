@@ -109,15 +109,15 @@ async function openPort(
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
   {
-    isSpeaker,
+    isValidatorNode,
     ...parts
-  }: Pick<Peering, "protocols" | "headOf" | "isSpeaker"> & Pick<PeersParts, "counters" | "onSharedKey">,
+  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode"> & Pick<PeersParts, "counters" | "onSharedKey">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
     ...parts,
     key,
     permissions,
-    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address) || isSpeaker(address),
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address) || isValidatorNode(address),
     forks: forksOf(chain, settings.chainSpec),
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,

@@ -29,7 +29,7 @@ export interface Peering {
   readonly outbox: Outbox;
   readonly sync: Sync;
   /** Whether a node speaks for a validator under another key. */
-  readonly isSpeaker: (node: Address) => boolean;
+  readonly isValidatorNode: (node: Address) => boolean;
   /** Best block announced by a peer. */
   readonly headOf: FindPeerHead;
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
@@ -72,7 +72,7 @@ export function createPeering(parts: PeeringParts): Peering {
   return {
     protocols: [...exchange.protocols, messages.protocol],
     outbox: messages.outbox,
-    isSpeaker: messages.isSpeaker,
+    isValidatorNode: messages.isValidatorNode,
     sync,
     headOf: exchange.headOf,
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),

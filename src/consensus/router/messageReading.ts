@@ -28,7 +28,7 @@ export interface MessageReadingParts {
   /** Time shares for decoding; everything is read at once when absent. */
   readonly shares?: ReadingShares | undefined;
   /** Whether a node speaks for a validator under another key; none does by default. */
-  readonly isSpeaker?: (node: Address) => boolean;
+  readonly isValidatorNode?: (node: Address) => boolean;
 }
 
 /** Share of the thread's time for one validator's own messages, and the largest burst. */
@@ -39,7 +39,7 @@ const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
 
 /** The same share for all nodes that speak for validators under other keys. */
-const SPEAKERS_SHARE = 0.1;
+const VALIDATOR_NODES_SHARE = 0.1;
 
 /**
  * Number of rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be
@@ -59,7 +59,7 @@ export class MessageReading {
   private readonly codec: MessageCodec;
   private readonly findTransaction: FindTransaction | undefined;
   private readonly shares: ReadingShares;
-  private readonly isSpeaker: (node: Address) => boolean;
+  private readonly isValidatorNode: (node: Address) => boolean;
   private readonly known = createKnownSigners();
   private readonly copies = new UnreadCopies();
   private readonly freeBlocks = new FreeBlocks();
@@ -68,9 +68,9 @@ export class MessageReading {
     codec,
     findTransaction,
     shares = READ_AT_ONCE,
-    isSpeaker = () => false,
+    isValidatorNode = () => false,
   }: MessageReadingParts) {
-    this.isSpeaker = isSpeaker;
+    this.isValidatorNode = isValidatorNode;
     this.codec = codec;
     this.findTransaction = findTransaction;
     this.shares = shares;
@@ -104,12 +104,14 @@ export class MessageReading {
     const { copies } = this;
     const { key, sender, code, payload } = message;
     let author: Address | undefined;
-    const speaker = !isMember(validatorSet, sender) && this.isSpeaker(sender);
-    let account = speaker ? speakersAccount(validatorSet, sender) : accountOf(validatorSet, sender);
+    const isForValidator = !isMember(validatorSet, sender) && this.isValidatorNode(sender);
+    let account = isForValidator
+      ? validatorNodeAccount(validatorSet, sender)
+      : accountOf(validatorSet, sender);
     const judgedBy = freeBlocks === undefined ? undefined : validatorSet;
     const reading = this.decode(message, head, { validatorSet, judgedBy }, (address) => {
       author = address;
-      if (!speaker) account = accountOf(validatorSet, sender, address);
+      if (!isForValidator) account = accountOf(validatorSet, sender, address);
     });
     let isFree: boolean | undefined;
     const round = this.codec.peekRoundId(code, payload)?.round ?? 0;
@@ -239,8 +241,12 @@ class FreeBlocks {
  * The account of a node that sends for a validator under another key. That is not proven, so the node cannot spend the
  * validator's time.
  */
-function speakersAccount({ validators }: ValidatorSet, node: Address): ReadingAccount {
-  return { key: `via${toKey(node)}`, share: SPEAKERS_SHARE / validators.length, burstMs: RELAYED_BURST_MS };
+function validatorNodeAccount({ validators }: ValidatorSet, node: Address): ReadingAccount {
+  return {
+    key: `via${toKey(node)}`,
+    share: VALIDATOR_NODES_SHARE / validators.length,
+    burstMs: RELAYED_BURST_MS,
+  };
 }
 
 /** A message is charged to its sender until its author is known. */

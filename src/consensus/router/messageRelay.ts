@@ -9,7 +9,7 @@ import type { Keyed } from "./messageReading.ts";
 import { RELAY_DELAY_MS, RelayPaths } from "./relayPaths.ts";
 import { RelayPolicy } from "./relayPolicy.ts";
 import { SeenMessages } from "./seenMessages.ts";
-import type { Speakers } from "./speakers.ts";
+import type { ValidatorNodes } from "./validatorNodes.ts";
 
 export interface MessageRelayParts {
   readonly self: Address;
@@ -17,7 +17,7 @@ export interface MessageRelayParts {
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;
   /** Nodes that speak for validators under other keys; none by default. */
-  readonly speakers?: Pick<Speakers, "nodes"> | undefined;
+  readonly validatorNodes?: Pick<ValidatorNodes, "nodes"> | undefined;
   /** Called for each message that is relayed. */
   readonly onRelayed?: (() => void) | undefined;
   /** Runs relaying after a delay; runs it at once by default. */
@@ -48,7 +48,7 @@ interface Relay {
 export class MessageRelay {
   private readonly self: Address;
   private readonly carrier: Carrier;
-  private readonly speakers: MessageRelayParts["speakers"];
+  private readonly validatorNodes: MessageRelayParts["validatorNodes"];
   private readonly onRelayed: (() => void) | undefined;
   private readonly later: (relay: () => void, delayMs: number) => void;
   private readonly delayedBytesLimit: number;
@@ -73,7 +73,7 @@ export class MessageRelay {
     const { later = (relay) => relay(), delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
     this.self = self;
     this.carrier = carrier;
-    this.speakers = parts.speakers;
+    this.validatorNodes = parts.validatorNodes;
     this.onRelayed = onRelayed;
     this.later = later;
     this.delayedBytesLimit = delayedBytesLimit;
@@ -89,7 +89,7 @@ export class MessageRelay {
     this.decline(received);
     if (!this.sent.add(key) || !this.policy.take(message, payload.length, head)) return;
     const except = [this.self, sender, message.signed.author];
-    const to = [...head.tally.validators, ...(this.speakers?.nodes ?? [])];
+    const to = [...head.tally.validators, ...(this.validatorNodes?.nodes ?? [])];
     this.pending.set(key, { key, code, payload, message, to, except });
     if (this.pending.size === 1) this.later(() => this.relayPending(), RELAY_DELAY_MS);
     if (this.pending.size >= RELAYS_LIMIT) this.relayPending();

@@ -23,7 +23,7 @@ import { MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
 import { SeenMessages } from "./seenMessages.ts";
-import { Speakers } from "./speakers.ts";
+import { ValidatorNodes } from "./validatorNodes.ts";
 
 export interface MessageRouterParts {
   readonly self: Address;
@@ -94,7 +94,7 @@ interface Arrived extends Keyed {
 export class MessageRouter {
   private readonly parts: MessageRouterParts;
   /** Nodes that speak for validators under other keys. */
-  readonly speakers: Speakers = new Speakers();
+  readonly validatorNodes: ValidatorNodes = new ValidatorNodes();
   private readonly codec: MessageCodec;
   private readonly received: SeenMessages;
   private readonly otherHeights: OtherHeights<Arrived>;
@@ -112,10 +112,10 @@ export class MessageRouter {
     this.messageLog = new MessageLog(parts.logger);
     this.received = new SeenMessages(schedule.duplicateMessageLimit);
     this.otherHeights = new OtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
-    const { speakers } = this;
-    const isSpeaker = (node: Address): boolean => speakers.has(node);
-    this.reading = new MessageReading({ codec, findTransaction, shares, isSpeaker });
-    this.relay = new MessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
+    const { validatorNodes } = this;
+    const isValidatorNode = (node: Address): boolean => validatorNodes.has(node);
+    this.reading = new MessageReading({ codec, findTransaction, shares, isValidatorNode });
+    this.relay = new MessageRelay({ ...parts, validatorNodes, onRelayed: () => metrics?.relayed() });
     const { judgeNotice = () => false, clock, carrier } = parts;
     this.notices = new KeyNotices({
       ...{ codec, carrier, clock },
@@ -146,7 +146,7 @@ export class MessageRouter {
     this.reading.clear();
     this.relay.headAdvanced(next);
     this.lastSent.dropUpTo(next.header.number);
-    this.speakers.retain(next.tally.validators);
+    this.validatorNodes.retain(next.tally.validators);
     for (const message of this.otherHeights.takeAfter(next)) {
       this.take(message, next, (result) => this.noteResult(result));
     }
@@ -162,7 +162,7 @@ export class MessageRouter {
     this.messageLog.sent(message);
     if (!this.relay.isFirst(this.codec.keyOf(code, payload))) return;
     this.lastSent.add(message.signed.payload, { code, payload });
-    const to = [...validators, ...this.speakers.nodes];
+    const to = [...validators, ...this.validatorNodes.nodes];
     carrier.send(code, payload, { to, except: [self] });
     this.introduce(code, payload, to);
   }
@@ -182,11 +182,11 @@ export class MessageRouter {
     this.relay.peerConnected(address);
     this.notices.greet(send);
     if (this.head === undefined || equalBytes(address, this.parts.self)) return;
-    const isVoting = isValidator(this.head.tally, address) || this.speakers.has(address);
+    const isVoting = isValidator(this.head.tally, address) || this.validatorNodes.has(address);
     if (!isVoting && this.parts.hasOtherNodeKey !== true) return;
     for (const { code, payload } of this.lastSent.messages)
       if (isVoting || payload.length <= SMALL_BYTES) send(code, payload);
-    const authors = [address, ...this.speakers.validatorsOf(address)];
+    const authors = [address, ...this.validatorNodes.validatorsOf(address)];
     for (const message of authors.flatMap((author) => this.parts.messagesBy?.(author) ?? [])) {
       const { code, payload } = this.codec.encode(message);
       if (payload.length <= SMALL_BYTES) send(code, payload);
@@ -279,17 +279,17 @@ export class MessageRouter {
 
   private accept(arrived: Arrived, message: SignedMessage, head: Head): void {
     const { deliver, metrics, clock } = this.parts;
-    this.learnSpeaker(arrived.sender, message.signed.author, head);
+    this.learnValidatorNode(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);
     metrics?.taken?.(message);
     this.messageLog.accepted(message);
     deliver(message, clock.nowMs() - arrived.arrivedAtMs);
   }
 
-  private learnSpeaker(sender: Address, author: Address, { tally }: Head): void {
+  private learnValidatorNode(sender: Address, author: Address, { tally }: Head): void {
     const { self, connected } = this.parts;
     if (isValidator(tally, sender) || equalBytes(author, self)) return;
-    if (!includesBytes(connected?.() ?? [], author)) this.speakers.learn(author, sender);
+    if (!includesBytes(connected?.() ?? [], author)) this.validatorNodes.learn(author, sender);
   }
 
   private noteResult(result: ValidationResult): void {
@@ -302,6 +302,6 @@ export class MessageRouter {
     this.noteResult(result);
     // A faulty validator may produce messages that other validators relay and only we cannot decode.
     if (!isDecodingError(result) || this.head === undefined) return;
-    if (!isValidator(this.head.tally, sender) && !this.speakers.has(sender)) penalisePeer?.(sender);
+    if (!isValidator(this.head.tally, sender) && !this.validatorNodes.has(sender)) penalisePeer?.(sender);
   }
 }

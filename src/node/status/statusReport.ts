@@ -205,7 +205,7 @@ function reportPeers(
         isInbound,
         isValidator:
           members.some((member) => equalBytes(member.address, address)) ||
-          consensusAndPeers.peering.isSpeaker(address),
+          consensusAndPeers.peering.isValidatorNode(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({

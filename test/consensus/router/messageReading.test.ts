@@ -36,9 +36,9 @@ function handShares() {
   };
 }
 
-function aReading(isSpeaker: (node: Address) => boolean = () => false) {
+function aReading(isValidatorNode: (node: Address) => boolean = () => false) {
   const hand = handShares();
-  const reading = new MessageReading({ codec: IBF_CODEC, shares: hand.shares, isSpeaker });
+  const reading = new MessageReading({ codec: IBF_CODEC, shares: hand.shares, isValidatorNode });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
     results.push(result.kind === "unread" ? result.reason : result.decoded.ok ? "read" : "refused");

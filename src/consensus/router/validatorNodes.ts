@@ -5,7 +5,7 @@ import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 /** Nodes that may speak for one validator: its node, and one more while it moves to another one. */
 const NODES_PER_VALIDATOR = 2;
 
-interface Speaking {
+interface KnownNodes {
   readonly validator: Address;
   /** The newest first. */
   readonly nodes: readonly Address[];
@@ -17,8 +17,8 @@ interface Speaking {
  * first, is most likely that validator's. One that only pretends gets messages that are no secret, and takes nobody's
  * place for good, since each message that a node brings first puts it in front.
  */
-export class Speakers {
-  private speaking: readonly Speaking[] = [];
+export class ValidatorNodes {
+  private byValidator: readonly KnownNodes[] = [];
   private known: readonly Address[] = [];
 
   /** Notes that `node` brought a message of `validator` first. */
@@ -28,7 +28,7 @@ export class Speakers {
     if (newest !== undefined && equalBytes(newest, node)) return;
     const others = known.filter((other) => !equalBytes(other, node));
     const next = { validator, nodes: [node, ...others].slice(0, NODES_PER_VALIDATOR) };
-    this.replace([...this.speaking.filter((one) => !equalBytes(one.validator, validator)), next]);
+    this.replace([...this.byValidator.filter((one) => !equalBytes(one.validator, validator)), next]);
   }
 
   has(node: Address): boolean {
@@ -41,21 +41,21 @@ export class Speakers {
   }
 
   validatorsOf(node: Address): readonly Address[] {
-    return this.speaking.filter((one) => includesBytes(one.nodes, node)).map(({ validator }) => validator);
+    return this.byValidator.filter((one) => includesBytes(one.nodes, node)).map(({ validator }) => validator);
   }
 
   /** Forgets the nodes of all other validators. */
   retain(validators: readonly Address[]): void {
-    const kept = this.speaking.filter(({ validator }) => includesBytes(validators, validator));
-    if (kept.length < this.speaking.length) this.replace(kept);
+    const kept = this.byValidator.filter(({ validator }) => includesBytes(validators, validator));
+    if (kept.length < this.byValidator.length) this.replace(kept);
   }
 
-  private replace(next: readonly Speaking[]): void {
-    this.speaking = next;
+  private replace(next: readonly KnownNodes[]): void {
+    this.byValidator = next;
     this.known = [...new Map(next.flatMap((one) => one.nodes.map((node) => [toKey(node), node]))).values()];
   }
 
   private nodesOf(validator: Address): readonly Address[] {
-    return this.speaking.find((one) => equalBytes(one.validator, validator))?.nodes ?? [];
+    return this.byValidator.find((one) => equalBytes(one.validator, validator))?.nodes ?? [];
   }
 }

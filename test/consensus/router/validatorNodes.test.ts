@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
-import { Speakers } from "../../../src/consensus/router/speakers.ts";
+import { ValidatorNodes } from "../../../src/consensus/router/validatorNodes.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { SignedMessage } from "../../../src/ibft/message.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
@@ -168,16 +168,16 @@ describe("this node, when its key is not its validator's", () => {
   });
 });
 
-describe("speakers", () => {
+describe("nodes of validators", () => {
   it("are two for a validator, those that brought its messages last", () => {
-    const speakers = new Speakers();
-    for (const node of "xyxz") speakers.learn(addressOf("b"), addressOf(node));
-    expect(namesOf(speakers.nodes)).toBe("xz");
-    expect(speakers.has(addressOf("y"))).toBe(false);
-    speakers.learn(addressOf("c"), addressOf("x"));
-    expect(speakers.nodes).toHaveLength(2);
-    expect(namesOf(speakers.validatorsOf(addressOf("x")))).toBe("bc");
-    speakers.retain([addressOf("c")]);
-    expect(namesOf(speakers.nodes)).toBe("x");
+    const validatorNodes = new ValidatorNodes();
+    for (const node of "xyxz") validatorNodes.learn(addressOf("b"), addressOf(node));
+    expect(namesOf(validatorNodes.nodes)).toBe("xz");
+    expect(validatorNodes.has(addressOf("y"))).toBe(false);
+    validatorNodes.learn(addressOf("c"), addressOf("x"));
+    expect(validatorNodes.nodes).toHaveLength(2);
+    expect(namesOf(validatorNodes.validatorsOf(addressOf("x")))).toBe("bc");
+    validatorNodes.retain([addressOf("c")]);
+    expect(namesOf(validatorNodes.nodes)).toBe("x");
   });
 });
