@@ -81,7 +81,7 @@ export function listenFirst(
 
   let isAnnounced = false;
 
-  function look(): void {
+  function check(): void {
     if (isOver()) {
       hold.resume("listening");
       if (isAnnounced) logger?.info({}, "this node has finished listening for another node with its key");
@@ -91,9 +91,9 @@ export function listenFirst(
       isAnnounced = true;
       logger?.info({ longestMs: LONGEST_MS }, LISTENING);
     }
-    clock.at(clock.nowMs() + LOOK_MS, look);
+    clock.at(clock.nowMs() + CHECK_MS, check);
   }
-  look();
+  check();
 }
 
 const LONGEST_MS = 10_000;
@@ -101,7 +101,7 @@ const LONGEST_MS = 10_000;
 const ANSWER_MS = 500;
 /** Time beyond two block periods after which a chain without a new head counts as stalled. */
 const STANDING_MS = 1_000;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 /** Time after which the log mentions the listening; most starts have all their connections by then. */
 const ANNOUNCED_AFTER_MS = 500;
 

@@ -75,7 +75,7 @@ export class LostEndSearch {
 
   /** Starts to search, and to log what it waits for. */
   begin(): void {
-    this.#look();
+    this.#check();
   }
 
   /** Called when a peer connected, or has a greater height. */
@@ -98,12 +98,12 @@ export class LostEndSearch {
     this.#timer?.cancel();
   }
 
-  #look(): void {
+  #check(): void {
     if (this.isProven || this.#isClosed) return;
     const { clock } = this.#parts;
     this.wake();
     if (clock.nowMs() - (this.#reportedMs ?? this.#startedMs) >= REPORT_MS) this.#report();
-    this.#timer = clock.at(clock.nowMs() + RETRY_MS, () => this.#look());
+    this.#timer = clock.at(clock.nowMs() + RETRY_MS, () => this.#check());
   }
 
   #hasBlock({ height }: SyncPeer): boolean {

@@ -37,7 +37,7 @@ interface UnminedWatchParts {
 }
 
 /** Time for which blocks with room may pass over a transaction without a warning. */
-const PATIENCE_MS = 60_000;
+const OVERDUE_MS = 60_000;
 /** Most lines in an interval; each transaction is named once. */
 const LINES = 10;
 const INTERVAL_MS = 10 * 60_000;
@@ -96,8 +96,8 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
 
   function check(): void {
     const nowMs = clock.nowMs();
-    if (nowMs - room.sinceMs < PATIENCE_MS) return;
-    const entries = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
+    if (nowMs - room.sinceMs < OVERDUE_MS) return;
+    const entries = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - OVERDUE_MS);
     passedOver = new Map(entries.map((entry) => [toKey(entry.transaction.hash), entry]));
     room = { sinceMs: nowMs, gas: undefined };
     if (named.size > MAX_NAMED) named.clear();

@@ -40,12 +40,12 @@ export async function stopNode(dataPath: string): Promise<Result<"stopped" | "no
         "notStopped",
         `The node in ${dataPath}, process ${processId}, was told to stop and still runs after ${STOPS_WITHIN_MS / 1000} s.`,
       );
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   return ok("stopped");
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /** Whether the process has the lock of the folder's database open, if the system can tell. */
 function usesFolder(processId: number, dataPath: string): boolean {

@@ -193,12 +193,12 @@ export class Discovery {
   receive(bytes: Uint8Array, { address, port }: DatagramSource): void {
     if (this.isClosed) return;
     const from = { ip: plainIp(address), udpPort: port, tcpPort: 0 };
-    const dropped = this.take(bytes, from);
+    const dropped = this.handleDatagram(bytes, from);
     if (dropped !== undefined) this.parts.onDropped?.(dropped);
   }
 
   /** Handles a datagram; returns why it was dropped, or undefined. */
-  private take(bytes: Uint8Array, from: Endpoint): string | undefined {
+  private handleDatagram(bytes: Uint8Array, from: Endpoint): string | undefined {
     if (from.udpPort === 0) return "noPort";
     if (!this.limits.take(from.ip, this.knownIps.has(from.ip))) return "tooMany";
     const received = decodePacket(bytes);

@@ -125,8 +125,8 @@ export class DnsLists {
     list.named.clear();
     list.unread.length = 0;
     list.nodes.length = 0;
-    this.name(list, { hash: root.value.links, depth: 0 });
-    this.name(list, { hash: root.value.nodes, depth: 0 });
+    this.enqueue(list, { hash: root.value.links, depth: 0 });
+    this.enqueue(list, { hash: root.value.nodes, depth: 0 });
     return true;
   }
 
@@ -154,16 +154,16 @@ export class DnsLists {
       return false;
     }
     if (entry.value.kind === "branch") {
-      for (const child of entry.value.children) this.name(list, { hash: child, depth: depth + 1 });
+      for (const child of entry.value.children) this.enqueue(list, { hash: child, depth: depth + 1 });
     } else if (entry.value.kind === "link") {
       this.add(entry.value.tree);
     } else {
-      this.take(list, entry.value.record);
+      this.acceptRecord(list, entry.value.record);
     }
     return true;
   }
 
-  private take(list: List, { nodeId, endpoint, forkId }: NodeRecord): void {
+  private acceptRecord(list: List, { nodeId, endpoint, forkId }: NodeRecord): void {
     if (endpoint === undefined || endpoint.udpPort === 0) return;
     if (forkId !== undefined && !this.parts.isCompatible(forkId)) return;
     const node = { nodeId, ...endpoint };
@@ -193,7 +193,7 @@ export class DnsLists {
     });
   }
 
-  private name(list: List, entry: Entry): void {
+  private enqueue(list: List, entry: Entry): void {
     if (list.named.has(entry.hash)) return;
     if (list.named.size >= MAX_ENTRIES || entry.depth > MAX_DEPTH) {
       this.warnOnce(list, "tooLarge", "the list has more entries, or more levels, than are read");
