@@ -246,7 +246,7 @@ async function moveAside(
   io.print(
     `The votes of height ${height} are forgotten${isThere ? `; the vote log is kept as ${copy}` : ""}.\n` +
       "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart Besu validators.\n" +
-      `Block ${height} is the one to be decided anew; this node's newest is block ${number}. A Byzantine validator that kept old ` +
+      `Block ${height} is the one to be decided again; this node's newest is block ${number}. A Byzantine validator that kept old ` +
       `messages could still cause a fork: once block ${height} is made, check that all have the same one.\n`,
   );
   return EXIT.ok;

@@ -59,7 +59,7 @@ async function migrateAsPlanned(
     onProgress: (bytes) => progress.advance(bytes),
   });
   if (end === "stopped") {
-    print("The migration was stopped. Run `ibex database migrate` again: it goes on where it stopped.");
+    print("The migration was stopped. Run `ibex database migrate` again: it continues where it stopped.");
     return EXIT.failed;
   }
   print(`The database has schema version ${plan.to}.`);
@@ -75,8 +75,8 @@ function* describe(
   for (const { from: version, step, leftBytes } of steps)
     yield `  ${version} to ${version + 1}: ${step.what} (${megabytes(leftBytes)})`;
   const free = freeBytes === undefined ? "" : `; ${megabytes(freeBytes)} are free`;
-  yield `It reads ${megabytes(bytes)}, takes about ${durationOf(seconds)}, and wants ${megabytes(roomBytes)} of disk${free}.`;
-  yield "Once it has begun, older versions of Ibex refuse this database: the way back is a backup made before, or fetching the chain again.";
+  yield `It reads ${megabytes(bytes)}, takes about ${durationOf(seconds)}, and needs ${megabytes(roomBytes)} of disk space${free}.`;
+  yield "Once it has begun, older versions of Ibex refuse this database: the only way back is an earlier backup, or fetching the chain again.";
 }
 
 function megabytes(bytes: number): string {

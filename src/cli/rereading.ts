@@ -67,7 +67,7 @@ export class Rereading {
       this.parts.logger.info(
         { changed },
         changed.length === 0
-          ? "the configuration was reread, and nothing of it changes"
+          ? "the configuration was reread; nothing changes"
           : "the configuration was reread",
       ),
     );
@@ -88,5 +88,5 @@ export class Rereading {
 
 function refusal(problem: string): string {
   const shown = problem.length > MAX_PROBLEM_LENGTH ? `${problem.slice(0, MAX_PROBLEM_LENGTH)}…` : problem;
-  return `the configuration cannot be reread, and nothing of it changes: ${shown.replaceAll("\n", "; ")}`;
+  return `the configuration cannot be reread; nothing changes: ${shown.replaceAll("\n", "; ")}`;
 }

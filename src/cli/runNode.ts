@@ -57,7 +57,7 @@ export async function runNode(
   } finally {
     rereading.close();
     if (!(await endsWithin(STOP_LIMIT_MS, node.stop())))
-      logger.warn({ limitMs: STOP_LIMIT_MS }, "the node did not stop in time, and ends as it is");
+      logger.warn({ limitMs: STOP_LIMIT_MS }, "the node did not stop in time and is ended now");
     if (pidFile.ok) pidFile.value.remove();
     logger.info({}, "stopped");
   }

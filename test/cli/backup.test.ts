@@ -222,7 +222,7 @@ describe("ibex backup restore", () => {
     const from = `--from=${newest()}`;
     expect(await ibex("data", "backup", "restore", from)).toMatchObject({
       exitCode: 2,
-      errors: expect.stringMatching(/has chain already.*move chain\/, caches\/ and head.log/s),
+      errors: expect.stringMatching(/already has chain.*move chain\/, caches\/ and head.log/s),
     });
     for (const name of ["chain", "head.log"]) rmSync(join(folder, "data", name), { recursive: true });
     writeFileSync(join(folder, "data/static-nodes.json"), '["mine"]');
@@ -260,7 +260,7 @@ describe("ibex backup restore", () => {
       "a changed file",
       (backup) => appendFileSync(join(backup, "static-nodes.json"), " "),
       74,
-      /is not as it was backed up/,
+      /has changed since it was backed up/,
     ],
     [
       "another head",
@@ -269,7 +269,7 @@ describe("ibex backup restore", () => {
         writeFileSync(path, readFileSync(path, "utf8").replace(/"hash":"0x../, '"hash":"0x00'));
       },
       74,
-      /does not hold the block that its list names/,
+      /does not contain the block that its list names/,
     ],
   ])("refuses a backup with %s, and leaves no chain", async (_, change, exitCode, message) => {
     await backUp();
@@ -300,7 +300,7 @@ describe("ibex backup restore", () => {
     const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
     expect(restored).toMatchObject({
       exitCode: 74,
-      errors: expect.stringContaining("is not as it was backed up"),
+      errors: expect.stringContaining("has changed since it was backed up"),
     });
     expect(readdirSync(join(folder, "new"))).toEqual([]);
   });

@@ -162,7 +162,7 @@ describe("ibex blocks", () => {
     const genesis = await ibexIn(folder, "blocks", "import", "strange");
     expect(genesis.exitCode).toBe(1);
     expect(genesis.errors).toMatch(
-      /^The file strange holds another chain: its genesis block is 0x[0-9a-f]{64}, that of this network is 0x[0-9a-f]{64}\.\n$/,
+      /^The file strange contains another chain: its genesis block is 0x[0-9a-f]{64}, that of this network is 0x[0-9a-f]{64}\.\n$/,
     );
     await ibexIn(folder, "blocks", "import", "all");
     const fork = await ibexIn(folder, "blocks", "import", "other");

@@ -121,10 +121,10 @@ describe("ibex database", () => {
     expect(cut.exitCode).toBe(74);
     expect(cut.output).toContain("Damage: The database has lost its end: block 4");
     expect(cut.output).toMatch(
-      /1 damage found. With the node stopped, delete head.log alone .*A sole validator must not/,
+      /1 damage found. With the node stopped, delete only head.log .*A sole validator must not/,
     );
     const start = openChainDatabase({ path: folder, headFile: join(dataPath, "head.log") });
-    await expect(start).rejects.toThrow("Stop the node and delete head.log alone");
+    await expect(start).rejects.toThrow("Stop the node and delete only head.log");
     rmSync(join(dataPath, "head.log"));
     const cured = await ibex("database", "check", "--data-path", dataPath);
     expect(cured.output).toContain("The database is sound.");
@@ -135,7 +135,7 @@ describe("ibex database", () => {
     writeFileSync(join(shorter, "head.log"), readFileSync(join(other, "head.log")));
     const both = await ibex("database", "check", "--data-path", shorter);
     expect(both.output).toMatch(/With the node stopped, delete chain\/, caches\/ and head.log/);
-    expect(both.output).not.toContain("head.log alone");
+    expect(both.output).not.toContain("only head.log");
   });
 
   it("refuses the database of a running node", async () => {

@@ -132,7 +132,7 @@ describe("the judgement of a node", () => {
       "that old states are removed",
       { stateHistory: { first: 500, kept: 128, movedNodes: 0, deletedPages: 0 } },
       "note",
-      /old states: those from #500 on are there/,
+      /old states: those from #500 on are stored/,
     ],
     ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],
   ])("tells %s", (_, changed, level, words) => {
@@ -180,7 +180,7 @@ describe("the judgement of a node", () => {
       "History    states from #500 on, 128 below the head are kept\n",
     );
     const off = { first: 500, toRemove: 0, movedNodes: 0, deletedPages: 0 };
-    expect(linesOf({ stateHistory: off })).toBe("History    states from #500 on, none is removed any more\n");
+    expect(linesOf({ stateHistory: off })).toBe("History    states from #500 on, none is removed now\n");
     expect(findingsOf({ ...WELL, stateHistory: off })).toEqual([]);
   });
 
@@ -192,7 +192,7 @@ describe("the judgement of a node", () => {
       "doctor",
     ]);
     expect(output).toContain(
-      "Note: This node removes old blocks: those older than 2000 below the head (--block-history). See that another node",
+      "Note: This node removes old blocks: those older than 2000 below the head (--block-history). Make sure that another node",
     );
     expect(output).toContain(
       "Note: This node removes old states: those older than 1000 below the head (--state-history).",

@@ -33,7 +33,7 @@ describe("ibex validator forget-votes", () => {
     const { exitCode, output } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
     expect(output).toContain("The votes of height 1 are forgotten");
     expect(await node.record()).toEqual(forgottenAt(1n));
-    expect(output).toContain("Block 1 is the one to be decided anew; this node's newest is block 0.");
+    expect(output).toContain("Block 1 is the one to be decided again; this node's newest is block 0.");
     expect(output).toContain("A Byzantine validator that kept old messages could still cause a fork");
     expect(exitCode).toBe(0);
     expect(node.files()).toEqual(FORGOTTEN);

@@ -248,7 +248,7 @@ describe("a validator's hand-over", () => {
     const given = await move.give();
     expect(given).toMatchObject({ exitCode: 0, errors: "" });
     expect(given.output).toContain(`validator: ${toHex(SELF)}\nblock: 1\n`);
-    expect(given.output).toContain("WHO HAS THIS FILE IS THE VALIDATOR");
+    expect(given.output).toContain("ANYONE WITH THIS FILE CAN ACT AS THE VALIDATOR");
     expect(statSync(move.file).mode & 0o777).toBe(0o600);
     expect(await startIn(move.old)).toBe("handedOver");
     const taken = await move.take();
@@ -315,7 +315,7 @@ describe("a validator's hand-over", () => {
     expect(await recordIn(move.old)).toEqual(later);
     // The first file is of no use any more, in either folder.
     for (const folder of [move.old, move.fresh])
-      expect((await move.take(folder)).errors).toMatch(/was used in .* before, and its votes are old now/);
+      expect((await move.take(folder)).errors).toMatch(/was used in .* before, and its votes are stale now/);
   });
 });
 

@@ -62,7 +62,7 @@ describe("ibex keystore", () => {
     writeFileSync(join(folder, "store.json"), "mine");
     const { exitCode, errors } = await run(...ENCRYPT);
     expect({ exitCode, errors }).toMatchObject({ exitCode: 2 });
-    expect(errors).toContain("store.json already; no key is written over it");
+    expect(errors).toContain("store.json already exists; a key never overwrites a file");
     expect(readFileSync(join(folder, "store.json"), "utf8")).toBe("mine");
   });
 

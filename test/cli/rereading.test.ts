@@ -83,7 +83,7 @@ describe("a request to reread the configuration", () => {
     write('max-peers=11\nidentity="red"\n');
     rereading.request();
     expect(messages()).toEqual([
-      "the configuration was reread, and nothing of it changes",
+      "the configuration was reread; nothing changes",
       "--identity, now given as identity in node.toml, line 2, takes effect at the next start",
       "--max-peers, now given as max-peers in node.toml, line 1, takes effect at the next start",
     ]);
@@ -120,7 +120,7 @@ describe("a request to reread the configuration", () => {
     expect(applied).toEqual([]);
     expect(messages()).toEqual([
       expect.stringMatching(
-        /^the configuration cannot be reread, and nothing of it changes: Invalid value for option '--p2p-peer-upper-bound': 'many' is not/,
+        /^the configuration cannot be reread; nothing changes: Invalid value for option '--p2p-peer-upper-bound': 'many' is not/,
       ),
     ]);
   });

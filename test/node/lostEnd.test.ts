@@ -54,7 +54,7 @@ const FOUR = FOUR_KEYS.map(({ privateKey }) => privateKey);
 const TOLD: Expected = {
   action: "refused",
   advice:
-    /Stop the node and delete head\.log alone .*A sole validator must not do that.*or if that start is refused, delete chain\//,
+    /Stop the node and delete only head\.log .*A sole validator must not do that.*or if that start is refused, delete chain\//,
 };
 
 const nodes = new Map<string, readonly [Stopped, Expected]>();

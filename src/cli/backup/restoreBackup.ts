@@ -42,7 +42,7 @@ export async function restoreBackup(
     return fail(
       "caller",
       "notEmpty",
-      `The data folder ${dataPath} has ${inTheWay} already; a backup is restored into one without. Stop the node, and ` +
+      `The data folder ${dataPath} already has ${inTheWay}; a backup needs a folder without. Stop the node, and ` +
         "move chain/, caches/ and head.log out of the folder; keep everything else.",
     );
   mkdirSync(dataPath, { recursive: true });
@@ -63,7 +63,7 @@ export async function restoreBackup(
       ? list.value
       : await readChainInfo(join(staging, "chain"), join(staging, "head.log"));
     if (info?.head.hash !== head.hash || info.genesisHash !== genesisHash)
-      return fail("local", "badBackup", `The backup ${from} does not hold the block that its list names.`);
+      return fail("local", "badBackup", `The backup ${from} does not contain the block that its list names.`);
     const kept = putInPlace(files, staging, dataPath);
     const hasVotes = existsSync(join(dataPath, "votes.log"));
     return ok({ ...list.value, kept, hasVotes, needsMigration });
@@ -86,7 +86,11 @@ async function copyChecked(
     const copied = await copyFile(source, join(staging, path), pace, mode);
     if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
   }
-  return fail("local", "badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
+  return fail(
+    "local",
+    "badBackup",
+    `The file ${source} has changed since it was backed up. Use another backup.`,
+  );
 }
 
 /**

@@ -155,7 +155,7 @@ export class ImportRun {
       "caller",
       "otherChain",
       header.number === 0n
-        ? `The file ${name} holds another chain: its genesis block is ${theirs}, that of this network is ${ours}.`
+        ? `The file ${name} contains another chain: its genesis block is ${theirs}, that of this network is ${ours}.`
         : `${placeOf(name, raw.offset)}: block ${header.number} is ${theirs}, but the chain has ${ours} there already.`,
     );
   }

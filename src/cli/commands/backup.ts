@@ -20,7 +20,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     words: "backup",
     help:
       "Back up the chain of a node, which may be running, and its lists of peers and permissions. Unchanged parts are hard " +
-      "links to the backup before, or to the node's own files on the same disk. The vote log is never copied. See " +
+      "links to the previous backup, or to the node's own files on the same disk. The vote log is never copied. See " +
       "docs/operating/backup.md.",
     options: {
       to: {
@@ -35,12 +35,12 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       },
       "with-key": {
         type: switchType,
-        help: "Also copy the node's private key, or its keystore without the password. Who has the key is the validator.",
+        help: "Also copy the node's private key, or its keystore without the password. The key is all that is needed to act as the validator.",
       },
       "max-mb-per-second": {
         type: RATE,
         default: "64",
-        help: "Speed of copying, so that the node's disk stays quick. 0: no limit.",
+        help: "Speed of copying, so that the node's disk stays fast. 0: no limit.",
       },
     },
     nodeOptions: [
@@ -78,7 +78,7 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   const { dataPath } = folder.value;
   const to = resolve(io.workingDirectory, values.to);
   if (to === resolve(dataPath))
-    return refuse("Backups need a folder of their own beside the node's files.", io);
+    return refuse("Backups need a folder of their own, apart from the node's files.", io);
   const key = values["with-key"] === true ? keyToCopy({ ...io, raw }) : ok(undefined);
   if (!key.ok) return refuse(key.error.message, io);
   io.giveWay();
@@ -143,7 +143,7 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
     );
     if (needsMigration)
       io.print(
-        "migration needed: by `ibex database migrate`; a node with a small database does it at its start\n",
+        "migration needed: run `ibex database migrate`; a node with a small database migrates it at its start\n",
       );
     return EXIT.ok;
   });

@@ -17,11 +17,11 @@ const OPTIONS = {
     help: "JSON-RPC URL of the node that is compared.",
   },
   from: { type: longType, help: "First block. Default: 0, or the newest one with --follow." },
-  to: { type: longType, help: "Last block; waited for if it is not there yet. Default: the lower head." },
-  follow: { type: switchType, help: "Go on with each new block of both nodes until stopped." },
+  to: { type: longType, help: "Last block; the command waits for it if necessary. Default: the lower head." },
+  follow: { type: switchType, help: "Continue with each new block of both nodes until stopped." },
   methods: {
     type: { ...pathType, label: "<FILE>" },
-    help: "JSON list of the requests to compare besides blocks and receipts. See docs/operating/compare.md.",
+    help: "JSON list of the requests to compare in addition to blocks and receipts. See docs/operating/compare.md.",
   },
   report: {
     type: { ...pathType, label: "<FILE>" },
@@ -31,7 +31,7 @@ const OPTIONS = {
   "give-up-seconds": {
     type: secondsType,
     default: "300",
-    help: "How long a node may be away or behind; for ever with --follow.",
+    help: "How long a node may be away or behind; unlimited with --follow.",
   },
 } as const;
 

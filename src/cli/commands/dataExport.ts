@@ -19,7 +19,7 @@ const OPTIONS = {
   to: {
     type: { ...pathType, label: "<FOLDER>" },
     isRequired: true,
-    help: "Folder of the export: a new one, or that of an earlier export, which is gone on with.",
+    help: "Folder of the export: a new one, or that of an earlier export to continue.",
   },
   node: {
     type: textType({ label: "<URL>", accepts: "a URL of JSON-RPC over HTTP" }),
@@ -33,38 +33,38 @@ const OPTIONS = {
   },
   follow: {
     type: switchType,
-    help: "Go on with new blocks until stopped, a file when all of its blocks are there.",
+    help: "Continue with new blocks until stopped; a file is written when all of its blocks exist.",
   },
   tables: {
     type: listType(textType({ label: "<NAME>", accepts: "the name of a table" }), "<NAME,...>"),
     default: "blocks,transactions,receipts,logs",
     help:
-      "What to write: also traces and, made of logs and traces, erc20_transfers, native_transfers and contracts (cryo) or " +
+      "What to write: also traces and, derived from logs and traces, erc20_transfers, native_transfers and contracts (cryo) or " +
       "token_transfers (ethereum-etl). Traces execute each block again.",
   },
   schema: {
     type: choiceType(["cryo", "ethereum-etl"]),
     default: "cryo",
-    help: "The tool whose names of columns and files, and whose types, are written.",
+    help: "The tool whose column names, file names and types are used.",
   },
   columns: {
     type: choiceType(["default", "all"]),
     default: "default",
-    help: "For cryo: the columns that it writes unless told otherwise, or all.",
+    help: "For cryo: its default columns, or all.",
   },
   format: {
     type: choiceType(["parquet", "csv", "json"]),
     default: "parquet",
-    help: "Format of the files; json is one object a line.",
+    help: "Format of the files; json is one object per line.",
   },
   compression: {
     type: choiceType(["none", "snappy", "gzip", "zstd"]),
-    help: "snappy (Parquet alone), gzip, zstd (from Node.js 22.15 on) or none. Default: snappy for Parquet, none otherwise.",
+    help: "snappy (Parquet only), gzip, zstd (from Node.js 22.15 on) or none. Default: snappy for Parquet, none otherwise.",
   },
   "blocks-per-file": {
     type: integerType({ label: "<COUNT>", min: 1n, max: 10_000_000n }),
     default: "1000",
-    help: "Blocks of one file. Files end before multiples of it.",
+    help: "Number of blocks in one file. Files end before multiples of it.",
   },
   network: {
     type: textType({ label: "<NAME>", accepts: "a name of letters, digits, _ and -" }),
@@ -73,7 +73,7 @@ const OPTIONS = {
   "give-up-seconds": {
     type: secondsType,
     default: "300",
-    help: "How long the node may be away; for ever with --follow.",
+    help: "How long the node may be away; unlimited with --follow.",
   },
 } as const;
 
@@ -81,7 +81,7 @@ export const DATA_EXPORT = defineCommand({
   words: "data export",
   help:
     "Write blocks, transactions, receipts, logs and traces of a running node as Parquet, CSV or JSON lines, for DuckDB, Spark, " +
-    "ClickHouse or Trino. Run it again to go on after a stop. See docs/data-export.md.",
+    "ClickHouse or Trino. Run it again to continue after a stop. See docs/data-export.md.",
   options: OPTIONS,
   run: dataExport,
 });
@@ -163,7 +163,7 @@ async function chooseTables({
   const names = known.map(({ name }) => name).join(", ");
   const message =
     unknown === undefined
-      ? `--tables names none. The tables of ${schema} are ${names}.`
+      ? `--tables is empty. The tables of ${schema} are ${names}.`
       : `${schema} has no table ${unknown}. Its tables are ${names}.`;
   return fail("caller", "unknownTable", message);
 }

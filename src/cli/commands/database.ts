@@ -26,11 +26,11 @@ export const DATABASE_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "database migrate",
     help:
-      "Bring the database of a stopped node, which an older version of Ibex wrote, to the schema version of this one. Says " +
-      "first what it does, how long it takes and how much disk it wants. After a stop or a kill it goes on when it is run " +
-      "again. First read docs/operating/upgrading.md.",
+      "Bring the database of a stopped node, which an older version of Ibex wrote, to the schema version of this one. It " +
+      "first prints what it does, how long it takes and how much disk space it needs. After a stop or a kill, run it again " +
+      "to continue. First read docs/operating/upgrading.md.",
     options: {
-      "dry-run": { type: switchType, help: "Only say what would be done." },
+      "dry-run": { type: switchType, help: "Only print what would be done." },
     },
     nodeOptions: ["data-path", "config-file"],
     async run(invocation) {

@@ -33,14 +33,14 @@ export const HAND_OVER_COMMANDS: readonly Command[] = [
       "Give a validator away: stop its node, mark the data folder, so that no node starts with this key there again, and write " +
       "its key and votes to a file for 'validator take-over'. See docs/operating/hand-over.md.",
     options: {
-      to: { type: FILE, help: "File to write, with mode 0600. It holds the private key as it is." },
+      to: { type: FILE, help: "File to write, with mode 0600. It contains the private key unencrypted." },
       undo: {
         type: switchType,
         help: "Remove the mark: the validator is this folder's again. It is silent at first, since another node may have voted.",
       },
       "never-taken": {
         type: switchType,
-        help: "With --undo: nobody has used the file, and it is destroyed. The validator votes at once.",
+        help: "With --undo: the file was never used, and is destroyed. The validator votes at once.",
       },
       "new-node": {
         type: PLACES,
@@ -61,7 +61,7 @@ export const HAND_OVER_COMMANDS: readonly Command[] = [
       "old-node": {
         type: PLACES,
         default: "",
-        help: "Where the old node answered (host:port of its peers, enode URL, URL of JSON-RPC), besides what the file says.",
+        help: "Where the old node answered (host:port of its peers, enode URL, URL of JSON-RPC), in addition to the file's.",
       },
     },
     nodeOptions: FOLDER_OPTIONS,
@@ -104,9 +104,9 @@ async function write(settings: Settings, to: string, io: ProcessIo): Promise<num
     (folder) => handOver({ settings, to }, folder),
     ({ key, height, votes, id }) =>
       `validator: ${toHex(key.address)}\nblock: ${height}\nhand-over: ${id}\nfile: ${to}\n\n` +
-      "WHO HAS THIS FILE IS THE VALIDATOR: it holds the private key as it is. Bring it to the new machine by a way that " +
-      "nobody else reads (scp), and destroy every copy when the new node votes (shred -u).\n" +
-      "The node of this folder does not start with this key again. The way back is ibex validator hand-over --undo.\n" +
+      "ANYONE WITH THIS FILE CAN ACT AS THE VALIDATOR: it contains the private key unencrypted. Copy it to the new machine over a " +
+      "private channel (scp), and destroy every copy when the new node votes (shred -u).\n" +
+      "The node of this folder does not start with this key again. To undo this, run ibex validator hand-over --undo.\n" +
       `On the new machine: ibex --data-path=... validator take-over --from=${to}\n${
         votes === undefined
           ? "There is no record of votes, so the validator will be silent at first (docs/operating.md, Lost votes).\n"
@@ -126,10 +126,10 @@ async function goBack(
     io,
     (folder) => undoHandOver({ settings, ...choices }, folder),
     ({ address }) =>
-      `The validator ${address} is this folder's again. ${
+      `The validator ${address} belongs to this folder again. ${
         choices.isNeverTaken
           ? ""
-          : "It is silent at first, because its votes may be old (docs/operating.md, Lost votes). "
+          : "It is silent at first, because its votes may be stale (docs/operating.md, Lost votes). "
       }\nDestroy every copy of the file of this hand-over: a node that takes it over now would be a second one with this key.\n`,
   );
 }

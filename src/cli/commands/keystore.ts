@@ -18,7 +18,7 @@ export const KEYSTORE_COMMANDS: readonly Command[] = [
       "Write the node's private key to a keystore (Web3 Secret Storage, version 3) that a password protects. The plain key " +
       "file stays until you remove it. See docs/operating/keys.md.",
     options: {
-      to: { type: FILE, isRequired: true, help: "Keystore to write; no file may be there." },
+      to: { type: FILE, isRequired: true, help: "Keystore to write; the file must not exist." },
       "password-file": { type: FILE, isRequired: true, help: "File whose first line is the password." },
     },
     nodeOptions: ["node-private-key-file", "data-path", "config-file"],
@@ -27,7 +27,7 @@ export const KEYSTORE_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "keystore decrypt",
     help: "Write the private key of a keystore to a plain key file, as the node reads it without a keystore.",
-    options: { to: { type: FILE, isRequired: true, help: "Key file to write; no file may be there." } },
+    options: { to: { type: FILE, isRequired: true, help: "Key file to write; the file must not exist." } },
     nodeOptions: ["node-keystore-file", "node-keystore-password-file", "data-path", "config-file"],
     run: decrypt,
   }),
@@ -42,7 +42,7 @@ async function encrypt({ raw, values, io }: Invocation<EncryptValues>): Promise<
   const source = readKeyFile({ ...io, raw });
   if (!source.ok) return refuse(source.error.message, io);
   if (source.value.keystore !== undefined)
-    return refuse(`The key is in a keystore already: ${source.value.keystore.path}`, io);
+    return refuse(`The key is already in a keystore: ${source.value.keystore.path}`, io);
   const { openNodeKey } = await import("../../node/keys/nodeKey.ts");
   const { encryptKeystore } = await import("../../node/keys/keystore.ts");
   const { openKeystore, readPassword } = await import("../../node/keys/keystoreFile.ts");
@@ -96,7 +96,7 @@ async function writeSecret(
 ): Promise<number> {
   const { writeSecretFile } = await import("../../node/keys/keystoreFile.ts");
   const { isDiskAtFault } = await import("../../storage/diskErrors.ts");
-  if (existsSync(path)) return refuse(`There is a file ${path} already; no key is written over it.`, io);
+  if (existsSync(path)) return refuse(`The file ${path} already exists; a key never overwrites a file.`, io);
   try {
     writeSecretFile(path, await makeText());
     return EXIT.ok;

@@ -37,12 +37,12 @@ function configurationOf(node: PlannedNode, { nodes, genesisFile, minGasPriceWei
     ...(minGasPriceWei === undefined
       ? []
       : [
-          "# The lowest price of gas in blocks, in wei. It is the same on all nodes, and no more than what clients offer who",
-          "# look at the base fee and at earlier blocks alone: what a node suggests must be mined by the others.",
+          "# The lowest gas price in blocks, in wei. It must be the same on all nodes, and no more than what clients offer that",
+          "# only look at the base fee and at earlier blocks: a price that one node suggests must be enough for the others.",
           `min-gas-price = ${minGasPriceWei}`,
           "",
         ]),
-    "# Peers: all nodes are connected with all validators. To let others join, switch discovery on.",
+    "# Peers: all nodes are connected to all validators. To let others join, turn on discovery.",
     'static-nodes-file = "static-nodes.json"',
     "discovery-enabled = false",
     `p2p-port = ${ports.peers}`,
@@ -50,8 +50,8 @@ function configurationOf(node: PlannedNode, { nodes, genesisFile, minGasPriceWei
     ...(nodes.some(isNamedHost) ? ["Xdns-enabled = true", "Xdns-update-enabled = true"] : []),
     "",
     isValidator
-      ? "# JSON-RPC for the operator, on this host alone: IBFT has the votes on validators."
-      : "# JSON-RPC, on this host alone until rpc-http-host and rpc-ws-host say otherwise.",
+      ? "# JSON-RPC for the operator, only on this host: IBFT has the votes on validators."
+      : "# JSON-RPC, only on this host unless rpc-http-host and rpc-ws-host say otherwise.",
     "rpc-http-enabled = true",
     `rpc-http-port = ${ports.http}`,
     `rpc-http-api = [${quoted(["ETH", "NET", "WEB3", "TXPOOL", ...(isValidator ? ["IBFT"] : [])])}]`,

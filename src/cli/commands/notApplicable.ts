@@ -15,8 +15,8 @@ export const NOT_APPLICABLE: readonly Command[] = [
   nothingToDo("storage trie-log import", NO_TRIE_LOGS),
   nothingToDo("storage rocksdb usage", "the database is LevelDB; see ibex database info"),
   nothingToDo("storage rocksdb x-stats", "the database is LevelDB; see ibex database info"),
-  nothingToDo("storage revert-metadata v2-to-v1", "a database of Besu's is neither read nor changed"),
-  nothingToDo("storage revert-variables", "a database of Besu's is neither read nor changed"),
+  nothingToDo("storage revert-metadata v2-to-v1", "Besu's databases are neither read nor changed"),
+  nothingToDo("storage revert-variables", "Besu's databases are neither read nor changed"),
 ];
 
 function nothingToDo(words: string, why: string): Command {

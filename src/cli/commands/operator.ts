@@ -39,11 +39,11 @@ const OPTIONS = {
   followers: {
     type: integerType({ label: "<COUNT>", max: MOST_FOLLOWERS }),
     default: "0",
-    help: "Nodes beside the validators, which make their own keys.",
+    help: "Number of nodes in addition to the validators, which create their own keys.",
   },
   hosts: {
     type: textListType,
-    help: "Addresses of the validators, then of the followers, each with a port for peers if it is not 30303; one is that of all.",
+    help: "Addresses of the validators, then of the followers, each with a port for peers if it is not 30303; a single one is for all.",
   },
 } as const;
 

@@ -22,7 +22,7 @@ const OPTIONS = {
 const NEW_KEY = {
   "new-key": {
     type: switchType,
-    help: "Create a missing key even where the data folder has a chain or votes, which are those of another key.",
+    help: "Create a missing key even if the data folder has a chain or votes, which belong to another key.",
   },
 } as const;
 

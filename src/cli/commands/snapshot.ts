@@ -39,7 +39,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "snapshot export",
     help:
-      "Write the state at a block to a file, with the node stopped: a new node that imports it needs no block before. " +
+      "Write the state at a block to a file, with the node stopped: a new node that imports it needs no earlier block. " +
       "Prints the block's hash, which the import asks for.",
     options: {
       to: {
@@ -50,7 +50,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
       block: {
         type: HEAD_OR_NUMBER,
         default: "head",
-        help: "The block, of which the node must have the state.",
+        help: "The block whose state to write; the node must have it.",
       },
     },
     nodeOptions: ["data-path", "genesis-file", "config-file"],
@@ -60,7 +60,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
     words: "snapshot import",
     help:
       "Make the chain of an empty data folder from a snapshot, with the node stopped. Everything is checked against the " +
-      "block hash that you give: take it from someone you trust, not from where the file comes from.",
+      "block hash that you give: get it from someone you trust, not from the source of the file.",
     options: {
       from: { type: FILE, isRequired: true, help: "File that snapshot export wrote." },
       "block-hash": { type: HASH, isRequired: true, help: "Hash of the snapshot's block." },
@@ -103,7 +103,7 @@ async function writeSnapshot(
 ): Promise<number> {
   const { exportSnapshot, exportFields, isChainOf } = await import("../snapshot/exportSnapshot.ts");
   if (!isChainOf(chainSpec, blocks))
-    return refuse(`The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`, io);
+    return refuse(`The genesis file ${genesisFile} does not belong to the chain stored in ${dataPath}.`, io);
   const number = block === "head" ? head.header.number : block;
   const path = resolve(io.workingDirectory, to);
   const partPath = `${path}.part`;

@@ -11,8 +11,8 @@ export const STATUS_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "status",
     help:
-      "Show how a running node does: head, round, who is missing, peers and why others are not connected, disk, memory, recent " +
-      "warnings. Asks the node in the data folder; no RPC needs to be open. Exit code 0 if all is well, 1 if there is a " +
+      "Show the condition of a running node: head, round, missing validators, peers and why others are not connected, disk, memory, recent " +
+      "warnings. It asks the node in the data folder; no RPC needs to be open. Exit code 0 if all is well, 1 if there is a " +
       "problem, 2 if no node runs there.",
     options: JSON_OPTION,
     nodeOptions: ["data-path", "config-file"],

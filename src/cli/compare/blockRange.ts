@@ -95,7 +95,7 @@ async function compareWhenThere(
         return tally.addAbsent({ from: number, to: number }, absentAt);
     }
     heads.lower = -1n;
-    if (!isReported) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
+    if (!isReported) io.print(`waiting for block ${number}, which one of the nodes does not have\n`);
     if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
       throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
     await stop.sleep(COMPARE_LIMITS.pollMs);

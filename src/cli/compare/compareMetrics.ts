@@ -23,7 +23,7 @@ export async function serveMetrics(port: number, tally: Tally): Promise<MetricsP
     metrics.family({ category: "NODE", prefix: "compare_", name, help, type }, () => [[[], read()]]);
   gauge("blocks_total", "Blocks compared", () => tally.blocks, "counter");
   gauge("answers_total", "Pairs of answers compared", () => tally.answers, "counter");
-  gauge("explained_total", "Differences that are documented", () => tally.explained, "counter");
+  gauge("explained_total", "Documented differences", () => tally.explained, "counter");
   gauge("not_compared_total", "Answers that could not be compared", () => tally.notCompared, "counter");
   gauge("block_number", "Newest block compared", () => Number(tally.newest ?? 0n), "gauge");
   metrics.family(

@@ -52,7 +52,7 @@ export async function compareNodes(request: CompareRequest, io: ProcessIo): Prom
       sleep: stop.sleep,
       nowMs: () => performance.now(),
       onAway: (name, reason) => {
-        if (!away.has(side)) io.print(`${name} does not answer, and is waited for: ${reason}\n`);
+        if (!away.has(side)) io.print(`${name} does not answer; waiting for it: ${reason}\n`);
         away.add(side);
       },
       onBack: () => away.delete(side),
@@ -120,7 +120,7 @@ async function beginAfterAbsent(
     const first = await firstBlockOf(nodes[side], identities[side].head);
     if (first === 1n || first <= begin) continue;
     if (asked === undefined)
-      io.print(`${nodes[side].name} has blocks from ${first} on: those are compared\n`);
+      io.print(`${nodes[side].name} only has blocks from ${first} on; comparing those\n`);
     else tally.addAbsent({ from: begin, to: smaller(first - 1n, to) }, side);
     begin = first;
   }
@@ -129,7 +129,7 @@ async function beginAfterAbsent(
 
 function differentChains(ours: NodeIdentity, theirs: NodeIdentity): string | undefined {
   if (ours.chainId !== theirs.chainId)
-    return `The nodes are of different networks: chain id ${ours.chainId} and ${theirs.chainId}.`;
+    return `The nodes belong to different networks: chain id ${ours.chainId} and ${theirs.chainId}.`;
   if (ours.genesisHash === theirs.genesisHash) return undefined;
   return `The nodes have different genesis blocks: ${ours.genesisHash} and ${theirs.genesisHash}.`;
 }

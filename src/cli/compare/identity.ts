@@ -26,7 +26,7 @@ export async function identify(node: Endpoint): Promise<Result<NodeIdentity, "no
   const hash = memberOf(resultOf(genesis), "hash");
   if (chain === undefined || newest === undefined || typeof hash !== "string") {
     const wrong = chain === undefined ? chainId : newest === undefined ? head : genesis;
-    const message = `${node.name} does not tell its chain (eth_chainId, eth_blockNumber, eth_getBlockByNumber): ${shown(wrong)}`;
+    const message = `${node.name} does not answer with its chain (eth_chainId, eth_blockNumber, eth_getBlockByNumber): ${shown(wrong)}`;
     return fail("caller", "notComparable", message);
   }
   const version = resultOf(client);

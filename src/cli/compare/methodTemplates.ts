@@ -74,14 +74,14 @@ export function readMethodTemplates(text: string): Result<readonly MethodTemplat
 function readTemplate(entry: unknown): MethodTemplate | string {
   const { method, params = [] } = Object(entry) as { readonly method?: unknown; readonly params?: unknown };
   if (typeof method !== "string" || !/^\w+$/.test(method)) return "it has no method";
-  if (MAY_CHANGE_A_NODE.test(method)) return `${method} may change a node, or is of one node alone`;
+  if (MAY_CHANGE_A_NODE.test(method)) return `${method} may change a node, or is specific to one node`;
   if (!Array.isArray(params)) return "its params are not a list";
   const placeholders = [...textsIn(params)].filter((text) => /^\{\w*\}$/.test(text));
   const unknown = placeholders.find((text) => PLACEHOLDERS[text] === undefined);
   if (unknown !== undefined)
-    return `${unknown} is none of the placeholders ${Object.keys(PLACEHOLDERS).join(", ")}`;
+    return `${unknown} is not one of the placeholders ${Object.keys(PLACEHOLDERS).join(", ")}`;
   const scopes = new Set(placeholders.map((text) => PLACEHOLDERS[text]).filter((scope) => scope !== "block"));
-  if (scopes.size > 1) return "it names an account and a transaction; one of them is possible";
+  if (scopes.size > 1) return "it names an account and a transaction; only one of them is possible";
   const [each = "block"] = scopes;
   return { method, params, each };
 }

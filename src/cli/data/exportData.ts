@@ -58,7 +58,7 @@ export async function exportData(request: DataExportRequest, io: ProcessIo): Pro
     sleep: stop.sleep,
     nowMs: () => performance.now(),
     onAway: (name, reason) => {
-      if (!isAway) io.print(`${name} does not answer, and is waited for: ${reason}\n`);
+      if (!isAway) io.print(`${name} does not answer; waiting for it: ${reason}\n`);
       isAway = true;
     },
     onBack: () => {
@@ -75,16 +75,16 @@ export async function exportData(request: DataExportRequest, io: ProcessIo): Pro
 /** Throws errors that are bugs. */
 function reportEnd(error: unknown, { isFollowing, folder }: DataExportRequest, io: ProcessIo): number {
   if (error instanceof Stopped) {
-    io.print("Stopped. Run the command again to go on.\n");
+    io.print("Stopped. Run the command again to continue.\n");
     return isFollowing ? EXIT.ok : EXIT.failed;
   }
   if (error instanceof BadAnswer)
-    return reportFailure(`The node answers what JSON-RPC does not: ${error.message}.`, io, EXIT.failed);
+    return reportFailure(`The node's answer violates JSON-RPC: ${error.message}.`, io, EXIT.failed);
   if (error instanceof NodeUnreachable || error instanceof NodeRefused || error instanceof ChainChanged)
     return reportFailure(error.message, io, EXIT.failed);
   const translated = translateDiskError(error, `The export in ${folder} cannot be written`);
   if (translated === error) throw error;
-  const advice = "What is complete stays; run the command again to go on.";
+  const advice = "Complete files stay; run the command again to continue.";
   return reportFailure(`${messageWithoutAdvice(translated.message)} ${advice}`, io, EXIT.disk);
 }
 
@@ -108,7 +108,7 @@ async function exportFrom(
   const opened = openExportFolder(request.folder, settingsOf(request, naming, identity.value), {
     processId: io.processId,
     onDamage: (range, path) =>
-      io.print(`${path} is missing or damaged: ${rangeText(range)} will be written anew\n`),
+      io.print(`${path} is missing or damaged: ${rangeText(range)} will be rewritten\n`),
   });
   if (!opened.ok) return reportFailure(opened.error.message, io, EXIT.badInput);
   const folder = opened.value;
@@ -199,7 +199,7 @@ async function writeMissing(
       return;
     } catch (error) {
       if (!(error instanceof ChainChanged) || tries >= EXPORT_LIMITS.writtenAnew) throw error;
-      io.print(`The chain was set back: ${error.message}\n`);
+      io.print(`The chain was rewound: ${error.message}\n`);
       await source.sleep(EXPORT_LIMITS.pollMs);
       await removeReplaced(writer, io);
     }
@@ -209,7 +209,6 @@ async function writeMissing(
 /** Removes ranges whose blocks are no longer on the chain. */
 async function removeReplaced({ folder, source }: RangeWriter, io: ProcessIo): Promise<void> {
   const replaced = await replacedRanges(folder.ranges, source.node);
-  for (const range of replaced)
-    io.print(`The chain was set back: ${rangeText(range)} will be written anew\n`);
+  for (const range of replaced) io.print(`The chain was rewound: ${rangeText(range)} will be rewritten\n`);
   folder.remove(replaced);
 }

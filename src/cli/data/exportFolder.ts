@@ -121,7 +121,7 @@ export function openExportFolder(
     return fail(
       "caller",
       "otherFiles",
-      `The folder ${folder} holds other files: give one that is empty, or that of an earlier export.`,
+      `The folder ${folder} contains other files: use an empty one, or that of an earlier export.`,
     );
   mkdirSync(hidden, { recursive: true });
   const lock = lockFolder(join(hidden, "lock"), parts.processId);

@@ -142,7 +142,7 @@ async function absenceOf(number: number, { node }: BlockSource): Promise<NodeRef
   return new NodeRefused(
     first <= BigInt(number)
       ? `The node has no block ${number}.`
-      : `The node has no block ${number}, but those from ${first} on: ${cause}. Give --start-block=${first}, or ask a node that has all.`,
+      : `The node has no block ${number}, only those from ${first} on: ${cause}. Use --start-block=${first}, or a node that has all blocks.`,
   );
 }
 
@@ -180,8 +180,8 @@ function refusalAmong(
 }
 
 const NO_STATE_ADVICE =
-  ". It does not have the state before that block: it was made from a snapshot, or removes old states (--state-history). Give a later " +
-  "--start-block, leave out the traces, or ask a node that has all.";
+  ". It does not have the state before that block: it was made from a snapshot, or removes old states (--state-history). Use a later " +
+  "--start-block, leave out the traces, or use a node that has all states.";
 
 function blockDataOf(number: number, answers: readonly RpcAnswer[], source: BlockSource): BlockData {
   const [block, ...rest] = answers.map((answer) => (answer.kind === "answer" ? answer.result : undefined));

@@ -63,7 +63,7 @@ export class ExportRecord {
       return ok(record);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      const message = `The record ${path} is damaged. Delete the folder of the export, and begin anew.`;
+      const message = `The record ${path} is damaged. Delete the folder of the export, and start over.`;
       return fail("local", "badRecord", message);
     }
   }
@@ -111,7 +111,7 @@ function differenceOf(old: ExportSettings, settings: ExportSettings): string | u
   for (const [name, label] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
     const [before, now] = [String(old[name]), String(settings[name])];
     if (before !== now)
-      return `The folder holds an export with ${label} ${before}, not ${now}. Choose another folder, or go on with that one.`;
+      return `The folder holds an export with ${label} ${before}, not ${now}. Choose another folder, or use the earlier value.`;
   }
   return undefined;
 }

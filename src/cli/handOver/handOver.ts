@@ -58,7 +58,7 @@ export async function handOver(
 
 /** Objection to handing over the key of a validator with a remote signer. */
 const KEY_IS_ELSEWHERE =
-  "The validator's key is with the remote signer, so there is none to hand over. How to move its node is in " +
+  "The validator's key is with the remote signer, so there is none to hand over. To move its node, see " +
   'docs/operating/keys.md, "A remote signer".';
 
 /** The id under which this folder gave this validator away already. */

@@ -81,7 +81,7 @@ export function readHandOver(path: string): Result<ReadHandOver, "badHandOver"> 
   const content = text.slice(0, lineEnd);
   const end = text.slice(lineEnd);
   if (!content.startsWith(BEGINNING))
-    return unusable(`${path} is no file of ibex validator hand-over, or of another version of Ibex.`);
+    return unusable(`${path} is not a file of ibex validator hand-over, or is from another version of Ibex.`);
   if (end === "")
     return unusable(
       `The hand-over that wrote ${path} was not finished, so the old folder may not be marked: its node could start again. ` +
@@ -91,7 +91,7 @@ export function readHandOver(path: string): Result<ReadHandOver, "badHandOver"> 
     const { hash, marked } = JSON.parse(end) as { readonly hash?: unknown; readonly marked?: unknown };
     if (hash !== hashOf(content)) throw new RangeError("its content does not match its hash");
     const handOver = parseContent(content);
-    if (marked !== handOver.id) throw new RangeError("its two lines are of different hand-overs");
+    if (marked !== handOver.id) throw new RangeError("its two lines belong to different hand-overs");
     return ok({ handOver, record: recordOf(handOver), isExposed });
   } catch (error) {
     return unusable(

@@ -34,7 +34,7 @@ export async function withStoppedFolder<T>(
       return fail(
         "caller",
         "otherChain",
-        `The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`,
+        `The genesis file ${genesisFile} does not belong to the chain stored in ${dataPath}.`,
       );
     return ok(await work({ ...directory.value, head: blocks.head(), genesisHash }));
   } finally {

@@ -106,8 +106,8 @@ function findMarkObjection(
     );
   if (past.includes(id))
     return (
-      `This file was used in ${dataPath} before, and its votes are old now: a validator that goes by them could contradict ` +
-      "itself. Nothing is changed. Hand the validator over anew, from where it is now."
+      `This file was used in ${dataPath} before, and its votes are stale now: a validator that relies on them could contradict ` +
+      "itself. Nothing is changed. Hand the validator over again, from its current folder."
     );
   return undefined;
 }
@@ -132,8 +132,8 @@ function findFolderObjection(facts: {
   const extra = folder.head && decodeExtraData(folder.head.header.extraData);
   if (extra?.ok === true && includesBytes(extra.value.validators, former.address))
     return (
-      `The folder ${folder.path} is that of another validator, ${toHex(former.address)}, who would be lost. Give a folder of ` +
-      "a node that is none."
+      `The folder ${folder.path} is that of another validator, ${toHex(former.address)}, which would be lost. Use the folder of ` +
+      "a node that is not a validator."
     );
   return undefined;
 }
@@ -196,7 +196,7 @@ function replaceKey(
   if (former !== undefined && equalBytes(former.address, key.address)) return undefined;
   const copy = former && freeName(`${path}.before-${id.slice(0, 8)}`);
   if (copy !== undefined)
-    withDiskErrors(`The key file ${path} cannot be put aside`, () => {
+    withDiskErrors(`The key file ${path} cannot be set aside`, () => {
       renameSync(path, copy);
       syncFolder(dirname(path));
     });

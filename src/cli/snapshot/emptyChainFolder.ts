@@ -20,7 +20,7 @@ export async function openForImport(
   const content = await contentOf(database);
   if (content !== "empty") {
     await database.close();
-    if (content === "chain") return notEmpty(directory.path, "has a chain already");
+    if (content === "chain") return notEmpty(directory.path, "already has a chain");
     removeChain(directory);
     database = await openLevelDatabase(settings);
   } else if (existsSync(directory.headFile)) {
@@ -53,7 +53,7 @@ function notEmpty(path: string, what: string): Result<never, "notEmpty"> {
   return fail(
     "caller",
     "notEmpty",
-    `The data folder ${path} ${what}; a snapshot is imported into one without. Give another --data-path, or delete ` +
+    `The data folder ${path} ${what}; a snapshot needs a folder without one. Use another --data-path, or delete ` +
       "chain/, caches/ and head.log there and keep everything else.",
   );
 }

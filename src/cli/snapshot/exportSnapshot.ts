@@ -67,7 +67,7 @@ export async function exportSnapshot(
     return fail(
       "caller",
       "tooEarly",
-      `A snapshot of block ${number} would spare nothing: let the node fetch the chain.`,
+      `A snapshot of block ${number} would save nothing: let the node fetch the chain.`,
     );
   const { states } = readHistoryStart(database);
   const block = number < states ? undefined : blocks.block(number);

@@ -61,7 +61,7 @@ export async function importHeaders(
   }
   if (last.header.number !== begin.number)
     throw new SnapshotFileError(
-      `its headers go on to block ${last.header.number}, but it is of ${begin.number}`,
+      `its headers continue to block ${last.header.number}, but it is for ${begin.number}`,
     );
   return last;
 }

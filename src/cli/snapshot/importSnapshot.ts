@@ -212,7 +212,7 @@ async function loadState(
       const { accounts, slots, codes } = decodeEnd(frame);
       if (accounts !== loader.accounts || slots !== loader.slots || codes !== loader.codes)
         throw new SnapshotFileError(
-          `it has not the ${accounts} accounts and ${slots} slots that its end names`,
+          `it does not have the ${accounts} accounts and ${slots} slots that its end names`,
         );
       reader.expectEnd();
       return true;

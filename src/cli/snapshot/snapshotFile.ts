@@ -97,7 +97,7 @@ export async function openSnapshotFile(path: string): Promise<SnapshotReader> {
       },
       expectEnd() {
         if (position !== size)
-          throw new SnapshotFileError(`the snapshot ends at byte ${position}, but the file goes on`);
+          throw new SnapshotFileError(`the snapshot ends at byte ${position}, but the file continues`);
       },
       close: () => file.close(),
     };

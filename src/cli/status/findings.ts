@@ -28,7 +28,7 @@ function judgeHistory({ blockHistory, stateHistory }: StatusReport): readonly Fi
   if (blockHistory?.kept !== undefined)
     findings.push(removedBlocksNote(`only those from #${blockHistory.first} on are whole (--block-history)`));
   if (stateHistory?.kept !== undefined)
-    findings.push(removedStatesNote(`those from #${stateHistory.first} on are there (--state-history)`));
+    findings.push(removedStatesNote(`those from #${stateHistory.first} on are stored (--state-history)`));
   return findings;
 }
 
@@ -41,7 +41,7 @@ export function removedBlocksNote(which: string): Finding {
     level: "note",
     what: `This node removes old blocks: ${which}.`,
     advice:
-      "See that another node of the network keeps all blocks, or that a snapshot of a recent block is at hand: else no new node can join.",
+      "Make sure that another node of the network keeps all blocks, or that a snapshot of a recent block is available: otherwise no new node can join.",
   };
 }
 
@@ -49,7 +49,7 @@ export function removedStatesNote(which: string): Finding {
   return {
     level: "note",
     what: `This node removes old states: ${which}.`,
-    advice: "See that another node keeps all of them, if old ones are asked for: no peer sends states.",
+    advice: "Make sure that another node keeps all of them, if old ones are needed: no peer sends states.",
   };
 }
 
@@ -75,18 +75,18 @@ const PAUSES: Readonly<Record<string, Finding>> = {
   diskAlmostFull: {
     level: "problem",
     what: "The disk is almost full: this node makes no blocks until there is room.",
-    advice: "Make room or enlarge the disk. It goes on by itself.",
+    advice: "Make room or enlarge the disk. It resumes by itself.",
   },
   operator: {
     level: "problem",
-    what: "The operator has stopped the making of blocks (miner_stop).",
-    advice: "miner_start lets it go on.",
+    what: "The operator has stopped block production (miner_stop).",
+    advice: "miner_start resumes it.",
   },
   catchingUp: { level: "note", what: "It neither proposes nor votes until it has caught up." },
   lostEnd: {
     level: "warning",
     what: "Its database has lost its newest blocks: it neither proposes nor votes until a peer has shown them.",
-    advice: "Start the other nodes, or connect this one with a node that has the blocks (docs/operating.md).",
+    advice: "Start the other nodes, or connect this one to a node that has the blocks (docs/operating.md).",
   },
   listening: {
     level: "note",
@@ -113,7 +113,7 @@ function judgeConsensus({ consensus }: StatusReport): readonly Finding[] {
       level: "warning",
       what: `This validator is silent up to height ${Number(silence["upToHeight"])}: ${textIn(silence, "reason")}.`,
       advice:
-        'It goes on by itself when the network is past that height. Read "Lost votes" in docs/operating.md.',
+        'It resumes by itself when the network is past that height. Read "Lost votes" in docs/operating.md.',
     });
   if (mode === "bound")
     findings.push({
@@ -126,9 +126,9 @@ function judgeConsensus({ consensus }: StatusReport): readonly Finding[] {
     findings.push({
       level: isQuorum ? "warning" : "problem",
       what:
-        `${missing.length} of ${validators.length} validators are not heard: ${missing.join(", ")}. ` +
+        `${missing.length} of ${validators.length} validators are not heard from: ${missing.join(", ")}. ` +
         `${present} are, and ${Number(quorum)} are needed for a block.`,
-      advice: "Ask the status of their nodes, and whether they are connected with this one.",
+      advice: "Check the status of their nodes, and whether they are connected to this one.",
     });
   }
   return findings;
@@ -145,7 +145,7 @@ function judgeSigner({ signer, consensus }: StatusReport): readonly Finding[] {
           `The remote signer ${url} has given no signature for ${durationText(failure.lastsMs)}: ${failure.reason}. This ` +
           "validator neither proposes nor votes.",
         advice:
-          'Read "A remote signer" in docs/operating/keys.md. It goes on by itself when the signer does.',
+          'Read "A remote signer" in docs/operating/keys.md. It resumes by itself when the signer does.',
       },
     ];
   if (last === undefined || !isSlow) return [];
@@ -153,7 +153,7 @@ function judgeSigner({ signer, consensus }: StatusReport): readonly Finding[] {
     {
       level: "warning",
       what: `The remote signer ${url} is slow, ${Math.round(last.tookMs)} ms for its last signature, and a block takes three.`,
-      advice: "Is its host busy, or the way to it long?",
+      advice: "Is its host busy, or the link to it slow?",
     },
   ];
 }
@@ -162,7 +162,7 @@ function judgePeers({ peerToPeer, consensus }: StatusReport): readonly Finding[]
   if (peerToPeer === undefined) return [];
   const findings: Finding[] = peerToPeer.unreachable.map(({ enode, seconds, explanation }) => ({
     level: "warning",
-    what: `There has been no connection with ${placeOf(enode)} for ${durationText(seconds * 1000)}: ${explanation}.`,
+    what: `There has been no connection to ${placeOf(enode)} for ${durationText(seconds * 1000)}: ${explanation}.`,
   }));
   const validators =
     isRecord(consensus) && Array.isArray(consensus["validators"]) ? consensus["validators"] : [];
@@ -172,7 +172,7 @@ function judgePeers({ peerToPeer, consensus }: StatusReport): readonly Finding[]
       level: "problem",
       what: "The node has no peers.",
       advice:
-        "Name bootnodes (--bootnodes) or peers (static-nodes.json), and see that the P2P port is open for TCP and UDP, and that " +
+        "Name bootnodes (--bootnodes) or peers (static-nodes.json), and make sure that the P2P port is open for TCP and UDP, and that " +
         "the genesis file is the network's.",
     });
   return findings;

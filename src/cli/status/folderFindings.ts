@@ -75,7 +75,7 @@ function judgeSecrets(dataPath: string, secrets: readonly string[]): readonly Fi
       findings.push({
         level: "problem",
         what: `There is a chain, but the key file ${path} is missing: the node will not start.`,
-        advice: "Restore it from where you keep a copy. A new key would be another node.",
+        advice: "Restore it from your copy. A new key would make this another node.",
       });
     if (file !== undefined && (file.mode & OTHERS_MAY_READ) !== 0)
       findings.push({
@@ -105,7 +105,7 @@ function judgeHandOver(dataPath: string): readonly Finding[] {
     {
       level: "note",
       what: `The validator ${given.address} was handed over from ${dataPath} at ${given.at}: no node starts with its key here.`,
-      advice: "The way back: docs/operating/hand-over.md.",
+      advice: "To undo this, see docs/operating/hand-over.md.",
     },
   ];
 }
@@ -116,8 +116,8 @@ function judgeLeftovers(dataPath: string): readonly Finding[] {
   return [
     {
       level: "note",
-      what: `${left.join(", ")} in ${dataPath} is of a backup that runs or was killed.`,
-      advice: "The next backup removes what a killed one has left.",
+      what: `${left.join(", ")} in ${dataPath} belongs to a backup that is running or was killed.`,
+      advice: "The next backup removes the leftovers of a killed one.",
     },
   ];
 }

@@ -99,7 +99,7 @@ function historyLines({ blockHistory, stateHistory }: StatusReport): (readonly [
 
 function historyText(what: string, { first, kept, toRemove = 0 }: HistoryReport): string {
   const parts = [`${what} from #${first} on`];
-  parts.push(kept === undefined ? "none is removed any more" : `${kept} below the head are kept`);
+  parts.push(kept === undefined ? "none is removed now" : `${kept} below the head are kept`);
   if (toRemove > 0) parts.push(`${toRemove} are being removed`);
   return parts.join(", ");
 }

@@ -126,7 +126,7 @@ describe("a file of methods", () => {
     ["[]", "it does not have 1 to 100 entries"],
     ["[1]", "entry 1: it has no method"],
     ['[{"method":"eth_call","params":{}}]', "entry 1: its params are not a list"],
-    ['[{"method":"eth_call","params":["{block}"]}]', "entry 1: {block} is none of the placeholders"],
+    ['[{"method":"eth_call","params":["{block}"]}]', "entry 1: {block} is not one of the placeholders"],
     ['[{"method":"eth_call","params":["{address}","{call}"]}]', "one of them is possible"],
     ['[{"method":"eth_sendRawTransaction","params":["0x"]}]', "eth_sendRawTransaction may change a node"],
     ['[{"method":"miner_stop"}]', "miner_stop may change a node"],

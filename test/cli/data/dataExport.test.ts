@@ -253,7 +253,7 @@ describe("ibex data export", () => {
       expect(readFileSync(join(folder, name))).toEqual(content);
       rmSync(join(folder, name));
       expect(await exported("--end-block=20")).toContain(
-        `${name} is missing or damaged: blocks 10 to 19 will be written anew`,
+        `${name} is missing or damaged: blocks 10 to 19 will be rewritten`,
       );
       expect(readFileSync(join(folder, name))).toEqual(content);
     });
@@ -305,7 +305,7 @@ describe("ibex data export", () => {
       node.chain = toyChain(25, { seed: "b", forkAt: 0 });
       expect(await refusal()).toContain(`with genesis block ${hashOf("common 0")}, not ${hashOf("b 0")}`);
       rmSync(join(folder, ".ibex-export"), { recursive: true });
-      expect(await refusal()).toContain("holds other files");
+      expect(await refusal()).toContain("contains other files");
     });
   });
 
@@ -315,8 +315,8 @@ describe("ibex data export", () => {
       const first = readFileSync(join(folder, `${PREFIX}blocks__00000000_to_00000009.parquet`));
       node.chain = toyChain(30, { seed: "b", forkAt: 15 });
       const output = await exported();
-      expect(output).toContain("The chain was set back: blocks 20 to 25 will be written anew");
-      expect(output).toContain("The chain was set back: blocks 10 to 19 will be written anew");
+      expect(output).toContain("The chain was rewound: blocks 20 to 25 will be rewritten");
+      expect(output).toContain("The chain was rewound: blocks 10 to 19 will be rewritten");
       expect(output).toContain("Exported: 21 blocks");
       expect(readFileSync(join(folder, `${PREFIX}blocks__00000000_to_00000009.parquet`))).toEqual(first);
       expect(await hashes()).toEqual(node.chain.map(({ block }) => block["hash"]));
@@ -329,7 +329,7 @@ describe("ibex data export", () => {
         return undefined;
       };
       expect(await exported("--end-block=25")).toContain(
-        "The chain was set back: block 17 was replaced while it was read\nThe chain was set back: blocks 0 to 9 will be",
+        "The chain was rewound: block 17 was replaced while it was read\nThe chain was rewound: blocks 0 to 9 will be",
       );
       expect(await hashes()).toEqual(replaced.slice(0, 25).map(({ block }) => block["hash"]));
     });
@@ -363,7 +363,7 @@ describe("ibex data export", () => {
     await until(hasFile("00000010_to_00000019"), "the second file");
     stop();
     const { exitCode, output } = await running;
-    expect([exitCode, output]).toEqual([0, expect.stringContaining("Run the command again to go on.")]);
+    expect([exitCode, output]).toEqual([0, expect.stringContaining("Run the command again to continue.")]);
     expect(await numbers()).toEqual(Array.from({ length: 20 }, (_, number) => number));
   });
 
@@ -397,7 +397,7 @@ describe("ibex data export", () => {
       [
         "traces that are no list",
         { result: {} },
-        "The node answers what JSON-RPC does not: the traces of block 0 is no list.",
+        "The node's answer violates JSON-RPC: the traces of block 0 is not a list.",
       ],
     ])("of %s", async (_, answer, message) => {
       node.answer = (method) => (method === "trace_block" ? answer : undefined);
@@ -411,7 +411,7 @@ describe("ibex data export", () => {
       const { exitCode, errors } = await exportTo(folder);
       expect([exitCode, errors]).toEqual([
         1,
-        expect.stringContaining('transactions of block 1: "0xzz" is no whole number'),
+        expect.stringContaining('transactions of block 1: "0xzz" is not a whole number'),
       ]);
     });
 
@@ -426,8 +426,8 @@ describe("ibex data export", () => {
       const { exitCode, errors } = await exportTo(folder);
       expect([exitCode, errors]).toEqual([
         1,
-        "The node has no block 1, but those from 10 on: it was made from a snapshot, or removes old ones (--block-history). " +
-          "Give --start-block=10, or ask a node that has all.\n",
+        "The node has no block 1, only those from 10 on: it was made from a snapshot, or removes old ones (--block-history). " +
+          "Use --start-block=10, or a node that has all blocks.\n",
       ]);
       expect(await exported("--start-block=10")).toContain("16 blocks");
     });

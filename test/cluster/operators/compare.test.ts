@@ -191,8 +191,8 @@ describeWithVectors(
       });
       const { exitCode, output } = await compare(`--with=${url}`, "--from=18", "--to=26");
       expect(exitCode, output).toBe(0);
-      expect(output).toContain("block 22 is waited for: one of the nodes does not have it");
-      expect(output).toContain(`${url} does not answer, and is waited for: it answers with HTTP status 503`);
+      expect(output).toContain("waiting for block 22, which one of the nodes does not have");
+      expect(output).toContain(`${url} does not answer; waiting for it: it answers with HTTP status 503`);
       expect(output).toMatch(/Compared: 9 blocks, \d+ answers, 0 different/);
     });
 
@@ -254,7 +254,7 @@ describeWithVectors(
         request.method === "eth_chainId" ? { ...reply, result: "0x1" } : reply,
       );
       const different = await compare(`--with=${other}`);
-      expect(different.output).toContain("The nodes are of different networks: chain id 7772 and 1.");
+      expect(different.output).toContain("The nodes belong to different networks: chain id 7772 and 1.");
       expect(different.exitCode).toBe(2);
       const absent = await compare(`--with=http://127.0.0.1:${await freePort()}`, "--give-up-seconds=1");
       expect(absent.output).toContain("does not answer: connect ECONNREFUSED");

@@ -317,7 +317,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 15,000 transactions
     const program = runProgram(["data", "export", `--to=${folder}`, `--node=${node.httpUrl}`, ...TABLES]);
     await until(async () => (filesIn(folder).length > 4 ? true : undefined), "the first files");
     await node.kill();
-    await until(async () => (program.output().includes("is waited for") ? true : undefined), "the wait");
+    await until(async () => (program.output().includes("waiting for it") ? true : undefined), "the wait");
     node = await start(node.httpPort);
     expect(await program.exit, program.output()).toBe(0);
     expect(contentsOf(folder)).toEqual(contentsOf(whole));
@@ -329,7 +329,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 15,000 transactions
     const program = runConfined(options, { first: "ulimit -f 300" });
     expect(await program.exit, program.output()).toBe(74);
     expect(program.output()).toMatch(
-      /The export in .* cannot be written: EFBIG.* run the command again to go on\./,
+      /The export in .* cannot be written: EFBIG.* run the command again to continue\./,
     );
     expect(await runProgram(options).exit).toBe(0);
     expect(await askColumn(`select count(*) from '${folder}/${PREFIX}transactions__*.csv'`)).toEqual([

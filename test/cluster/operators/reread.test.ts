@@ -17,7 +17,7 @@ import {
 } from "../harness/nodeProcess.ts";
 
 const ADDRESSES = [0, 1, 2].map((who) => toHex(account(who).address));
-const UNCHANGED = "the configuration was reread, and nothing of it changes";
+const UNCHANGED = "the configuration was reread; nothing changes";
 
 /** A sole validator whose options are in a file. */
 async function startFromFile(lines: readonly string[] = []) {
@@ -106,7 +106,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", () => {
     permit(...ADDRESSES);
     writeFileSync(join(folder, "static-nodes.json"), "[,");
     configure("min-gas-price=8");
-    const refused = "the configuration cannot be reread, and nothing of it changes";
+    const refused = "the configuration cannot be reread; nothing changes";
     expect(await hangUp(node)).toMatchObject({
       level: "WARN",
       message: expect.stringMatching(new RegExp(`^${refused}: .*static-nodes.json cannot be used`)),

@@ -69,7 +69,7 @@ describe("ibex status", () => {
     }, "a status that names the missing validator");
     expect(shown.exitCode).toBe(0);
     expect(shown.output).toContain(
-      `Warning: 1 of 4 validators are not heard: ${toHex(fourth.key.address)}. 3 are, and 3 are needed for a block.`,
+      `Warning: 1 of 4 validators are not heard from: ${toHex(fourth.key.address)}. 3 are, and 3 are needed for a block.`,
     );
     expect(shown.output).toMatch(/^Peers +2 of \d+, 1 named peer not connected/m);
     await third.node?.stop();

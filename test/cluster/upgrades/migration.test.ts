@@ -78,7 +78,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
     expect(dry.output).toMatch(/has schema version 1; this version of Ibex uses 3\./);
     expect(dry.output).toMatch(/ {2}1 to 2: Move preimages and mark transactions \(2\d MB\)/);
     expect(dry.output).toMatch(
-      /It reads \d+ MB, takes about \d+ s, and wants \d+ MB of disk; \d+ MB are free\./,
+      /It reads \d+ MB, takes about \d+ s, and needs \d+ MB of disk space; \d+ MB are free\./,
     );
     expect(await contentOf(folder)).toBe(before);
     expect(await schemaOf(folder)).toEqual({ version: 1 });
@@ -173,7 +173,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
       rmSync(join(folder, "data", name), { recursive: true, force: true });
     const restored = await ranBy(next, folder, "backup", "restore", `--from=${join(backups, backup)}`);
     expect(restored).toMatchObject({ exitCode: 0 });
-    expect(restored.output).toContain("migration needed: by `ibex database migrate`");
+    expect(restored.output).toContain("migration needed: run `ibex database migrate`");
     const node = await startNodeProcess(nodeOf(folder, next));
     expect(await node.rpc("eth_blockNumber")).toBe("0x78");
     expect(await node.stop()).toBe(0);

@@ -137,7 +137,7 @@ function below(bound: bigint, number: bigint): bigint | null {
 
 function joined(value: unknown): string {
   if (Array.isArray(value)) return value.join();
-  throw new BadAnswer("a list of an answer is none");
+  throw new BadAnswer("a list of an answer is not a list");
 }
 
 /** Approximate memory of a cell, apart from its slot. */

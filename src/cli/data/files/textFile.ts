@@ -92,5 +92,5 @@ function plainText(kind: Kind, value: unknown): string {
 
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new BadAnswer("a list of an answer is none");
+  throw new BadAnswer("a list of an answer is not a list");
 }

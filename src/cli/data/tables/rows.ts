@@ -62,5 +62,5 @@ export function* traceRows(data: BlockData): Iterable<TraceRow> {
 
 function listOf(value: unknown, what: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new BadAnswer(`${what} is no list`);
+  throw new BadAnswer(`${what} is not a list`);
 }
