@@ -17,7 +17,7 @@ import { onlyAdmitted, untilRestored } from "../sync/restoration.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import { PeerPool } from "../txpool/peerTransactions.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { FindPeerHead } from "./peerFacts.ts";
+import type { FindPeerHead } from "./peerInfo.ts";
 
 /**
  * Exchanges blocks and transactions with peers:

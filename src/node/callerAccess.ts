@@ -3,9 +3,8 @@ import type { OfferSettings, Settings } from "../config/settings.ts";
 import type { DispatcherSettings } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
-import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
+import type { RpcBackend } from "../rpc/ports.ts";
 import { remade } from "../rpc/remade.ts";
-import { type Objections, readiness } from "../rpc/server/health.ts";
 import type { ServerName } from "../rpc/server/serverTable.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
@@ -28,23 +27,6 @@ export function createCallerAccess(settings: CallerAccess["now"]): CallerAccess 
     },
     onReplaced: (listener) => void listeners.push(listener),
   };
-}
-
-/** What is objected to the node being ready (json-rpc-errors.md#health). */
-export function readinessOf(
-  ports: Pick<
-    RpcPorts,
-    "network" | "diskPauseEndsAtBytes" | "syncStatus" | "isComparedWithPeers" | "clock" | "chain"
-  >,
-): (query: URLSearchParams) => Objections {
-  const health = {
-    peerCount: () => ports.network.peerToPeer?.peerCount,
-    diskPauseEndsAtBytes: () => ports.diskPauseEndsAtBytes(),
-    syncStatus: () => ports.syncStatus(),
-    isCompared: () => ports.isComparedWithPeers(),
-    headAgeSeconds: () => ports.clock.nowMs() / 1000 - Number(ports.chain.head.header.timestamp),
-  };
-  return (query) => readiness(query, health);
 }
 
 /** The methods, and the groups of them that are enabled now. */

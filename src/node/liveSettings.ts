@@ -14,7 +14,7 @@ import { tlsChanges } from "./access/tlsChanges.ts";
 import type { CallerAccess } from "./callerAccess.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { NamedPeers } from "./openChainAndPool.ts";
-import { dialAddress } from "./peerFacts.ts";
+import { dialAddress } from "./peerInfo.ts";
 
 /**
  * What a running node takes over from a configuration that was read again: log levels, the lists of permissions, users and

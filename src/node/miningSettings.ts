@@ -3,7 +3,7 @@ import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
 import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { RpcMining } from "../rpc/ports.ts";
+import type { RpcMining } from "../rpc/core/coreParts.ts";
 import type { NodeKey } from "./keys/nodeKey.ts";
 
 /** The operator's settings for our blocks, from the configuration and over JSON-RPC; the chain reads them for each block. */

@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import type { Settings } from "../config/settings.ts";
 import { Faucet } from "../faucet/faucet.ts";
 import { GiftRecord } from "../faucet/giftRecord.ts";
 import { DAY_MS } from "../faucet/limits.ts";
 import { toHex } from "../primitives/hex.ts";
-import type { RpcPorts } from "../rpc/ports.ts";
+import { createSubmission } from "../txpool/submission.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
@@ -15,8 +16,7 @@ const RECORD_NAME = "faucet.jsonl";
 export async function openFaucet(
   { settings, logger, clock, metrics, onStop }: OpenContext,
   { world }: Pick<Stores, "world">,
-  { pool }: Pick<ChainAndPool, "pool">,
-  ports: Pick<RpcPorts, "submit" | "nextBaseFeePerGas">,
+  { chain, pool }: Pick<ChainAndPool, "chain" | "pool">,
 ): Promise<Faucet | undefined> {
   if (settings.faucet === undefined || settings.explorer === undefined) return undefined;
   const { addressCooldownMs, hostCooldownMs } = settings.faucet;
@@ -36,8 +36,11 @@ export async function openFaucet(
       nowMs: () => clock.nowMs(),
       balanceOf: (address) => world.head.account(address)?.balance ?? 0n,
       nextNonce: (address) => pool.pool.nextNonce(address),
-      gasPriceWei: () => gasPriceOf(pool.pool.blockFloors, ports.nextBaseFeePerGas() ?? 0n),
-      submit: (raw) => ports.submit(raw, OWN),
+      gasPriceWei() {
+        const baseFeeWei = baseFeeAfter(chain.head.header, settings.chainSpec, clock.nowMs()) ?? 0n;
+        return gasPriceOf(pool.pool.blockFloors, baseFeeWei);
+      },
+      submit: createSubmission(pool.admission),
       onAnswer: (answer) => answers?.with(answer).increment(),
       logger: log,
     },
@@ -66,6 +69,3 @@ function termsOf({ address }: Faucet, terms: NonNullable<Settings["faucet"]>) {
     dailyLimitWei: dailyLimitWei.toString(),
   };
 }
-
-/** Stands for the remote host of what the faucet sends. */
-const OWN = "faucet";

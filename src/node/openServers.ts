@@ -1,11 +1,15 @@
-import type { Faucet } from "../faucet/faucet.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Endpoint } from "../primitives/endpoint.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
+import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
+import { createMainCore } from "../rpc/core/mainCore.ts";
+import type { RpcSettings } from "../rpc/ports.ts";
 import { SERVER_NAMES, SERVERS, type ServerName } from "../rpc/server/serverTable.ts";
+import type { TxPool } from "../txpool/txPool.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
+import { createCoreParts } from "./coreParts.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits, type ThreadsToStart } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -13,10 +17,10 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import { openFaucet } from "./openFaucet.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { createRpcPorts } from "./rpcPorts.ts";
 import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
 import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
+import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
 /** Where the servers listen; undefined for one that is off. */
 export type Endpoints = { readonly [Name in ServerName]?: Endpoint | undefined };
@@ -42,19 +46,22 @@ export async function openServers(
   const { accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
-  const ports = createRpcPorts(context, stores, chainAndPool, consensusAndPeers, () => services);
-  const faucet = await openFaucet(context, stores, chainAndPool, ports);
+  const faucet = await openFaucet(context, stores, chainAndPool);
   const access = createCallerAccess(settings);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
-  const servers = await openRpcServers(settings, ports, {
+  const parts = createCoreParts(context, stores, chainAndPool, consensusAndPeers, {
+    services: () => services,
+    logins: logins.logins,
+    give: faucet && ((request) => faucet.give(request)),
+  });
+  const servers = await openRpcServers(settings, createMainCore(parts), {
     callers: threads,
     visitors: settings.explorer && threadsToLoad(1),
     openThreads: threadOpener(context, stores, chainAndPool, {
       access,
       logins,
-      answers: ports.settings,
-      faucet,
+      onSyncChanged: consensusAndPeers.peering.onSyncChanged,
     }),
     logger: logger.child("rpc"),
     metrics,
@@ -70,7 +77,7 @@ export async function openServers(
     directory,
     pool,
     recovery,
-    ports,
+    ports: parts,
     clock,
     logger: logger.child("metrics"),
     access,
@@ -128,17 +135,15 @@ function threadsToStart(
 function threadOpener(
   { settings, logger, caches }: OpenContext,
   { directory }: Stores,
-  { chain, shownHead, simulator, tracer, logs, accountIndex, pool: { pool, admission } }: ChainAndPool,
+  { chain, shownHead, accountIndex, pool: { pool, admission } }: ChainAndPool,
   {
     access,
     logins,
-    answers,
-    faucet,
+    onSyncChanged,
   }: {
     readonly access: CallerAccess;
     readonly logins: Access;
-    readonly answers: RpcSettings;
-    readonly faucet: Faucet | undefined;
+    readonly onSyncChanged: RpcThreadsParts["onSyncChanged"];
   },
 ): OpenThreads {
   return async (servers, threads, answering) => {
@@ -150,20 +155,15 @@ function threadOpener(
         gasCap: settings.rpc.gasCap,
         viewLimits: caches.view,
         servers: withoutUsers(servers),
-        answers,
+        answers: rpcSettings(settings, pool),
         issuedKeys: logins.issuedKeys,
       },
       {
         ...answering,
-        logins: logins.logins,
-        give: faucet && ((request) => faucet.give(request)),
-        simulator,
-        stateQueries: simulator,
-        tracer,
-        findLogs: logs.find,
         pool,
         admission,
         reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
+        onSyncChanged,
         onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
         shownHead: shownHead.memory,
         logger,
@@ -172,5 +172,21 @@ function threadOpener(
     );
     if (opened.ok) access.onReplaced(() => opened.value.changeAccess(withoutUsers(access.now)));
     return opened;
+  };
+}
+
+/** Settings that shape answers. The price floors may change later: threads read them in shared memory. */
+function rpcSettings(
+  { clientVersion, networkId, rpc }: Settings,
+  { blockFloors }: Pick<TxPool, "blockFloors">,
+): RpcSettings {
+  const { maxLogsRange, maxTraceFilterRange, gasPrice, poolMaxSize } = rpc;
+  return {
+    clientVersion,
+    networkId,
+    maxLogsRange,
+    maxTraceFilterRange,
+    gasPrice: { ...gasPrice, ...blockFloors },
+    poolMaxSize,
   };
 }

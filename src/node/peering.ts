@@ -11,7 +11,7 @@ import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Sync } from "../sync/sync.ts";
 import { type BlockExchangeParts, createBlockExchange } from "./blockExchange.ts";
-import type { FindPeerHead } from "./peerFacts.ts";
+import type { FindPeerHead } from "./peerInfo.ts";
 
 /**
  * Connects the protocols with the parts that use them:

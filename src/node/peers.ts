@@ -17,7 +17,7 @@ import type { Address } from "../primitives/address.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { PeerToPeerFacts } from "../rpc/ports.ts";
+import type { PeerToPeer } from "../rpc/core/coreParts.ts";
 import {
   type AdvertisedAddress,
   addressOf,
@@ -26,11 +26,11 @@ import {
 } from "./advertisedAddress.ts";
 import type { NodeKey } from "./keys/nodeKey.ts";
 import type { PeerCounters } from "./metrics/networkMetrics.ts";
-import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
+import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */
 export interface Peers {
-  readonly facts: PeerToPeerFacts;
+  readonly facts: PeerToPeer;
   readonly network: Network;
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ export async function openPeers(
   if (!created.ok) return created;
   const network = created.value;
   const advertised = { advertisedHost: address.host, hostNames };
-  const facts = peerToPeerFacts(network, advertised, { nodeId: key.publicKey, headOf });
+  const facts = peerToPeerInfo(network, advertised, { nodeId: key.publicKey, headOf });
   warnOfNoPeers(peers, logger);
   const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;
   if (facts.enode !== undefined)

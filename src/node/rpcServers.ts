@@ -1,14 +1,9 @@
-import { SUPPORTED_API_GROUPS } from "../config/apiGroups.ts";
 import type { Metrics } from "../observability/registry.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import { createRpcBackend } from "../rpc/backend.ts";
-import { createDispatcher } from "../rpc/dispatcher.ts";
-import { METHODS } from "../rpc/methods/registry.ts";
-import type { RpcPorts } from "../rpc/ports.ts";
+import type { Core } from "../rpc/core/core.ts";
 import { declareRpcCounts } from "../rpc/rpcMetrics.ts";
 import type { ServerErrorCode } from "../rpc/server/server.ts";
 import { CALLER_SERVERS, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
-import { readinessOf } from "./callerAccess.ts";
 import { fitToOpenFiles, type OpenFilesParts } from "./fitToOpenFiles.ts";
 import type { LoadingThreads } from "./rpcThreads/loadingThreads.ts";
 import type { RpcThreads } from "./rpcThreads/rpcThreads.ts";
@@ -33,19 +28,18 @@ export interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
   readonly openThreads: OpenThreads;
 }
 
-/** Opens servers on threads, which ask `answering` for what they do not answer themselves. */
+/** Opens servers on threads, whose methods use the core. */
 export type OpenThreads = (
   servers: ServerSettings,
   threads: LoadingThreads,
-  answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count" | "onSyncChanged">,
+  answering: Pick<RpcThreadsParts, "core" | "count">,
 ) => Promise<Result<RpcThreads, ServerErrorCode>>;
 
 export async function openRpcServers(
   configured: ServerSettings,
-  ports: RpcPorts,
+  core: Core,
   { metrics, callers, visitors, openThreads, ...openFiles }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
-  const backend = createRpcBackend(ports);
   const open: { callers?: RpcThreads; visitors?: RpcThreads } = {};
   const ofAll = async (act: (threads: RpcThreads) => Promise<void>): Promise<void> => {
     await Promise.all(Object.values(open).map(act));
@@ -56,14 +50,7 @@ export async function openRpcServers(
     httpConnections: () => open.callers?.servers.http?.connectionCount ?? 0,
     webSocketConnections: () => open.callers?.servers.webSocket?.connectionCount ?? 0,
   };
-  // Threads look themselves whether a group is offered, and count what they are answered.
-  const offer = { methods: METHODS, modules: new Set(SUPPORTED_API_GROUPS) };
-  const answering = {
-    dispatcher: createDispatcher(offer, { backend, logger: openFiles.logger }),
-    readiness: readinessOf(backend),
-    onSyncChanged: backend.onSyncChanged,
-    count: metrics && declareRpcCounts(metrics, counts),
-  };
+  const answering = { core, count: metrics && declareRpcCounts(metrics, counts) };
   const threads = callers?.threads.length ?? 0;
   const fitted = fitToOpenFiles(configured, { ...openFiles, threads });
   for (const [kind, loading, names] of [

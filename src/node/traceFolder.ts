@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { roughLengthOf } from "../primitives/jsonPieces.ts";
 import { Mutex } from "../primitives/mutex.ts";
-import type { RpcPorts } from "../rpc/ports.ts";
+import type { CoreParts } from "../rpc/core/coreParts.ts";
 
 /** Limits of all trace files together: callers create them, and only the operator removes them. */
 export interface TraceFolderLimits {
@@ -19,7 +19,7 @@ const LIMITS: TraceFolderLimits = { bytes: 8 * 1024 ** 3, files: 10_000 };
 export function createTraceFolder(
   dataPath: string,
   limits: TraceFolderLimits = LIMITS,
-): RpcPorts["writeTrace"] {
+): CoreParts["writeTrace"] {
   const folder = resolve(dataPath, "traces");
   /** Files in the folder, by name. */
   const known = new Map<string, TraceFile>();

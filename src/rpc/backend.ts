@@ -1,19 +1,16 @@
+import type { Core } from "./core/core.ts";
 import { createFeeHistoryReader } from "./fees/feeHistory.ts";
 import { createGasPriceOracle } from "./fees/gasPriceOracle.ts";
-import { Filters } from "./filters/filters.ts";
 import { InclusionWaits } from "./inclusionWaits.ts";
-import type { RpcBackend, RpcPorts } from "./ports.ts";
+import type { LocalPorts, RpcBackend } from "./ports.ts";
 
-/**
- * Extends the node's ports with what the methods share: the price oracle, the fee history, the installed filters and the
- * waits for blocks.
- */
-export function createRpcBackend(ports: RpcPorts): RpcBackend {
+/** Joins what a thread has itself and the main thread's core, with what the methods share: prices, fee history, waits for blocks. */
+export function createRpcBackend(local: LocalPorts, { serving: _, ...core }: Core): RpcBackend {
   return {
-    ...ports,
-    gasPrices: createGasPriceOracle(ports.settings.gasPrice, ports),
-    feeHistory: createFeeHistoryReader(ports),
-    filters: new Filters(ports),
-    inclusionWaits: new InclusionWaits(ports),
+    ...local,
+    ...core,
+    gasPrices: createGasPriceOracle(local.settings.gasPrice, local),
+    feeHistory: createFeeHistoryReader(local),
+    inclusionWaits: new InclusionWaits(local),
   };
 }

@@ -4,11 +4,11 @@ import { type Answering, answerBatch, type WritePiece } from "./batch.ts";
 import { type Caller, createEndpoint, type Endpoint, EndpointContext } from "./endpoint.ts";
 import { ERRORS } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";
-import { type Answer, type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
+import { type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
 import { MethodRunner } from "./methodRunner.ts";
 import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
-import { type Call, readRequest } from "./request.ts";
+import { readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
 import { CallerPacer, CallerTime } from "./server/callerTime.ts";
 import { SourceIds } from "./sourceIds.ts";
@@ -41,13 +41,6 @@ export interface Dispatcher {
   ): Promise<JsonPiece>;
 }
 
-/** Answers calls that a thread has read from a message and does not answer itself (threads/mainSide/requestHost.ts). */
-export interface CallAnswerer {
-  answerCall(call: Omit<Call, "idText" | "kind">, caller: Caller): Answer | Promise<Answer>;
-  /** Whether the method's answers are made one at a time (RpcMethod.takesTurns). */
-  takesTurns(method: string): boolean;
-}
-
 export interface DispatcherSettings<Backend> {
   readonly methods: readonly RpcMethod<Backend>[];
   /** Modules that the operator enabled for this endpoint; read for each request, so that they may be replaced. */
@@ -69,7 +62,7 @@ const OVERLAP_LIMITS = { few: 8, many: 256 };
 export function createDispatcher<Backend>(
   settings: DispatcherSettings<Backend>,
   { backend, logger, metrics, callerTime = new CallerTime() }: DispatcherParts<Backend>,
-): Dispatcher & CallAnswerer {
+): Dispatcher {
   const { methods } = settings;
   const endpoints = remade(
     () => settings.modules,
@@ -112,9 +105,6 @@ export function createDispatcher<Backend>(
   }
 
   return {
-    answerCall: (call, caller) =>
-      runner.execute({ kind: "call", idText: "null", ...call }, contextOf(caller)),
-    takesTurns: (method) => endpoints().full.offered.get(method)?.takesTurns === true,
     answerRequest: (request, json, caller) =>
       answer(request, new SourceIds(json, "single"), 0, contextOf(caller)),
     answerBatch(requests, json, caller, write, onInFlight = () => undefined) {

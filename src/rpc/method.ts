@@ -36,8 +36,6 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
    * answers may be large. All other methods of a batch run one after another.
    */
   readonly mayOverlap?: "few" | "many";
-  /** The answer may be very large: the main thread makes one such answer at a time for the callers of another thread. */
-  readonly takesTurns?: boolean;
   /** The members of the backend that `run` uses: its type has no others. None when absent. */
   readonly ports?: readonly (keyof Backend)[];
   /**
@@ -45,7 +43,7 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
    * An exception becomes -32603 and a log line.
    */
   readonly run: (params: readonly unknown[], context: CallContext<Backend>) => Answer | Promise<Answer>;
-  /** Answers for the parameters as they came, in the place of decoding and `run`: where another thread does both. */
+  /** Answers for the parameters as they came, in the place of decoding and `run`: where they are bounded first (explorer/offer.ts). */
   readonly runUndecoded?: (
     params: readonly unknown[],
     context: CallContext<Backend>,

@@ -41,7 +41,7 @@ export interface ConnectionCounts {
   webSocketConnections(): number;
 }
 
-/** Something that happened, as the metrics count it; also sent by threads (threads/protocol.ts). */
+/** Something that happened, as the metrics count it; also sent by threads (threads/messages.ts). */
 export type RpcCount = (
   | { readonly kind: "answered"; readonly method: string; readonly seconds: number }
   | { readonly kind: "error"; readonly method: string; readonly type: string }

@@ -35,9 +35,11 @@ export class KeptNodes implements NodeReader {
  */
 export class StateRemoved extends Error {
   override name = "StateRemoved";
+  readonly number: bigint;
 
   constructor(number: bigint) {
     super(`The state of block ${number} was removed: it lies before the first one that this node keeps.`);
+    this.number = number;
   }
 }
 

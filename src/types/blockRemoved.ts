@@ -4,8 +4,10 @@
  */
 export class BlockRemoved extends Error {
   override name = "BlockRemoved";
+  readonly number: bigint;
 
   constructor(number: bigint) {
     super(`Block ${number} was removed: it lies before the start of this node's history.`);
+    this.number = number;
   }
 }

@@ -8,12 +8,18 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
-import type { NodeFacts } from "../../src/rpc/nodeFacts.ts";
-import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
+import type { Core } from "../../src/rpc/core/core.ts";
+import type { CoreParts, PeerToPeer, RpcPool } from "../../src/rpc/core/coreParts.ts";
+import { createMainCore } from "../../src/rpc/core/mainCore.ts";
+import type { NodeInfo } from "../../src/rpc/nodeInfo.ts";
+import type { LocalPorts, RpcBackend, RpcSettings } from "../../src/rpc/ports.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
+import type { TxPool } from "../../src/txpool/txPool.ts";
 import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
 import { aLogFinder } from "./aLogFinder.ts";
+import { aStoredBlock } from "./aStoredBlock.ts";
+import { chainOf } from "./recordedChain.ts";
 
 /** Settings of a node that takes any gas price and bounds nothing that a test does not ask for. */
 export const RPC_SETTINGS: RpcSettings = {
@@ -48,14 +54,18 @@ export const QUIET_CONSENSUS: ConsensusStatus = {
 };
 
 /** What a test must say; everything else is a quiet node without peers that cannot simulate and has an empty pool. */
-export type BackendParts = { readonly chain: ChainReader; readonly spec: ChainSpec } & Partial<RpcPorts>;
+export type BackendParts = { readonly chain: ChainReader; readonly spec: ChainSpec } & Partial<AllParts>;
+
+/** What a thread has itself, and what the core of the main thread is made of. */
+export type AllParts = LocalPorts & CoreParts;
 
 export function anRpcBackend(parts: BackendParts): RpcBackend {
-  return createRpcBackend(rpcPorts(parts));
+  const all = rpcPorts(parts);
+  return createRpcBackend(all, createMainCore(all));
 }
 
 /** What such a backend is made of. */
-export function rpcPorts(parts: BackendParts): RpcPorts {
+export function rpcPorts(parts: BackendParts): AllParts {
   return {
     pool: poolOf([]),
     findLogs: aLogFinder(parts.chain),
@@ -88,7 +98,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     isMining: () => true,
     diskPauseEndsAtBytes: () => undefined,
     badBlocks: () => [],
-    nodeFacts: async () => QUIET_NODE,
+    nodeInfo: async () => QUIET_NODE,
     arrivals: { at: () => undefined },
     collectMetrics: () => undefined,
     mining: aMiner(),
@@ -99,14 +109,20 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     },
     syncStatus: () => undefined,
     isComparedWithPeers: () => true,
-    onSyncChanged: () => () => undefined,
     changeLogLevel: () => undefined,
     ...parts,
   };
 }
 
+/** The core of a quiet node with an empty pool, apart from what a test says. */
+export function aCore(parts: Partial<CoreParts>): Core {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 1n, fork: "london" });
+  return createMainCore({ ...rpcPorts({ chain, spec }), ...parts });
+}
+
 /** A node without peers that has just started. */
-export const QUIET_NODE: NodeFacts = {
+export const QUIET_NODE: NodeInfo = {
   startedAtMs: 1_700_000_000_900,
   pauses: [],
   isInSync: true,
@@ -123,7 +139,7 @@ export const QUIET_NODE: NodeFacts = {
 };
 
 /** A node that has no peers. */
-export function aQuietNetwork(): PeerToPeerFacts {
+export function aQuietNetwork(): PeerToPeer {
   return {
     isListening: true,
     peerCount: 0,
@@ -137,7 +153,7 @@ export function aQuietNetwork(): PeerToPeerFacts {
 }
 
 /** Takes what it is told, and does nothing. */
-export function aMiner(): RpcPorts["mining"] {
+export function aMiner(): CoreParts["mining"] {
   return {
     start: () => undefined,
     stop: () => undefined,
@@ -149,7 +165,7 @@ export function aMiner(): RpcPorts["mining"] {
 }
 
 /** A pool that only holds what it is told; `arrive` adds one as if it had come in. */
-export interface FixedPool extends RpcPool {
+export interface FixedPool extends RpcPool, Pick<TxPool, "onDropped"> {
   arrive(transaction: SentTransaction): void;
 }
 

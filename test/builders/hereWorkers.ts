@@ -3,7 +3,7 @@ import type { ChainReader } from "../../src/chain/chain.ts";
 import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../../src/execution/simulation/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
-import type { RpcPorts } from "../../src/rpc/ports.ts";
+import type { LocalPorts } from "../../src/rpc/ports.ts";
 import { StateHistory } from "../../src/state/stateHistory.ts";
 import type { TestChain } from "./aChain.ts";
 
@@ -13,7 +13,7 @@ export function hereWorkers({
   spec,
   database,
 }: Pick<TestChain, "spec" | "database"> & { readonly chain: ChainReader }): Pick<
-  RpcPorts,
+  LocalPorts,
   "simulator" | "stateQueries"
 > {
   const stored = { spec, database, history: new StateHistory(database) };

@@ -12,7 +12,7 @@ import { offeredMethods } from "../../src/explorer/offer.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
-import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
+import { poolOf } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { itIfThorough } from "../thorough.ts";
@@ -31,8 +31,12 @@ const priceOf = createPrices();
 
 function createPrices(): (method: string, params: readonly unknown[]) => number {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
-  const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 7171n, fork: "london" }) });
-  const subscriptions = createSubscriptionMethods({ ...backend, logger: silentLogger });
+  const subscriptions = createSubscriptionMethods({
+    chain,
+    pool: poolOf([]),
+    onSyncChanged: () => () => undefined,
+    logger: silentLogger,
+  });
   let spent = 0;
   const spend = (_host: string, units: number): boolean => {
     spent = units;

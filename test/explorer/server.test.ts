@@ -11,7 +11,7 @@ import { MessageReader } from "../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
 import type { Tracer } from "../../src/tracers/traceJob.ts";
-import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
+import { aChainSpec, anRpcBackend, poolOf } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { chainOf } from "../builders/recordedChain.ts";
@@ -57,11 +57,10 @@ async function anExplorer({
   };
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const backend = anRpcBackend({ chain, spec, simulator, ...(tracer && { tracer }) });
-  const { pool, onSyncChanged } = backend;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
-    pool,
-    onSyncChanged,
+    pool: poolOf([]),
+    onSyncChanged: () => () => undefined,
     logger: silentLogger,
   });
   const opened = await openExplorerServer(

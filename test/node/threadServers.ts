@@ -7,14 +7,15 @@ import { openThreadServers } from "../../src/node/rpcThreads/threadServers.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { type Clock, systemClock } from "../../src/primitives/clock.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
+import { createMainCore } from "../../src/rpc/core/mainCore.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
-import type { RpcPorts } from "../../src/rpc/ports.ts";
 import { CallerTime } from "../../src/rpc/server/callerTime.ts";
 import { MessageReader } from "../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { allOfHosts } from "../../src/rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../src/rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../src/rpc/server/tls/handshakeTime.ts";
+import { type AllParts, poolOf } from "../builders/anRpcBackend.ts";
 
 export interface ThreadServersOfTest {
   readonly http: RpcServer | undefined;
@@ -28,10 +29,11 @@ export interface ThreadServersOfTest {
  */
 export async function threadServersOf(
   { http, webSocket }: Pick<ServerSettings, "http" | "webSocket">,
-  ports: RpcPorts,
+  parts: AllParts,
   clock: Clock = systemClock,
 ): Promise<ThreadServersOfTest> {
-  const backend = createRpcBackend(ports);
+  const core = createMainCore(parts);
+  const backend = createRpcBackend(parts, core);
   const held = createHeldMemory(1);
   const servers = { http, webSocket, explorer: undefined };
   const copier = startDescriptorCopier();
@@ -50,12 +52,12 @@ export async function threadServersOf(
       methods: METHODS,
       backend,
       view: backend.chain,
-      main: { ask: () => Promise.resolve("busy") },
+      serving: core.serving,
       reader: new MessageReader(clock),
       callerTime: new CallerTime(),
       handshakeTime: createHandshakeTime(clock),
       metrics: undefined,
-      feed: backend,
+      feed: { pool: poolOf([]), onSyncChanged: () => () => undefined },
       totals: shareTotals(held.totals),
       onLost: () => undefined,
       logger: silentLogger,

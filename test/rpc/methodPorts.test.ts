@@ -3,6 +3,9 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineMethod, type RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { aChainSpec } from "../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { chainOf } from "../builders/recordedChain.ts";
 import { requesterFor } from "./requester.ts";
 
 const folder = join(import.meta.dirname, "../../src/rpc/methods");
@@ -57,11 +60,15 @@ describe("the ports of a method", () => {
   it("are all that it gets, and all that a test of it must build", async () => {
     const method = defineMethod({
       ...ABOUT,
-      name: "toy_mining",
-      ports: ["isMining"],
-      run: (_, { backend }) => backend.isMining(),
+      name: "toy_chain_id",
+      ports: ["spec"],
+      run: (_, { backend }) => backend.spec.chainId > 0n,
     });
-    expect(await requesterFor([method], { isMining: () => true })("toy_mining")).toBe(true);
+    expect(
+      await requesterFor([method], {
+        spec: aChainSpec(chainOf([aStoredBlock()]), { chainId: 7n, fork: "london" }),
+      })("toy_chain_id"),
+    ).toBe(true);
     // @ts-expect-error: the method does not name the chain.
     defineMethod({ ...ABOUT, name: "toy_head", run: (_, { backend }) => `${backend.chain.head}` });
     // @ts-expect-error: the backend has no such port.
@@ -69,6 +76,6 @@ describe("the ports of a method", () => {
     // @ts-expect-error: the ports of the method are missing.
     const _unserved: RpcMethod<object> = method;
     const served: RpcMethod = method;
-    expect(served.ports).toEqual(["isMining"]);
+    expect(served.ports).toEqual(["spec"]);
   });
 });

@@ -9,7 +9,7 @@ import { NAMESPACES, type Namespace } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
 import { aCaller } from "../builders/aCaller.ts";
-import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
+import { aChainSpec, anRpcBackend, poolOf } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
@@ -38,8 +38,8 @@ async function discover(modules: ReadonlySet<Namespace>, connection?: "WebSocket
   const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }) });
   const subscriptions = createSubscriptionMethods({
     chain,
-    pool: backend.pool,
-    onSyncChanged: backend.onSyncChanged,
+    pool: poolOf([]),
+    onSyncChanged: () => () => undefined,
     logger: silentLogger,
   });
   const methods = connection === undefined ? METHODS : [...METHODS, ...subscriptions];

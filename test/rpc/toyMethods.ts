@@ -1,6 +1,6 @@
 import type { Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { type CallAnswerer, createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import {
   type CallContext,
@@ -145,25 +145,6 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   }),
   defineToy({
     ...common,
-    name: "toy_listing",
-    takesTurns: true,
-    parameters: [optional("label", text)],
-    ports: ["calls", "contexts", "held"],
-    run: ([label], context) => {
-      const { backend } = context;
-      backend.calls.push(label ?? "toy_listing");
-      backend.contexts.push(context);
-      return new Promise<JsonStream>((resolve) =>
-        backend.held.push((answer) => {
-          const piece = new Uint8Array(Buffer.from(answer));
-          backend.calls.push(piece);
-          resolve(new JsonStream(piece.length, [piece], "own"));
-        }),
-      );
-    },
-  }),
-  defineToy({
-    ...common,
     name: "toy_big",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
     ports: ["calls"],
@@ -207,7 +188,7 @@ export function aToyDispatcher(
     readonly logger?: Logger;
     readonly metrics?: RpcMetrics;
   } = {},
-): { readonly dispatcher: Dispatcher & CallAnswerer; readonly backend: ToyBackend } {
+): { readonly dispatcher: Dispatcher; readonly backend: ToyBackend } {
   const { modules = ["ETH", "NET"], methods = TOY_METHODS, logger = silentLogger, metrics } = options;
   const backend: ToyBackend = { calls: [], held: [], contexts: [] };
   const dispatcher = createDispatcher({ methods, modules: new Set(modules) }, { backend, logger, metrics });

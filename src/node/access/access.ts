@@ -1,5 +1,5 @@
 import type { OfferSettings, Settings } from "../../config/settings.ts";
-import type { Login } from "../../rpc/access/gate.ts";
+import type { Login } from "../../rpc/access/login.ts";
 import {
   forServers,
   GUARDED_SERVERS,

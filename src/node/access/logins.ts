@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LONGEST_NAME } from "../../config/credentialsFile.ts";
 import type { UserSettings } from "../../config/settings.ts";
-import type { Login } from "../../rpc/access/gate.ts";
+import type { Login } from "../../rpc/access/login.ts";
 import type { PasswordChecker } from "./passwords.ts";
 import type { TokenIssuer } from "./tokenIssuer.ts";
 import type { WrongLogins } from "./wrongLogins.ts";

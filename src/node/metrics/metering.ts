@@ -7,7 +7,7 @@ import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import type { RpcPorts } from "../../rpc/ports.ts";
+import type { CoreParts } from "../../rpc/core/coreParts.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
 import { nameOptions } from "../../rpc/server/serverTable.ts";
 import type { StateRemover } from "../../state/removal/stateRemover.ts";
@@ -43,7 +43,7 @@ export interface MeteringParts {
   readonly accountIndex: Pick<AccountIndex, "progress"> | undefined;
   readonly blockRemover: Pick<BlockRemover, "status">;
   readonly stateRemover: Pick<StateRemover, "status">;
-  readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
+  readonly ports: Pick<CoreParts, "network" | "syncStatus">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: CallerAccess;

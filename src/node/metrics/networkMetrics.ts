@@ -5,7 +5,7 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { OnProcessed } from "../../sync/context.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 
-export interface NetworkFacts {
+export interface NetworkInfo {
   readonly maxPeers: number;
   headNumber(): bigint;
   /** Undefined when in sync. */
@@ -17,7 +17,7 @@ export interface NetworkFacts {
  * Declares the metrics of peers and sync (metrics.md#peers-and-network), including Besu's names that stay at zero here
  * because dashboards expect them.
  */
-export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): void {
+export function declareNetworkMetrics(metrics: Metrics, facts: NetworkInfo): void {
   declareSyncMetrics(metrics, facts);
   declarePeerMetrics(metrics, facts);
   metrics.counter({
@@ -154,7 +154,7 @@ const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
   subprotocolTriggered: "SUBPROTOCOL_TRIGGERED",
 };
 
-function declareSyncMetrics(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): void {
+function declareSyncMetrics(metrics: Metrics, { headNumber, syncStatus }: NetworkInfo): void {
   const bestKnown = (): number => Number(syncStatus()?.highestBlock ?? headNumber());
   const help = "Number of the highest known block";
   metrics.gauge({ category: "ETHEREUM", name: "best_known_block_number", help }, bestKnown);
@@ -178,7 +178,7 @@ function declareSyncMetrics(metrics: Metrics, { headNumber, syncStatus }: Networ
   });
 }
 
-function declarePeerMetrics(metrics: Metrics, { maxPeers, peerCount }: NetworkFacts): void {
+function declarePeerMetrics(metrics: Metrics, { maxPeers, peerCount }: NetworkInfo): void {
   const count = "Peers that are connected and ready";
   const limit = "Peer limit";
   metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: count }, peerCount);

@@ -1,14 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
 import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
-import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { ChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
-import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
+import { createRpcBackend } from "../../rpc/backend.ts";
+import { createRemoteCore } from "../../rpc/core/remoteCore.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
+import { onNewestHead } from "../../rpc/onNewestHead.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
@@ -20,12 +21,10 @@ import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
 import type { SharedHostCredit } from "../../rpc/threads/callerSide/hostCredit.ts";
 import { HostCredit } from "../../rpc/threads/callerSide/hostCredit.ts";
-import { createLastingWork, type LastingWork } from "../../rpc/threads/callerSide/lastingWork.ts";
 import { LogForwarder } from "../../rpc/threads/callerSide/logForwarder.ts";
-import { createMainThread, type MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
 import { MetricsForwarder } from "../../rpc/threads/callerSide/metricsForwarder.ts";
-import { threadBackend, threadMethods } from "../../rpc/threads/callerSide/threadMethods.ts";
 import { TransactionSender } from "../../rpc/threads/callerSide/transactionSender.ts";
+import { estimateSize } from "../../rpc/threads/estimateSize.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
 import {
   type FromThread,
@@ -34,10 +33,12 @@ import {
   type ThreadChannel,
   type ToThread,
 } from "../../rpc/threads/messages.ts";
+import type { CoreOutcome, CoreRequest } from "../../rpc/threads/protocol.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import { Channel, type Handlers } from "../../workers/channel/channel.ts";
+import { RequestSender } from "../../workers/channel/requestSender.ts";
 import { localPorts } from "./localPorts.ts";
 import type { ServerSettings } from "./serverSettings.ts";
 import type { OpenMessage, RpcThreadData } from "./threadData.ts";
@@ -88,14 +89,21 @@ export async function openCallerThread(
       (one) => counts.count(one),
     );
   const reader = new MessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
-  const main = createMainThread(channel, hostCreditOf(data, "requests", "requestBytes"));
-  const backendWith = backendsOf(data, { view, main, accounts });
-  const methods = threadMethods(METHODS, { main, view });
+  const requests = new RequestSender<CoreRequest, CoreOutcome>(
+    channel,
+    new HostCredit("requests", hostCreditOf(data, "requests", "requestBytes")),
+    estimateSize,
+  );
+  const core = createRemoteCore(requests);
+  const local = localPorts(data, { view, jobs: core.jobs, accounts });
+  const backendWith = (submit: RpcBackend["submit"]): RpcBackend =>
+    createRpcBackend({ ...local, submit }, core);
+  const methods = onNewestHead(METHODS, view);
   const servers = await openThreadServers(data, sockets, {
     methods,
     backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),
     view,
-    main,
+    serving: core.serving,
     reader,
     callerTime: new CallerTime(),
     handshakeTime: createHandshakeTime(durationClock),
@@ -115,7 +123,7 @@ export async function openCallerThread(
     await servers.close();
     madeUp.close();
     counts?.flush();
-    main.close();
+    requests.close();
     view.close();
     await accounts?.close();
     await database.close();
@@ -123,7 +131,7 @@ export async function openCallerThread(
   }
 
   const handlers: Handlers<ToThread> = {
-    answers: (answers) => main.receive(answers),
+    answers: (answers) => requests.receive(answers),
     decided: (decided) => transactions.receive(decided),
     poolEvents: (events) => feed.receive(events),
     syncing: (status) => feed.syncChanged(status),
@@ -137,29 +145,6 @@ export async function openCallerThread(
     close: () => void close(),
   };
   return { receive: (posted) => channel.receive(posted, handlers) };
-}
-
-/** The thread's backend with any way to the pool. */
-function backendsOf(
-  data: RpcThreadData,
-  {
-    view,
-    main,
-    accounts,
-  }: {
-    readonly view: ChainView;
-    readonly main: MainThread;
-    readonly accounts: AccountIndexReader | undefined;
-  },
-): (submit: RpcBackend["submit"]) => RpcBackend {
-  const lasting = createLastingWork(main);
-  const ports = {
-    ...lasting,
-    ...localPorts(data, view, lasting),
-    accounts,
-    simulator: simulatorOf(data, view, lasting),
-  };
-  return (submit) => threadBackend({ ...ports, submit });
 }
 
 function hostCreditOf(
@@ -192,13 +177,4 @@ function accountsOf({ accountIndex }: RpcThreadData, channel: ThreadChannel): Ac
   const { path } = accountIndex;
   const open = () => openIndexDatabase({ path, readOnlyThread: true });
   return createIndexReader(open, accountIndex, (damage) => channel.send("indexDamage", damage));
-}
-
-/** Calls have a slice here, and then a thread that can be terminated. */
-function simulatorOf(
-  { spec, gasCap }: RpcThreadData,
-  view: ChainView,
-  { simulator }: Pick<LastingWork, "simulator">,
-): Simulator {
-  return new InlineCalls({ spec, gasCap, chain: view, pool: simulator, nowMs: () => performance.now() });
 }

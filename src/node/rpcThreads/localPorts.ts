@@ -1,32 +1,27 @@
+import type { AccountIndexReader } from "../../accounts/indexReader.ts";
+import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { baseFeeAfter } from "../../chain/nextBlockView.ts";
 import type { ChainView } from "../../chain/view/chainView.ts";
 import { createLogFinder } from "../../logs/findLogs.ts";
 import { systemClock } from "../../primitives/clock.ts";
-import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
-import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
-import { InclusionWaits } from "../../rpc/inclusionWaits.ts";
-import type { RpcBackend } from "../../rpc/ports.ts";
-import type { LastingWork } from "../../rpc/threads/callerSide/lastingWork.ts";
+import type { JobCalls } from "../../rpc/core/core.ts";
+import type { LocalPorts } from "../../rpc/ports.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { RpcThreadData } from "./threadData.ts";
 
-/** What a thread answers from its view of the chain: blocks, proofs, suggested prices, and logs; `lasting` searches many blocks. */
+/** What a thread answers from its view of the chain. Calls have a slice here, and then are jobs; so are searches of many blocks. */
 export function localPorts(
-  { spec, settings, floors: memory }: Pick<RpcThreadData, "spec" | "settings" | "floors">,
-  view: ChainView,
-  lasting: Pick<LastingWork, "findLogs">,
-): Pick<
-  RpcBackend,
-  | "chain"
-  | "spec"
-  | "clock"
-  | "settings"
-  | "prove"
-  | "gasPrices"
-  | "feeHistory"
-  | "findLogs"
-  | "inclusionWaits"
-> {
+  { spec, settings, gasCap, floors: memory }: RpcThreadData,
+  {
+    view,
+    jobs,
+    accounts,
+  }: {
+    readonly view: ChainView;
+    readonly jobs: JobCalls;
+    readonly accounts: AccountIndexReader | undefined;
+  },
+): Omit<LocalPorts, "submit"> {
   const floors = openSharedFloors(memory);
   const gasPrice = {
     ...settings.gasPrice,
@@ -37,20 +32,27 @@ export function localPorts(
       return floors.read().minPriorityFeeWei;
     },
   };
-  const fees = {
-    chain: view,
-    spec,
-    nextBaseFeePerGas: () => baseFeeAfter(view.head.header, spec, systemClock.nowMs()),
-  };
   return {
     chain: view,
     spec,
     clock: systemClock,
     settings: { ...settings, gasPrice },
+    accounts,
     prove: (...at) => view.prove(...at),
-    gasPrices: createGasPriceOracle(gasPrice, fees),
-    feeHistory: createFeeHistoryReader(fees),
-    inclusionWaits: new InclusionWaits({ chain: view, clock: systemClock }),
-    findLogs: createLogFinder(view, view, lasting.findLogs),
+    nextBaseFeePerGas: () => baseFeeAfter(view.head.header, spec, systemClock.nowMs()),
+    simulator: new InlineCalls({
+      spec,
+      gasCap,
+      chain: view,
+      pool: { run: jobs.simulate },
+      nowMs: () => performance.now(),
+    }),
+    stateQueries: { query: jobs.query },
+    tracer: { run: jobs.trace },
+    findLogs: createLogFinder(view, view, (criteria, range, requester) => {
+      // The criteria alone, without the members of the filter that they came with.
+      const { addresses, topics } = criteria;
+      return jobs.findLogs({ addresses, topics }, range, requester);
+    }),
   };
 }

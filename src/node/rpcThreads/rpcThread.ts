@@ -1,3 +1,4 @@
+import type { Core } from "../../rpc/core/core.ts";
 import { THREAD_SERVERS } from "../../rpc/server/serverTable.ts";
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
 import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
@@ -134,18 +135,14 @@ export class RpcThread {
 
   private newHosts(data: RpcThreadData, parts: ThreadParts): Hosts {
     const { index, held } = data;
-    const { interests, listeners } = parts;
+    const { interests } = parts;
     const logger = parts.logger.child("rpc");
     const channel = new Channel<ToThread, FromThread>(
       MESSAGES,
       { memory: held.credits, thread: index },
       (...sent) => this.thread.post(...sent),
     );
-    const requests = new RequestHost(channel, {
-      ...parts,
-      descriptor: (server) => listeners[server]?.spare(index),
-      logger,
-    });
+    const requests = new RequestHost(channel, { core: withDescriptors(parts, index), logger });
     const counts = new Flushes(channel);
     return {
       channel,
@@ -209,6 +206,12 @@ export class RpcThread {
     this.hosts?.channel.drop();
     this.hosts = undefined;
   }
+}
+
+/** The core of one thread, for which the listeners have descriptors. */
+function withDescriptors({ core, listeners }: ThreadParts, thread: number): Core {
+  const descriptor: Core["serving"]["descriptor"] = async (server) => listeners[server]?.spare(thread);
+  return { ...core, serving: { ...core.serving, descriptor } };
 }
 
 /** Time for a thread to close, longer than its servers take (server/limits.ts). */

@@ -2,7 +2,9 @@ import type { Logger } from "../../observability/logger.ts";
 import { assertNever, expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import type { Result } from "../../primitives/result.ts";
-import type { Login } from "../../rpc/access/gate.ts";
+import type { Login } from "../../rpc/access/login.ts";
+import type { Core } from "../../rpc/core/core.ts";
+import { SERVER_ITSELF } from "../../rpc/core/serverItself.ts";
 import { createDispatcher } from "../../rpc/dispatcher.ts";
 import type { RpcMethod } from "../../rpc/method.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
@@ -25,7 +27,6 @@ import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
 import { createSubscriptionMethods, type SubscriptionPorts } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
-import type { MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
 import { serverGate } from "../access/serverGate.ts";
 import { offered } from "../callerAccess.ts";
 import type { ServerSettings } from "./serverSettings.ts";
@@ -35,7 +36,7 @@ export interface ThreadServerParts {
   readonly methods: readonly RpcMethod[];
   readonly backend: RpcBackend;
   readonly view: SubscriptionPorts["chain"];
-  readonly main: Pick<MainThread, "ask">;
+  readonly serving: Core["serving"];
   readonly reader: MessageReader;
   readonly callerTime: CallerTime;
   readonly handshakeTime: HandshakeTime;
@@ -113,18 +114,16 @@ async function openHttp(
   access: () => ServerSettings["http"],
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  const { methods, backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = () => access() ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
-  const readiness = async (query: URLSearchParams): Promise<Objections> => {
-    const objections = await main.ask({ kind: "readiness", query: query.toString() });
-    return objections === "busy" ? ["too many requests wait"] : objections;
-  };
+  const readiness = (query: URLSearchParams): Promise<Objections> =>
+    serving.readiness(query.toString(), SERVER_ITSELF);
   const gate = await serverGate(configured, current, gateParts("http", data, parts));
   return openHttpServer(configured, {
     current,
-    socket: listening("http", socket, main),
+    socket: listening("http", socket, serving),
     shared: shareHosts(data.held.http, data.index),
     dispatcher,
     readiness,
@@ -144,7 +143,7 @@ async function openWebSocket(
   access: () => ServerSettings["webSocket"],
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  const { methods, backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = () => access() ?? configured;
   const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
@@ -152,7 +151,7 @@ async function openWebSocket(
   const gate = await serverGate(configured, current, gateParts("webSocket", data, parts));
   return openWebSocketServer(configured, {
     current,
-    socket: listening("webSocket", socket, main),
+    socket: listening("webSocket", socket, serving),
     shared: shareHosts(data.held.webSocket, data.index),
     sharedPages: shareHosts(data.held.pages, data.index),
     dispatcher,
@@ -184,7 +183,7 @@ async function openExplorer(
     socket: { descriptor },
     shared: shareHosts(data.held.explorer, data.index),
     methods,
-    give: (gift) => parts.main.ask({ kind: "gift", gift }),
+    give: (gift) => parts.serving.gift(gift, SERVER_ITSELF),
   });
 }
 
@@ -206,27 +205,17 @@ function subscriptionsOf(
   });
 }
 
-function listening(
-  server: CallerServerName,
-  descriptor: number,
-  main: Pick<MainThread, "ask">,
-): ListeningSocket {
-  return {
-    descriptor,
-    async another() {
-      const another = await main.ask({ kind: "descriptor", server });
-      return another === "busy" ? undefined : another;
-    },
-  };
+function listening(server: CallerServerName, descriptor: number, serving: Core["serving"]): ListeningSocket {
+  return { descriptor, another: () => serving.descriptor(server, SERVER_ITSELF) };
 }
 
 /** Log-ins are checked on the main thread's behalf, where the keys are. */
 function gateParts(
   server: GuardedServerName,
   { servers, issuedKeys }: ThreadServerData,
-  { main, logger, metrics }: ThreadServerParts,
+  { serving, logger, metrics }: ThreadServerParts,
 ): Parameters<typeof serverGate>[2] {
-  const login: Login = (attempt) => main.ask({ kind: "login", server, attempt });
+  const login: Login = (attempt) => serving.login(server, attempt, SERVER_ITSELF);
   return {
     issuedKey: issuedKeys[server],
     login: servers[server]?.authentication?.users === undefined ? undefined : login,

@@ -6,6 +6,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { logRefusal } from "../server/refusalLog.ts";
 import { remoteHostOf } from "../server/remoteHost.ts";
 import { type Grant, grantOpenMethods, grantPermissions } from "./grant.ts";
+import type { Login } from "./login.ts";
 import { createTokenChecker, RefusedToken, type TokenRules } from "./tokens.ts";
 
 /**
@@ -26,18 +27,6 @@ export interface Gate {
   /** Undefined where nobody can log in. */
   readonly login: Login | undefined;
 }
-
-/** Checks a name and a password. */
-export type Login = (attempt: LoginAttempt) => Promise<LoginAnswer>;
-
-export interface LoginAttempt {
-  readonly name: string;
-  readonly password: string;
-  readonly remoteHost: string;
-}
-
-/** A token, "wrong" for an unknown name or another password, or "busy" when too many try. */
-export type LoginAnswer = { readonly token: string } | "wrong" | "busy";
 
 /** Replaced as a whole when the operator changes something. */
 export interface GateRules {

@@ -8,8 +8,9 @@ import { respondJson, respondNoAuthentication, respondUntyped } from "../server/
 import { parseMessage } from "../server/parseMessage.ts";
 import { logRefusal } from "../server/refusalLog.ts";
 import { remoteHostOf } from "../server/remoteHost.ts";
-import type { Gate, LoginAnswer } from "./gate.ts";
+import type { Gate } from "./gate.ts";
 import { LOGIN_BODY_BYTES } from "./limits.ts";
+import type { LoginAnswer } from "./login.ts";
 
 export interface LoginRequestParts {
   /** Undefined without authentication. */

@@ -156,15 +156,3 @@ export const ERRORS = {
   ),
   permissionsDisabled: new RpcError(-32000, "Node/Account allowlist has not been enabled"),
 } as const;
-
-/** The error of ERRORS with that code and message, or else a new one: for errors that come from another thread. */
-export function errorOf(code: number, message: string, data: string | undefined): RpcError {
-  const known = data === undefined ? BY_TEXT.get(`${code} ${message}`) : undefined;
-  return known ?? new RpcError(code, message, data);
-}
-
-const BY_TEXT: ReadonlyMap<string, RpcError> = new Map(
-  Object.values(ERRORS)
-    .map((error) => [`${error.code} ${error.message}`, error] as const)
-    .reverse(),
-);

@@ -1,10 +1,7 @@
-import { equalBytes } from "../../primitives/hex.ts";
-import { feeCap, type SentTransaction } from "../../types/transaction.ts";
+import type { Comparison, NumericField, PoolCondition, PoolFilter } from "../core/poolFilter.ts";
 import type { JsonSchema } from "../method.ts";
 import { ADDRESS, GIVEN_QUANTITY } from "../schemas.ts";
 import { decodeAddress, decodeJavaLong, decodeWei, isAbsent, isObject } from "./parameters.ts";
-
-export type PoolFilter = (transaction: SentTransaction) => boolean;
 
 const BOUND = condition({ eq: GIVEN_QUANTITY, lt: GIVEN_QUANTITY, gt: GIVEN_QUANTITY });
 
@@ -26,7 +23,7 @@ export const POOL_FILTER: JsonSchema = {
  */
 export function decodePoolFilter(value: unknown): PoolFilter | undefined {
   if (!isObject(value)) return undefined;
-  const filters: PoolFilter[] = [];
+  const conditions: PoolCondition[] = [];
   for (const [field, decode] of FIELDS) {
     const condition = value[field];
     if (isAbsent(condition)) continue;
@@ -34,11 +31,11 @@ export function decodePoolFilter(value: unknown): PoolFilter | undefined {
     const [first, ...others] = Object.entries(condition);
     if (first === undefined) continue;
     const [operator, operand] = first;
-    const filter = others.length === 0 ? decode(operator.toLowerCase(), String(operand)) : undefined;
-    if (filter === undefined) return undefined;
-    filters.push(filter);
+    const decoded = others.length === 0 ? decode(operator.toLowerCase(), String(operand)) : undefined;
+    if (decoded === undefined) return undefined;
+    conditions.push(decoded);
   }
-  return (transaction) => filters.every((filter) => filter(transaction));
+  return conditions;
 }
 
 /** One operator with its value. */
@@ -46,48 +43,37 @@ function condition(operators: Readonly<Record<string, JsonSchema>>): JsonSchema 
   return { type: "object", properties: operators, additionalProperties: false, maxProperties: 1 };
 }
 
-type ConditionDecoder = (operator: string, operand: string) => PoolFilter | undefined;
+type ConditionDecoder = (operator: string, operand: string) => PoolCondition | undefined;
 
-/** The gasPrice of a fee-market transaction is its fee cap, as in pool listings. */
 const FIELDS: readonly (readonly [field: string, decode: ConditionDecoder])[] = [
   ["from", decodeSender],
   ["to", decodeRecipient],
-  ["gas", comparison((transaction) => transaction.gasLimit, decodeWei)],
-  ["gasPrice", comparison(feeCap, decodeWei)],
-  ["value", comparison((transaction) => transaction.value, decodeWei)],
-  ["nonce", comparison((transaction) => transaction.nonce, decodeJavaLong)],
+  ["gas", comparison("gas", decodeWei)],
+  ["gasPrice", comparison("gasPrice", decodeWei)],
+  ["value", comparison("value", decodeWei)],
+  ["nonce", comparison("nonce", decodeJavaLong)],
 ];
 
-function decodeSender(operator: string, operand: string): PoolFilter | undefined {
+function decodeSender(operator: string, operand: string): PoolCondition | undefined {
   const address = decodeAddress(operand);
-  if (operator !== "eq" || address === undefined) return undefined;
-  return ({ sender }) => equalBytes(sender, address);
+  return operator !== "eq" || address === undefined ? undefined : { field: "from", address };
 }
 
-/** The only action is contract_creation; its name is not checked. A contract creation has no recipient to compare. */
-function decodeRecipient(operator: string, operand: string): PoolFilter | undefined {
-  if (operator === "action") return ({ to }) => to === undefined;
+/** The only action is contract_creation; its name is not checked. */
+function decodeRecipient(operator: string, operand: string): PoolCondition | undefined {
+  if (operator === "action") return { field: "creation" };
   const address = decodeAddress(operand);
-  if (operator !== "eq" || address === undefined) return undefined;
-  return ({ to }) => to !== undefined && equalBytes(to, address);
+  return operator !== "eq" || address === undefined ? undefined : { field: "to", address };
 }
 
-function comparison(
-  read: (transaction: SentTransaction) => bigint,
-  decode: (operand: string) => bigint | undefined,
-): ConditionDecoder {
+function comparison(field: NumericField, decode: (operand: string) => bigint | undefined): ConditionDecoder {
   return (operator, operand) => {
     const bound = decode(operand);
-    if (bound === undefined) return undefined;
-    switch (operator) {
-      case "eq":
-        return (transaction) => read(transaction) === bound;
-      case "lt":
-        return (transaction) => read(transaction) < bound;
-      case "gt":
-        return (transaction) => read(transaction) > bound;
-      default:
-        return undefined;
-    }
+    if (bound === undefined || !isComparison(operator)) return undefined;
+    return { field, operator, bound };
   };
+}
+
+function isComparison(operator: string): operator is Comparison {
+  return operator === "eq" || operator === "lt" || operator === "gt";
 }

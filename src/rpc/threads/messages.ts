@@ -5,7 +5,7 @@ import type { Channel, Posted } from "../../workers/channel/channel.ts";
 import type { CreditLimit } from "../../workers/channel/credit.ts";
 import type { AnswerContents, RequestContents } from "../../workers/channel/requestSender.ts";
 import type { RpcCount } from "../rpcMetrics.ts";
-import type { AnswerOf, ThreadRequest } from "./protocol.ts";
+import type { CoreOutcome, CoreRequest } from "./protocol.ts";
 
 /*
  * Both sides: everything that the main thread and a thread for callers send each other. MESSAGES limits how much of each kind may lie
@@ -13,7 +13,7 @@ import type { AnswerOf, ThreadRequest } from "./protocol.ts";
  */
 
 /** What a thread for callers sends to the main thread. */
-export interface FromThread extends RequestContents<ThreadRequest> {
+export interface FromThread extends RequestContents<CoreRequest> {
   /** Transactions for the pool, packed (packedBytes.ts). */
   readonly transactions: Uint8Array<ArrayBuffer>;
   readonly logLine: LogLine;
@@ -28,7 +28,7 @@ export interface FromThread extends RequestContents<ThreadRequest> {
 }
 
 /** What the main thread sends to a thread for callers. */
-export interface ToThread extends AnswerContents<AnswerOf[keyof AnswerOf]> {
+export interface ToThread extends AnswerContents<CoreOutcome> {
   readonly decided: DecidedTransactions;
   readonly poolEvents: PoolEvents;
   /** The head was shown, so views may move. */

@@ -168,7 +168,8 @@ export class Channel<Sent extends object, Received extends object> {
       posted.push(batch.kind, batch.content, batch.messages, batch.bytes);
       if (batch.transferred !== undefined) transferred = [...transferred, ...batch.transferred];
     }
-    this.post(posted, transferred);
+    // The same memory may stand in two places of an answer.
+    this.post(posted, transferred.length > 1 ? [...new Set(transferred)] : transferred);
   }
 }
 

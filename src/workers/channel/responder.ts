@@ -93,6 +93,7 @@ export class Responder<Request, Answer> implements Gatherer<Batch<AnswerContents
       for (const one of batch) {
         if (this.credit.isFull) await this.whenRoom();
         if (!this.channel.isDropped) this.begin(one);
+        await immediateAnswers();
         if (pacer.isDue()) await pacer.yield();
       }
     }
@@ -147,6 +148,11 @@ export class Responder<Request, Answer> implements Gatherer<Batch<AnswerContents
     this.idle.set(client.number, client);
     dropOldest(this.idle, IDLE_CLIENTS_LIMIT);
   }
+}
+
+/** Resolves once promises that needed nothing to wait for have settled, so that their answers count before the next request begins. */
+function immediateAnswers(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 type AnswerChannel<Answer> = Pick<

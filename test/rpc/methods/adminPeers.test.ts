@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { peerToPeerFacts } from "../../../src/node/peerFacts.ts";
+import { peerToPeerInfo } from "../../../src/node/peerInfo.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import type { NetworkPorts, PeerToPeer } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { NetworkFacts, PeerToPeerFacts, RpcBackend } from "../../../src/rpc/ports.ts";
+import type { RpcBackend } from "../../../src/rpc/ports.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
@@ -69,7 +70,7 @@ describeWithVectors("admin_peers", () => {
       [listener, dialer, true],
       [dialer, listener, false],
     ] as const) {
-      const peerToPeer = peerToPeerFacts(
+      const peerToPeer = peerToPeerInfo(
         self.network,
         { advertisedHost: "127.0.0.1", hostNames: "none" as const },
         { nodeId: self.identity.nodeId, headOf: () => head },
@@ -108,7 +109,7 @@ describe("the enode URL of a peer", () => {
     const [listener, dialer] = [await startToy(1), await startToy(2)];
     dialer.network.addPeer({ ...listener.address, ...(udpPort !== undefined && { udpPort }) });
     await until(() => dialer.network.peerCount === 1);
-    const { peers } = peerToPeerFacts(
+    const { peers } = peerToPeerInfo(
       dialer.network,
       { advertisedHost: "127.0.0.1", hostNames: "none" as const },
       { nodeId: dialer.identity.nodeId, headOf: () => undefined },
@@ -186,7 +187,7 @@ describe("without peers", () => {
 });
 
 type NodeParts = Pick<RpcBackend, "chain" | "spec"> &
-  Pick<NetworkFacts, "peerToPeer"> & { readonly clientVersion?: string };
+  Pick<NetworkPorts, "peerToPeer"> & { readonly clientVersion?: string };
 
 async function ask(
   method: string,
@@ -211,9 +212,9 @@ async function ask(
 function factsOf(
   self: Awaited<ReturnType<typeof startToy>>,
   hostNames: "none" | "known" | "any" = "none",
-): PeerToPeerFacts {
+): PeerToPeer {
   const settings = { advertisedHost: "127.0.0.1", hostNames };
-  return peerToPeerFacts(self.network, settings, { nodeId: self.identity.nodeId, headOf: () => undefined });
+  return peerToPeerInfo(self.network, settings, { nodeId: self.identity.nodeId, headOf: () => undefined });
 }
 
 /** Shared between tests, because none of them changes the chain. */

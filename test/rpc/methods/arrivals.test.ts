@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { explorerGetArrivals } from "../../../src/rpc/methods/explorer/getArrivals.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { requesterFor } from "../requester.ts";
@@ -13,7 +14,7 @@ describe("explorer_getArrivals", () => {
     at: (number: bigint) =>
       number < 2n ? undefined : { number, hash: HASH, atMs: 1_700_000_000_000 + Number(number) },
   };
-  const ask = requesterFor([explorerGetArrivals], { chain, arrivals });
+  const ask = requesterFor([explorerGetArrivals], { chain, node: aCore({ arrivals }).node });
 
   it("tells when the node had the blocks that it knows of, the newest first", async () => {
     expect(await ask("explorer_getArrivals", "latest", "0x3")).toEqual([

@@ -1,17 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { LogLevel, LogModule } from "../../../src/observability/levels.ts";
 import { adminChangeLogLevel } from "../../../src/rpc/methods/admin/changeLogLevel.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { INVALID_PARAMS } from "../invalidParams.ts";
 import { requesterFor } from "../requester.ts";
 
 /** The answer, and the change that the node received. */
 async function ask(params: readonly unknown[]): Promise<{ answer: unknown; changed: unknown }> {
   let changed: unknown;
-  const ask = requesterFor([adminChangeLogLevel], {
+  const { node } = aCore({
     changeLogLevel: (level: LogLevel, modules?: readonly LogModule[]) => {
       changed = { level, modules };
     },
   });
+  const ask = requesterFor([adminChangeLogLevel], { node });
   return { answer: await ask("admin_changeLogLevel", ...params), changed };
 }
 

@@ -5,6 +5,7 @@ import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { ibftStatus } from "../../../src/rpc/methods/ibft/status.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { toyAddresses } from "../../builders/toyChain.ts";
 import { requesterFor } from "../requester.ts";
 
@@ -57,7 +58,7 @@ const STATUS: ConsensusStatus = {
 function ask(status: ConsensusStatus): Promise<unknown> {
   const ports = {
     clock: { nowMs: () => NOW_MS, at: () => ({ cancel: () => undefined }) },
-    consensus: { proposals: new VoteProposals(), status: () => status },
+    consensus: aCore({ consensus: { proposals: new VoteProposals(), status: () => status } }).consensus,
   };
   return requesterFor([ibftStatus], ports)("ibft_status");
 }

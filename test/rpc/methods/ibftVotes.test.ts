@@ -4,7 +4,7 @@ import { tallyOf } from "../../../src/ibft/validatorVotes.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { ibftDiscardValidatorVote, ibftProposeValidatorVote } from "../../../src/rpc/methods/ibft/votes.ts";
-import { QUIET_CONSENSUS } from "../../builders/anRpcBackend.ts";
+import { aCore, QUIET_CONSENSUS } from "../../builders/anRpcBackend.ts";
 import { toyAddresses } from "../../builders/toyChain.ts";
 import { requesterFor } from "../requester.ts";
 
@@ -23,7 +23,9 @@ function voting(validators: readonly (typeof SELF)[]) {
     clockAheadMs: [],
     lastHeard: undefined,
   }));
-  const consensus = { proposals, status: () => ({ ...QUIET_CONSENSUS, members }) };
+  const { consensus } = aCore({
+    consensus: { proposals, status: () => ({ ...QUIET_CONSENSUS, members }) },
+  });
   return { proposals, ask: requesterFor([ibftProposeValidatorVote], { consensus }) };
 }
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { LogIndexStatus } from "../../../src/logs/logIndex.ts";
+import type { RpcLogIndex } from "../../../src/rpc/core/coreParts.ts";
 import {
   adminGenerateLogBloomCache,
   adminLogsRemoveCache,
   adminLogsRepairCache,
 } from "../../../src/rpc/methods/admin/logIndex.ts";
-import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { INVALID_PARAMS } from "../invalidParams.ts";
@@ -38,7 +39,7 @@ function aNode(isBusy = false) {
   };
   const chain = chainOf(Array.from({ length: 10 }, (_, number) => aStoredBlock({ number })));
   const methods = [adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache];
-  return { ask: requesterFor(methods, { chain, logIndex }), calls };
+  return { ask: requesterFor(methods, { chain, logIndex: aCore({ logIndex }).logIndex }), calls };
 }
 
 describe("admin_generateLogBloomCache", () => {

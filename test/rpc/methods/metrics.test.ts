@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { Metrics } from "../../../src/observability/registry.ts";
 import { debugMetrics } from "../../../src/rpc/methods/debug/metrics.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { requesterFor } from "../requester.ts";
 
 describe("debug_metrics", () => {
   it("is empty when metrics are disabled", async () => {
-    expect(await requesterFor([debugMetrics], { collectMetrics: () => undefined })("debug_metrics")).toEqual(
-      {},
-    );
+    expect(
+      await requesterFor([debugMetrics], aCore({ collectMetrics: () => undefined }))("debug_metrics"),
+    ).toEqual({});
   });
 
   it("shows values by category, name and labels; those of a summary also by quantile, sum and count", async () => {
@@ -26,9 +27,10 @@ describe("debug_metrics", () => {
       .summary({ category: "RPC", name: "request_time", help: "", labels: ["method"] })
       .with("a")
       .observe(0.5);
-    const shown = await requesterFor([debugMetrics], { collectMetrics: () => metrics.collect() })(
-      "debug_metrics",
-    );
+    const shown = await requesterFor(
+      [debugMetrics],
+      aCore({ collectMetrics: () => metrics.collect() }),
+    )("debug_metrics");
     expect(shown).toMatchObject({
       blockchain: { height: 7 },
       node: { unknown: "NaN" },

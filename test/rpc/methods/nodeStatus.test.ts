@@ -1,22 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { explorerGetNodeStatus } from "../../../src/rpc/methods/explorer/getNodeStatus.ts";
-import type { NodeFacts } from "../../../src/rpc/nodeFacts.ts";
-import type { UnminedTransaction } from "../../../src/txpool/unminedWatch.ts";
-import { aChainSpec, QUIET_NODE, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import type { NodeInfo, UnminedInfo } from "../../../src/rpc/nodeInfo.ts";
+import { aChainSpec, aCore, QUIET_NODE, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { toyAddress } from "../../builders/toyChain.ts";
 import { requesterFor } from "../requester.ts";
 
-function ask(facts: Partial<NodeFacts> = {}): Promise<unknown> {
+function ask(facts: Partial<NodeInfo> = {}): Promise<unknown> {
   const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1 })]);
   const ports = {
     chain,
     spec: aChainSpec(chain, { chainId: 7171n, fork: "london" }),
     settings: RPC_SETTINGS,
-    nodeFacts: async () => ({ ...QUIET_NODE, ...facts }),
+    node: aCore({ nodeInfo: async () => ({ ...QUIET_NODE, ...facts }) }).node,
   };
   return requesterFor([explorerGetNodeStatus], ports)("explorer_getNodeStatus");
 }
@@ -85,8 +84,12 @@ describe("explorer_getNodeStatus", () => {
   });
 
   it("lists twenty local transactions that no block takes, those that wait longest first", async () => {
-    const waitingSince = (addedAtMs: number): UnminedTransaction => ({
-      entry: { transaction: aTransaction(), origin: "local", isPrioritized: false, addedAtMs, sequence: 0 },
+    const { hash, sender, nonce } = aTransaction();
+    const waitingSince = (addedAtMs: number): UnminedInfo => ({
+      hash,
+      sender,
+      nonce,
+      addedAtMs,
       reason: "belowMinGasPrice",
       priceWei: 1n,
       askedWei: 1_000n,

@@ -6,7 +6,7 @@ import {
   txpoolInspect,
   txpoolStatus,
 } from "../../../src/rpc/methods/txpool/content.ts";
-import { poolOf } from "../../builders/anRpcBackend.ts";
+import { aCore, poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { requesterFor } from "../requester.ts";
@@ -22,13 +22,14 @@ const TRANSACTIONS = [
   aTransaction({ nonce: 0n, to: undefined, privateKey: account(2).privateKey }),
 ];
 
-const ask = requesterFor([txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus], {
+const { pool } = aCore({
   pool: {
     ...poolOf(TRANSACTIONS),
     nextNonce: (sender) => (toHex(sender) === RICH ? 2n : 1n),
     statistics: { pending: 3, queued: 1, local: 4, remote: 0, bytes: 0 },
   },
 });
+const ask = requesterFor([txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus], { pool });
 
 describe("the pool as other clients show it", () => {
   it("counts pending and queued transactions", async () => {

@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { JsonStream, NAMESPACES } from "../../../src/rpc/method.ts";
+import { LISTING_BYTES, shortestWithin } from "../../../src/rpc/core/listingLimit.ts";
+import { JsonStream } from "../../../src/rpc/method.ts";
 import { txpoolContent, txpoolContentFrom, txpoolInspect } from "../../../src/rpc/methods/txpool/content.ts";
-import { LISTING_BYTES, shortestWithin } from "../../../src/rpc/methods/txpool/listingLimit.ts";
 import { txpoolPendingTransactions } from "../../../src/rpc/methods/txpool/transactions.ts";
 import { aCaller } from "../../builders/aCaller.ts";
-import { poolOf } from "../../builders/anRpcBackend.ts";
+import { aCore, poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { requesterFor } from "../requester.ts";
@@ -28,14 +26,14 @@ const TRANSACTIONS = [
   ...Array.from({ length: 5 }, (_, at) => aTransaction({ nonce: BigInt(at), privateKey: SMALL.privateKey })),
 ];
 
-const PORTS = {
+const { pool } = aCore({
   pool: {
     ...poolOf(TRANSACTIONS),
     nextNonce: (sender: Address) => (toHex(sender) === toHex(LARGE.address) ? 12n : 5n),
   },
-};
+});
 const METHODS = [txpoolContent, txpoolContentFrom, txpoolInspect, txpoolPendingTransactions];
-const ask = requesterFor(METHODS, PORTS);
+const ask = requesterFor(METHODS, { pool });
 
 type Content = Readonly<Record<"pending" | "queued", Record<string, Record<string, object>>>> & {
   readonly omitted?: object;
@@ -59,16 +57,16 @@ describe("a listing of a pool with more than 32 MB", () => {
   });
 
   it("is made as it is read, in small parts, and never held as a whole", async () => {
-    const dispatcher = createDispatcher(
-      { methods: METHODS, modules: new Set(NAMESPACES) },
-      { backend: PORTS, logger: silentLogger },
-    );
     for (const [method, params] of [
-      ["txpool_content", []],
-      ["txpool_besuPendingTransactions", ["0x2"]],
+      [txpoolContent, []],
+      [txpoolPendingTransactions, [2]],
     ] as const) {
-      expect(dispatcher.takesTurns(method)).toBe(true);
-      const answer = await dispatcher.answerCall({ method, params }, aCaller);
+      const answer = await method.run(params, {
+        ...aCaller,
+        backend: { pool },
+        modules: new Set(),
+        methods: [],
+      });
       if (!(answer instanceof JsonStream)) throw new Error("the listing is there as a whole");
       const lengths = [...answer.pieces].map(({ length }) => length);
       expect(Math.max(...lengths)).toBeLessThan(MIB);

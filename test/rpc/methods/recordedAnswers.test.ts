@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createNextBlockView } from "../../../src/chain/nextBlockView.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
-import { peerCommands } from "../../../src/node/peerFacts.ts";
+import { peerCommands } from "../../../src/node/peerInfo.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
@@ -14,7 +14,6 @@ import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { isAbsent } from "../../../src/rpc/parameters/parameters.ts";
-import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
@@ -22,7 +21,13 @@ import { TxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
-import { aMiner, anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import {
+  type AllParts,
+  aMiner,
+  anRpcBackend,
+  aQuietNetwork,
+  RPC_SETTINGS,
+} from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
@@ -341,7 +346,7 @@ function openNode(
 }
 
 /** Facts about the recorded node itself. */
-function factsOf(network: Network): Partial<RpcPorts> {
+function factsOf(network: Network): Partial<AllParts> {
   if (network === "net3") return {};
   const answerTo = (name: string) =>
     readCase(vectorPath("besu-ibft", network, "rpc", `${name}.json`)).response.result;

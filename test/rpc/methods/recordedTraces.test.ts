@@ -4,9 +4,9 @@ import { beforeAll, describe, expect } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
+import type { CoreParts } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
@@ -119,7 +119,7 @@ describeWithVectors("traces recorded from a live network", () => {
 
 async function openNetwork(
   network: Network,
-  writeTrace: RpcPorts["writeTrace"] = () => Promise.resolve(undefined),
+  writeTrace: CoreParts["writeTrace"] = () => Promise.resolve(undefined),
 ): Promise<(request: RecordedTrace["request"]) => Promise<string>> {
   const folder = ["besu-ibft", network];
   const { chain, spec } = await aChain({

@@ -10,13 +10,12 @@ import { EMPTY_BYTES, equalBytes, hexToBytes, toDigits, toHex } from "../../../s
 import { err } from "../../../src/primitives/result.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
-import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
+import { type AllParts, aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
@@ -50,7 +49,7 @@ const CHAIN: ChainReader = {
 };
 
 function requesterOf(
-  ports: Partial<RpcPorts> = {},
+  ports: Partial<AllParts> = {},
 ): (method: string, ...params: readonly unknown[]) => Promise<unknown> {
   const backend = anRpcBackend({
     chain: CHAIN,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { Filters } from "../../../src/rpc/filters/filters.ts";
 import { FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
 import type { RpcMethod } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
@@ -9,7 +8,7 @@ import type { RpcBackend } from "../../../src/rpc/ports.ts";
 import { HostShares } from "../../../src/rpc/server/hostShares.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { aLogFinder } from "../../builders/aLogFinder.ts";
-import { poolOf } from "../../builders/anRpcBackend.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
@@ -19,8 +18,7 @@ const modules = new Set(["ETH"] as const);
 /** What a caller of these methods finds on a node with the filters of all. */
 function aDispatcher(methods: readonly RpcMethod[]) {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
-  const findLogs = aLogFinder(chain);
-  const filters = new Filters({ chain, pool: poolOf([]), clock: { nowMs: () => 0 }, findLogs });
+  const { filters } = aCore({ chain, findLogs: aLogFinder(chain) });
   const backend = { filters } as unknown as RpcBackend;
   return createDispatcher({ methods, modules }, { backend, logger: silentLogger });
 }

@@ -9,7 +9,7 @@ import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { decodeTransaction } from "../../../src/types/transaction.ts";
-import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
@@ -37,7 +37,7 @@ function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: Lo
   });
   const subscriptions = createSubscriptionMethods({
     chain,
-    pool: backend.pool,
+    pool: poolOf([]),
     onSyncChanged: () => () => undefined,
     logger,
   });

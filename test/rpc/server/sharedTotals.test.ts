@@ -16,9 +16,11 @@ import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
 import type { WebSocketConnection } from "../../../src/rpc/server/websocketConnection.ts";
 import { SubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
-import { createMainThread } from "../../../src/rpc/threads/callerSide/mainThread.ts";
 import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
+import { estimateSize } from "../../../src/rpc/threads/estimateSize.ts";
 import { MESSAGES } from "../../../src/rpc/threads/messages.ts";
+import type { CoreOutcome, CoreRequest } from "../../../src/rpc/threads/protocol.ts";
+import { RequestSender } from "../../../src/workers/channel/requestSender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 
 const { messages: REQUEST_LIMIT, bytes: REQUEST_BYTES } = MESSAGES.requests.most;
@@ -66,55 +68,63 @@ it("a thread gives up what it has beyond what one may have, whatever the others 
 /** Requests of two threads to the main thread, and what all of them have there. */
 function twoMainThreads() {
   const memory = { requests: createHostMemory(2), requestBytes: createHostMemory(2) };
-  const [one, other] = [0, 1].map((index) =>
-    createMainThread(NOWHERE, {
+  const senderOf = (index: number) => {
+    const credit = new HostCredit("requests", {
       messages: shareHosts(memory.requests, index),
       bytes: shareHosts(memory.requestBytes, index),
-    }),
-  );
+    });
+    return new RequestSender<CoreRequest, CoreOutcome>(NOWHERE, credit, estimateSize);
+  };
+  const [one, other] = [senderOf(0), senderOf(1)];
   onTestFinished(() => {
-    one?.close();
-    other?.close();
+    one.close();
+    other.close();
   });
   return {
-    one,
-    other,
+    one: askerOf(one),
+    other: askerOf(other),
+    answer: (id: number) => one.receive([{ id, answer: ANSWER }]),
     count: () => allOfHosts(memory.requests),
     bytes: () => allOfHosts(memory.requestBytes),
   };
 }
 
-function callFrom(remoteHost: string, ...params: readonly string[]) {
-  const caller = { client: 1, remoteHost, isForeignPage: false };
-  return { kind: "call", method: "eth_newFilter", params, caller } as const;
+const ANSWER: CoreOutcome = { call: "filters.remove", result: true };
+
+/** Asks for the removal of a filter on behalf of a remote host. */
+function askerOf(sender: RequestSender<CoreRequest, CoreOutcome>) {
+  return (remoteHost: string, id = "") => {
+    const caller = { client: 1, remoteHost };
+    return sender.ask({ call: "filters.remove", args: [id], caller }, undefined, remoteHost);
+  };
 }
 
 it("requests of all threads that wait for the main thread are bounded together, and a host leaves others room", async () => {
-  const { one, other, count } = twoMainThreads();
+  const { one, other, answer, count } = twoMainThreads();
   const half = REQUEST_LIMIT / 2;
-  for (let index = 0; index < half - 1; index++) void one?.ask(callFrom("192.0.2.1"));
-  void other?.ask(callFrom("192.0.2.1"));
-  expect(await other?.ask(callFrom("192.0.2.1"))).toBe("busy");
-  expect(await one?.ask(callFrom("192.0.2.1"))).toBe("busy");
+  for (let index = 0; index < half - 1; index++) void one("192.0.2.1");
+  void other("192.0.2.1");
+  expect(await other("192.0.2.1")).toBe("busy");
+  expect(await one("192.0.2.1")).toBe("busy");
   expect(count()).toBe(half);
-  void other?.ask(callFrom("192.0.2.2"));
-  void one?.ask({ kind: "readiness", query: "" });
+  void other("192.0.2.2");
+  void one("");
   expect(count()).toBe(half + 2);
-  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
+  answer(1);
   expect(count()).toBe(half + 1);
 });
 
 it("requests of all threads that wait for the main thread are bounded in bytes, too", async () => {
-  const { one, other, bytes } = twoMainThreads();
-  const large = callFrom("192.0.2.1", "0".repeat(4_000_000));
-  const asked = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other)?.ask(large));
+  const { one, other, answer, bytes } = twoMainThreads();
+  const large = "0".repeat(4_000_000);
+  const asked = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other)("192.0.2.1", large));
   expect(await asked.at(-1)).toBe("busy");
   expect(bytes()).toBeLessThanOrEqual(REQUEST_BYTES / 2);
   expect(bytes()).toBeGreaterThan(REQUEST_BYTES / 2 - 5_000_000);
-  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
-  expect(await asked[0]).toEqual({ kind: "value", value: null });
+  answer(1);
+  expect(await asked[0]).toEqual(ANSWER);
   const held = bytes();
-  void other?.ask(callFrom("192.0.2.2", "0".repeat(4_000_000)));
+  void other("192.0.2.2", large);
   expect(bytes()).toBeGreaterThan(held + 3_999_999);
 });
 

@@ -1,177 +1,146 @@
-import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
-import { silentLogger } from "../../../src/observability/logger.ts";
+import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { ERRORS, invalidParams, RpcError } from "../../../src/rpc/errors/errors.ts";
-import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
-import { createLastingWork } from "../../../src/rpc/threads/callerSide/lastingWork.ts";
-import { createMainThread, type MainThread } from "../../../src/rpc/threads/callerSide/mainThread.ts";
-import { RequestHost, type RequestHostParts } from "../../../src/rpc/threads/mainSide/requestHost.ts";
-import {
-  type FromThread,
-  MESSAGES,
-  type PostedFromThread,
-  type PostedToThread,
-  type ToThread,
-} from "../../../src/rpc/threads/messages.ts";
-import type { RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
-import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
-import { Channel, type Handlers } from "../../../src/workers/channel/channel.ts";
-import { Credit, createCreditMemory } from "../../../src/workers/channel/credit.ts";
-import { handlersOf } from "../../builders/aChannel.ts";
+import type { Requester } from "../../../src/primitives/requester.ts";
+import type { Core } from "../../../src/rpc/core/core.ts";
+import { FailedOnMainThread, TooManyRequests } from "../../../src/rpc/core/coreErrors.ts";
+import { packTransactions } from "../../../src/rpc/core/packedTransactions.ts";
+import { createRemoteCore } from "../../../src/rpc/core/remoteCore.ts";
+import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
+import { estimateSize } from "../../../src/rpc/threads/estimateSize.ts";
+import { MESSAGES } from "../../../src/rpc/threads/messages.ts";
+import type { CoreOutcome, CoreRequest } from "../../../src/rpc/threads/protocol.ts";
+import { StateRemoved } from "../../../src/state/keptNodes.ts";
+import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
+import { RequestSender } from "../../../src/workers/channel/requestSender.ts";
+import { aChannel } from "../../builders/aChannel.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
+import { aRemoteCore } from "../../builders/aRemoteCore.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
-import { aToyDispatcher } from "../toyMethods.ts";
+import { loggedLines } from "../../builders/loggedLines.ts";
 
-const CALLER = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
-const ANSWER_CREDIT_BYTES = MESSAGES.answers.most.bytes;
-const PRESENT = { isAbandoned: () => false };
+const CALLER: Requester = { client: {}, remoteHost: "10.0.0.1", isAbandoned: () => false };
 
-/** A thread and the main thread, which exchange real messages. */
-function twoSides(parts: Partial<RequestHostParts> = {}) {
-  const { port1, port2 } = new MessageChannel();
-  onTestFinished(() => {
-    main.close();
-    port1.close();
-  });
-  const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
-  const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (...sent) =>
-    port1.postMessage(...sent),
-  );
-  const atMain = new Channel<ToThread, FromThread>(MESSAGES, place, (...sent) => port2.postMessage(...sent));
-  const main: MainThread = createMainThread(atThread);
-  const answerCredit = new Credit(MESSAGES, "answers", place.memory, 0);
-  const threadHandlers = handlersOf<Handlers<ToThread>>({ answers: (answers) => main.receive(answers) });
-  /** Messages of answers that the thread has not taken, because it is held up. */
-  const untaken: PostedToThread[] = [];
-  let isHeldUp = false;
-  port1.on("message", (posted: PostedToThread) => {
-    if (isHeldUp) untaken.push(posted);
-    else atThread.receive(posted, threadHandlers);
-  });
-  const toy = aToyDispatcher();
-  let messages = 0;
-  const host = new RequestHost(atMain, {
-    dispatcher: toy.dispatcher,
-    simulator: { run: () => Promise.reject(new Error("nothing is simulated")) },
-    stateQueries: { query: () => Promise.reject(new Error("no state is queried")) },
-    tracer: { run: () => Promise.reject(new Error("nothing is traced")) },
-    findLogs: () => Promise.reject(new Error("no logs are found")),
-    descriptor: () => undefined,
-    readiness: () => [],
-    logins: { http: undefined, webSocket: undefined },
-    logger: silentLogger,
-    ...parts,
-  });
-  const mainHandlers = handlersOf<Handlers<FromThread>>({
-    requests: (requests) => host.receive(requests),
-    abandoned: (ids) => host.abandon(ids),
-  });
-  port2.on("message", (posted: PostedFromThread) => {
-    messages++;
-    atMain.receive(posted, mainHandlers);
-  });
-  const call = async (method: string, params: readonly unknown[] = [], requester = PRESENT) => {
-    const answer = await main.ask({ kind: "call", method, params, caller: CALLER }, requester);
-    return answer === "busy" ? answer : fromRemote(answer as RemoteAnswer);
+/** A core whose calls of one kind are held until the test answers them, by the text that they were made with. */
+function aHoldingCore() {
+  const calls: string[] = [];
+  const requesters: Requester[] = [];
+  const held: ((answer: boolean) => void)[] = [];
+  const core = aCore({});
+  const remove: Core["filters"]["remove"] = (id, requester) => {
+    calls.push(id);
+    requesters.push(requester);
+    return new Promise((resolve) => held.push(resolve));
   };
-  const holdUp = (): void => {
-    isHeldUp = true;
-  };
-  const goOn = (): void => {
-    isHeldUp = false;
-    for (const posted of untaken.splice(0)) atThread.receive(posted, threadHandlers);
-  };
-  return { main, atMain, call, ...toy, answerCredit, holdUp, goOn, messages: () => messages };
+  return { core: { ...core, filters: { ...core.filters, remove } }, calls, requesters, held };
 }
 
-describe("calls that a thread hands to the main thread", () => {
-  it("are answered as there: values, errors, text and pieces; the text of a batch in one message", async () => {
-    const { call, messages } = twoSides();
-    const answers = await Promise.all([
-      call("eth_chainId"),
-      call("eth_getBalance", ["0x1", "latest"]),
-      call("eth_getBalance", ["0x1"]),
-      call("toy_refuses"),
-      call("nothing_known"),
-      call("toy_null"),
-      call("toy_raw"),
-      call("toy_throws"),
-    ]);
-    expect(answers).toEqual([
-      "0x1c03",
-      "0x1 at latest",
-      invalidParams("parameter 2 (block) is missing"),
-      ERRORS.blockNotFound,
-      ERRORS.methodNotFound,
-      null,
-      new RawJson('{"a":[1,{"b":[]}]}'),
-      ERRORS.internalError,
-    ]);
-    // The very errors, since metrics tell them apart by identity.
-    expect(answers[3]).toBe(ERRORS.blockNotFound);
-    expect(messages()).toBe(1);
-    const pieces = await call("toy_pieces");
-    expect(pieces).toBeInstanceOf(JsonPieces);
-  });
+/** A core whose listings of the pool are held until the test answers them; `calls` are the senders that are asked for. */
+function aListingCore() {
+  const { core, ...holding } = aHoldingCore();
+  const senders: number[] = [];
+  const made: (() => void)[] = [];
+  const bySender: Core["pool"]["bySender"] = (sender) => {
+    senders.push(sender?.[19] ?? 0);
+    return new Promise((resolve) =>
+      made.push(() => {
+        const none = { transactions: packTransactions([]), omitted: 0, shownBytes: 0 };
+        resolve({ pending: none, queued: none });
+      }),
+    );
+  };
+  return { ...holding, core: { ...core, pool: { ...core.pool, bySender } }, senders, made };
+}
 
-  it("begin in their order", async () => {
-    const { call, backend } = twoSides();
+function sender(number: number): typeof ZERO_ADDRESS {
+  const address = Uint8Array.from(ZERO_ADDRESS);
+  address[19] = number;
+  return address as typeof ZERO_ADDRESS;
+}
+
+describe("calls of the core that a thread makes", () => {
+  it("go to the main thread in their order, those of one event-loop cycle as one message", async () => {
+    const { core: main, calls, held } = aHoldingCore();
+    const { core, messages } = aRemoteCore(main);
     const labels = Array.from({ length: 50 }, (_, index) => `${index}`);
-    const all = labels.map((label) => call("toy_hold", [label]));
-    await expect.poll(() => backend.calls).toEqual(labels);
-    for (const finish of backend.held) finish("done");
-    expect(await Promise.all(all)).toEqual(labels.map(() => "done"));
+    const all = labels.map((label) => core.filters.remove(label, CALLER));
+    await expect.poll(() => calls).toEqual(labels);
+    expect(messages()).toBe(1);
+    for (const [index, finish] of held.entries()) finish(index % 2 === 0);
+    expect(await Promise.all(all)).toEqual(labels.map((_, index) => index % 2 === 0));
   });
 
-  it("of one connection are of one client; a call whose caller is gone is abandoned there, too", async () => {
-    const { call, backend } = twoSides();
+  it("of one connection are of one client; one whose caller is gone is abandoned there, too", async () => {
+    const { core: main, requesters, held } = aHoldingCore();
+    const { core } = aRemoteCore(main);
     let isGone = false;
-    const leaving = call("toy_hold", ["leaves"], { isAbandoned: () => isGone });
-    const staying = call("toy_hold", ["stays"]);
-    await expect.poll(() => backend.contexts.length).toBe(2);
-    const [first, second] = backend.contexts;
+    const leaving = core.filters.remove("leaves", { ...CALLER, isAbandoned: () => isGone });
+    const staying = core.filters.remove("stays", CALLER);
+    const other = core.filters.remove("another", { ...CALLER, client: {} });
+    await expect.poll(() => requesters.length).toBe(3);
+    const [first, second, third] = requesters;
     expect(first?.client).toBe(second?.client);
+    expect(third?.client).not.toBe(second?.client);
+    expect(first?.remoteHost).toBe("10.0.0.1");
     expect(first?.isAbandoned()).toBe(false);
     isGone = true;
     await expect.poll(() => first?.isAbandoned()).toBe(true);
     expect(second?.isAbandoned()).toBe(false);
-    for (const finish of backend.held) finish("done");
-    await Promise.all([leaving, staying]);
+    for (const finish of held) finish(true);
+    await Promise.all([leaving, staying, other]);
   });
 
   it("are abandoned when their thread has ended, and not answered", async () => {
-    const { call, atMain, backend } = twoSides();
-    void call("toy_hold");
-    await expect.poll(() => backend.contexts.length).toBe(1);
-    atMain.drop();
-    expect(backend.contexts[0]?.isAbandoned()).toBe(true);
-    backend.held[0]?.("too late");
+    const { core: main, requesters, held } = aHoldingCore();
+    const { core, drop } = aRemoteCore(main);
+    void core.filters.remove("", CALLER);
+    await expect.poll(() => requesters.length).toBe(1);
+    drop();
+    expect(requesters[0]?.isAbandoned()).toBe(true);
+    held[0]?.(true);
   });
 
-  it("are refused when too many wait for the main thread", async () => {
-    const { call } = twoSides();
-    const all = Array.from({ length: 16_385 }, () => call("toy_later"));
-    expect(await all.at(-1)).toBe("busy");
-    expect(await all[0]).toBe("later");
+  it("are refused when too many wait for the main thread, each in its own way", async () => {
+    const { core } = aRemoteCore(aCore({}));
+    const most = MESSAGES.requests.most.messages / 2;
+    const all = Array.from({ length: most }, () => core.filters.remove("", CALLER));
+    await expect(core.filters.remove("", CALLER)).rejects.toThrow(TooManyRequests);
+    const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
+    const criteria = { addresses: [], topics: [] };
+    expect(
+      await Promise.all([
+        core.jobs.simulate(job, CALLER),
+        core.jobs.trace({ kind: "block", blockNumber: 1n }, CALLER),
+        core.jobs.findLogs(criteria, { from: 0n, to: 0n }, CALLER),
+        core.serving.readiness("", CALLER),
+        core.serving.descriptor("http", CALLER),
+      ]),
+    ).toEqual([{ kind: "busy" }, { kind: "busy" }, { kind: "busy" }, ["too many requests wait"], undefined]);
+    expect(await all[0]).toBe(false);
   });
 
   it("are not begun while a thread that is held up has too much before it; they wait, and are answered then", async () => {
     const text = "0".repeat(10_000_000);
     let asked = 0;
-    const { main, answerCredit, holdUp, goOn } = twoSides({
-      readiness: () => {
-        asked++;
-        return [text];
-      },
+    const main = aCore({});
+    const readiness = async () => {
+      asked++;
+      return [text];
+    };
+    const { core, answerCredit, holdUp, goOn } = aRemoteCore({
+      ...main,
+      serving: { ...main.serving, readiness },
     });
     const timeouts = takeTimeouts();
     holdUp();
-    const all = Array.from({ length: 20 }, () => main.ask({ kind: "readiness", query: "" }));
-    await expect.poll(() => asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
+    const most = MESSAGES.answers.most.bytes;
+    const all = Array.from({ length: 20 }, () => core.serving.readiness("", CALLER));
+    await expect.poll(() => asked).toBe(Math.ceil(most / text.length));
     await timeouts.advanceBy(10_000);
-    expect(asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
-    expect(answerCredit.bytes).toBeGreaterThanOrEqual(ANSWER_CREDIT_BYTES);
+    expect(asked).toBe(Math.ceil(most / text.length));
+    expect(answerCredit.bytes).toBeGreaterThanOrEqual(most);
     goOn();
     const answered = Promise.all(all);
     const answering = settling(answered);
@@ -185,74 +154,93 @@ describe("calls that a thread hands to the main thread", () => {
     expect(answerCredit.bytes).toBe(0);
   });
 
-  it("are made one at a time where they may be very large, and handed over without a copy", async () => {
-    const { call, backend } = twoSides();
-    const [first, second] = [call("toy_listing", ["first"]), call("toy_listing", ["second"])];
-    await call("eth_chainId");
-    expect(backend.calls.splice(0).toSorted()).toEqual(["eth_chainId", "first"]);
-    backend.held[0]?.('"one"');
-    expect(await first).toEqual(new JsonPieces([new Uint8Array(Buffer.from('"one"'))]));
-    await expect.poll(() => backend.calls).toEqual([new Uint8Array(0), "second"]);
-    backend.held[1]?.('"two"');
-    expect(await second).toEqual(new JsonPieces([new Uint8Array(Buffer.from('"two"'))]));
+  it("are made one at a time where their results may be very large, and others meanwhile", async () => {
+    const { core: main, senders, made } = aListingCore();
+    const { core } = aRemoteCore(main);
+    const [first, second] = [1, 2].map((one) => core.pool.bySender(sender(one), 0, CALLER));
+    await core.pool.nextNonce(ZERO_ADDRESS, CALLER);
+    expect(senders).toEqual([1]);
+    made[0]?.();
+    await first;
+    await expect.poll(() => senders).toEqual([1, 2]);
+    made[1]?.();
+    await second;
   });
 
   it("that may be very large are made for those first who took little time, and not for those who are gone", async () => {
-    const { call, main, backend } = twoSides();
-    const other = { ...CALLER, client: 2, remoteHost: "10.0.0.2" };
+    const { core: main, senders, made, requesters, held } = aListingCore();
+    const { core } = aRemoteCore(main);
+    const other = { ...CALLER, client: {}, remoteHost: "10.0.0.2" };
     let isGone = false;
-    const labels = (): unknown[] => backend.calls.filter((one) => typeof one === "string");
-    const HOLD = "of the one who leaves";
+    const leaver = { ...CALLER, isAbandoned: () => isGone };
     const all = [
-      call("toy_listing", ["first"]),
-      call("toy_listing", ["of one who leaves"], { isAbandoned: () => isGone }),
-      call("toy_listing", ["second"]),
-      main.ask({ kind: "call", method: "toy_listing", params: ["of another"], caller: other }),
-      call("toy_hold", [HOLD], { isAbandoned: () => isGone }),
+      core.pool.bySender(sender(1), 0, CALLER),
+      core.pool.bySender(sender(2), 0, leaver),
+      core.pool.bySender(sender(3), 0, CALLER),
+      core.pool.bySender(sender(4), 0, other),
+      core.filters.remove("of the one who leaves", leaver),
     ];
-    await expect.poll(() => labels().toSorted()).toEqual(["first", HOLD]);
-    const leaving = backend.contexts[labels().indexOf(HOLD)];
+    await expect.poll(() => [senders.length, requesters.length]).toEqual([1, 1]);
     isGone = true;
-    await expect.poll(() => leaving?.isAbandoned()).toBe(true);
-    for (let made = 0; made < 4; made++) {
-      await expect.poll(() => backend.held.length).toBeGreaterThan(made);
-      backend.held[made]?.("0");
+    await expect.poll(() => requesters[0]?.isAbandoned()).toBe(true);
+    held[0]?.(true);
+    for (let count = 0; count < 3; count++) {
+      await expect.poll(() => made.length).toBeGreaterThan(count);
+      made[count]?.();
     }
     await Promise.all(all);
-    expect(labels().filter((one) => one !== HOLD)).toEqual(["first", "of another", "second"]);
+    expect(senders).toEqual([1, 4, 3]);
   });
 
-  it("whose callers are gone are told of once, however long the main thread is held up", async () => {
-    const told: number[] = [];
+  it("whose callers are gone are told of once, however long the main thread is held up", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
-    const main = createMainThread({
-      gather: () => undefined,
-      send: (kind, content) => {
-        if (kind === "abandoned") told.push(...(content as FromThread["abandoned"]));
-      },
-    });
-    onTestFinished(() => main.close());
+    const ends = aChannel();
+    const requests = new RequestSender<CoreRequest, CoreOutcome>(
+      ends.thread,
+      new HostCredit("requests"),
+      estimateSize,
+    );
+    onTestFinished(() => requests.close());
+    const core = createRemoteCore(requests);
     for (let count = 0; count < 3; count++)
-      void main.ask({ kind: "readiness", query: "" }, { isAbandoned: () => true });
+      void core.serving.readiness("", { ...CALLER, isAbandoned: () => true });
+    const told = () => ends.fromThread.flatMap((part) => (part.kind === "abandoned" ? part.content : []));
     vi.advanceTimersByTime(1_000);
-    expect(told).toEqual([1, 2, 3]);
+    expect(told()).toEqual([1, 2, 3]);
     vi.advanceTimersByTime(10_000);
-    expect(told).toEqual([1, 2, 3]);
+    expect(told()).toEqual([1, 2, 3]);
   });
 
-  it("that the main thread fails at are failures of theirs alone", async () => {
-    const { main } = twoSides({ readiness: () => JSON.parse("not JSON") });
-    await expect(main.ask({ kind: "readiness", query: "" })).rejects.toThrow("JSON");
-    const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
-    await expect(main.ask({ kind: "simulate", job, caller: CALLER })).rejects.toThrow("nothing is simulated");
+  it("that the main thread fails at are failures of theirs alone, which it logs", async () => {
+    const { logger, lines } = loggedLines();
+    const main = aCore({});
+    const readiness = async (): Promise<never> => {
+      throw new Error("a bug");
+    };
+    const { core } = aRemoteCore({ ...main, serving: { ...main.serving, readiness } }, logger);
+    await expect(core.serving.readiness("", CALLER)).rejects.toThrow(FailedOnMainThread);
+    expect(lines).toHaveLength(1);
+    expect(await core.pool.nextNonce(ZERO_ADDRESS, CALLER)).toBe(0n);
+  });
+
+  it("reject as on the main thread when what they read was removed meanwhile, which is no fault", async () => {
+    const { logger, lines } = loggedLines();
+    const main = aCore({});
+    const rejecting = (error: Error) => ({ ...main.filters, logs: () => Promise.reject(error) });
+    for (const [removed, type] of [
+      [new BlockRemoved(7n), BlockRemoved],
+      [new StateRemoved(7n), StateRemoved],
+    ] as const) {
+      const { core } = aRemoteCore({ ...main, filters: rejecting(removed) }, logger);
+      await expect(core.filters.logs("0x1", CALLER)).rejects.toThrow(type);
+    }
+    expect(lines).toEqual([]);
   });
 });
 
-describe("work that lasts", () => {
-  const requester = { remoteHost: "10.0.0.1", client: {}, isAbandoned: () => false };
-
-  it("is queued on the main thread for its caller, and what it finds is handed over without a copy", async () => {
+describe("jobs", () => {
+  it("are queued on the main thread for their caller, and what they find is handed over without a copy", async () => {
     const traces = [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)];
     const log = new Uint8Array(1000).fill(0x32);
     const shared = new Uint8Array(new ArrayBuffer(8), 0, 4);
@@ -261,25 +249,24 @@ describe("work that lasts", () => {
       jobs.push(...job);
       return result;
     };
-    const { main } = twoSides({
-      simulator: { run: (job) => answer({ kind: "stateUnavailable" }, job) },
-      stateQueries: { query: (job) => answer({ kind: "busy" }, job) },
-      tracer: { run: (job, { remoteHost }) => answer({ kind: "traced", pieces: traces }, job, remoteHost) },
-      findLogs: (...query) => answer({ kind: "found", pieces: ["1", log, shared] }, ...query.slice(0, 2)),
-    });
-    const work = createLastingWork(main);
+    const { core } = aRemoteCore(
+      aCore({
+        simulator: { run: (job) => answer({ kind: "stateUnavailable" }, job) },
+        stateQueries: { query: (job) => answer({ kind: "busy" }, job) },
+        tracer: { run: (job, { remoteHost }) => answer({ kind: "traced", pieces: traces }, job, remoteHost) },
+        findLogs: (...query) => answer({ kind: "found", pieces: ["1", log, shared] }, ...query.slice(0, 2)),
+      }),
+    );
     const call = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
-    expect(await work.simulator.run(call, requester)).toEqual({ kind: "stateUnavailable" });
+    expect(await core.jobs.simulate(call, CALLER)).toEqual({ kind: "stateUnavailable" });
     const query = { kind: "accounts", blockNumber: 2n, from: ZERO_HASH, limit: 3 } as const;
-    expect(await work.stateQueries.query(query, requester)).toEqual({ kind: "busy" });
-    const traced = await work.tracer.run({ kind: "block", blockNumber: 3n }, requester);
-    expect(traced).toEqual({
+    expect(await core.jobs.query(query, CALLER)).toEqual({ kind: "busy" });
+    expect(await core.jobs.trace({ kind: "block", blockNumber: 3n }, CALLER)).toEqual({
       kind: "traced",
       pieces: [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)],
     });
     const criteria = { addresses: [], topics: ["any" as const] };
-    const found = await work.findLogs(criteria, { from: 1n, to: 2n }, requester);
-    expect(found).toEqual({
+    expect(await core.jobs.findLogs(criteria, { from: 1n, to: 2n }, CALLER)).toEqual({
       kind: "found",
       pieces: ["1", new Uint8Array(1000).fill(0x32), new Uint8Array(4)],
     });
@@ -295,19 +282,12 @@ describe("work that lasts", () => {
     expect([...traces, log, shared].map(({ length }) => length)).toEqual([0, 0, 0, 4]);
   });
 
-  it("is refused when the main thread has too many requests", async () => {
-    const work = createLastingWork({ ask: async () => "busy" });
-    const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
-    expect(await work.simulator.run(job, requester)).toEqual({ kind: "busy" });
-    expect(await work.tracer.run({ kind: "block", blockNumber: 1n }, requester)).toEqual({ kind: "busy" });
-    const criteria = { addresses: [], topics: [] };
-    expect(await work.findLogs(criteria, { from: 0n, to: 0n }, requester)).toEqual({ kind: "busy" });
-  });
-});
-
-describe("an error from another thread", () => {
-  it("keeps its data", () => {
-    const error = fromRemote({ kind: "error", code: 3, message: "Execution reverted", data: "0x08" });
-    expect(error).toEqual(new RpcError(3, "Execution reverted", "0x08"));
+  it("hand over pooled transactions without a copy", async () => {
+    const main = aCore({});
+    const packed = packTransactions([aTransaction()]);
+    const { core } = aRemoteCore({ ...main, pool: { ...main.pool, transaction: async () => packed } });
+    const { length } = packed;
+    expect(await core.pool.transaction(ZERO_HASH, CALLER)).toHaveLength(length);
+    expect(packed).toHaveLength(0);
   });
 });

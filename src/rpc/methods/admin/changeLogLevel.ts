@@ -11,9 +11,10 @@ export const adminChangeLogLevel = defineMethod({
     optional("loggers", decodeModules, listOf(TEXT)),
   ],
   result: { name: "result", schema: TEXT },
-  ports: ["changeLogLevel"],
-  run([level, modules], { backend }) {
-    backend.changeLogLevel(level, modules);
+  ports: ["node"],
+  mayOverlap: "many",
+  async run([level, modules], context) {
+    await context.backend.node.changeLogLevel(level, modules, context);
     return "Success";
   },
 });

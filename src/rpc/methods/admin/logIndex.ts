@@ -1,9 +1,9 @@
+import type { LogIndexStatus } from "../../../logs/logIndex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
-import type { RpcLogIndex } from "../../ports.ts";
 import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 /** The log index, under the names of Besu's log bloom cache (json-rpc.md#log-bloom-cache). */
@@ -22,11 +22,13 @@ export const adminGenerateLogBloomCache = defineMethod({
   ],
   result: STATUS,
   ports: ["logIndex"],
-  run([start, end], { backend: { logIndex } }) {
+  mayOverlap: "many",
+  async run([start, end], context) {
+    const { logIndex } = context.backend;
     const from = start === undefined ? 0n : boundOf(start);
     const to = end === undefined ? (start === undefined ? -1n : MAX_JAVA_LONG) : boundOf(end);
-    const isAccepted = from >= 0n && from < to && logIndex.generate(from, to);
-    return statusOf(logIndex, isAccepted);
+    const isAccepted = from >= 0n && from < to && (await logIndex.generate(from, to, context));
+    return showStatus(await logIndex.status(context), isAccepted);
   },
 });
 
@@ -40,14 +42,16 @@ export const adminLogsRemoveCache = defineMethod({
   ],
   result: STATUS,
   ports: ["chain", "logIndex"],
-  async run([fromGiven, toGiven], { backend: { chain, logIndex } }) {
+  mayOverlap: "many",
+  async run([fromGiven, toGiven], context) {
+    const { chain, logIndex } = context.backend;
     const [start, end] = [fromGiven, toGiven].map((each) => (each === "" ? undefined : each));
     const from = start === undefined ? 0n : numberOf(chain, start);
     const to = end !== undefined ? numberOf(chain, end) : start !== undefined ? from : MAX_JAVA_LONG;
     const isKnown = (number: bigint): boolean => number >= 0n && number <= chain.head.header.number;
     if (!isKnown(from) || (end !== undefined && !isKnown(to))) return ERRORS.internalError;
     if (to < from) return invalidParams("parameter 2 (toBlock) is below parameter 1 (fromBlock)");
-    await logIndex.remove(from, to);
+    await logIndex.remove(from, to, context);
     return { Status: "Cache Removed" };
   },
 });
@@ -59,17 +63,18 @@ export const adminLogsRepairCache = defineMethod({
   parameters: [optional("startBlock", decodeDecimal, DECIMAL)],
   result: STATUS,
   ports: ["chain", "logIndex"],
-  run([start], { backend: { chain, logIndex } }) {
+  mayOverlap: "many",
+  async run([start], context) {
+    const { chain, logIndex } = context.backend;
     const head = chain.head.header.number;
     const before = start ?? head;
     if (before < 0n || before > head) return ERRORS.internalError;
-    return { Status: logIndex.repair(before) ? "Started" : "Already running" };
+    return { Status: (await logIndex.repair(before, context)) ? "Started" : "Already running" };
   },
 });
 
 /** Besu's code names the member `caching`, its documents and those of the networks `indexing`. */
-function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): Json {
-  const { from, to, current, isIndexing } = status;
+function showStatus({ from, to, current, isIndexing }: LogIndexStatus, requestAccepted: boolean): Json {
   return {
     startBlock: toQuantity(from),
     endBlock: to === MAX_JAVA_LONG ? "latest" : toQuantity(to),

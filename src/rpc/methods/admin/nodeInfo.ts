@@ -15,8 +15,10 @@ export const adminNodeInfo = defineMethod({
   parameters: [],
   result: { name: "node", schema: OBJECT },
   ports: ["network", "chain", "spec", "settings"],
-  run(_, { backend: { network, chain, spec, settings } }) {
-    const { peerToPeer } = network;
+  mayOverlap: "many",
+  async run(_, context) {
+    const { network, chain, spec, settings } = context.backend;
+    const { peerToPeer } = await network.info(context);
     if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
     if (peerToPeer.enode === undefined) return ERRORS.peerToPeerNotRunning;
     const { host, port, discoveryPort } = peerToPeer.advertised;

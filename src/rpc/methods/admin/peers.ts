@@ -1,8 +1,8 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
+import type { EnodeErrorCode, PeerInfo } from "../../core/coreParts.ts";
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { defineMethod, type Json, type RpcMethod, required } from "../../method.ts";
-import type { EnodeErrorCode, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
 
@@ -31,9 +31,10 @@ export const adminPeers = defineMethod({
   parameters: [],
   result: { name: "peers", schema: listOf(OBJECT) },
   ports: ["network"],
-  run(_, { backend }) {
-    const { peerToPeer } = backend.network;
-    return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : peerToPeer.peers.map(show);
+  mayOverlap: "many",
+  async run(_, context) {
+    const peers = await context.backend.network.peers(context);
+    return peers === "disabled" ? ERRORS.peerToPeerDisabled : peers.map(show);
   },
 });
 
@@ -46,17 +47,17 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
     exactParams: 1,
     result: { name: "isChanged", schema: BOOLEAN },
     ports: ["network"],
-    async run([enode], { backend }) {
-      const { peerToPeer } = backend.network;
-      if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
-      const changed = await peerToPeer[`${change}Peer`](enode);
+    mayOverlap: "many",
+    async run([enode], context) {
+      const changed = await context.backend.network[`${change}Peer`](enode, context);
+      if (changed === "disabled") return ERRORS.peerToPeerDisabled;
       return changed.ok ? changed.value : ENODE_ERRORS[changed.error.code];
     },
   });
 }
 
 /** The id has no 0x prefix, as the interface demands. */
-function show({ nodeId, clientId, eth, ...peer }: PeerFacts): Json {
+function show({ nodeId, clientId, eth, ...peer }: PeerInfo): Json {
   return {
     version: toQuantity(peer.p2pVersion),
     name: clientId,

@@ -4,7 +4,7 @@ import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, type Json, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
-import type { RpcPorts } from "../../ports.ts";
+import type { RpcBackend } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
 /** Each parameter is one transaction; an invalid one gets an error entry among the others. */
@@ -31,7 +31,7 @@ export const debugBatchSendRawTransaction = defineMethod({
 
 async function submit(
   text: string,
-  backend: Pick<RpcPorts, "submit">,
+  backend: Pick<RpcBackend, "submit">,
   remoteHost: string,
 ): Promise<string | undefined> {
   const raw = parseHex(text);

@@ -1,12 +1,14 @@
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { EventLoopPacer } from "../../../primitives/pacer.ts";
-import { encodeBlock, type NamedBlock, type StoredBlock } from "../../../types/block.ts";
+import type { Block, StoredBlock } from "../../../types/block.ts";
 import { type SentTransaction, withSender } from "../../../types/transaction.ts";
 import { withRecoveredSender } from "../../../types/transactionSignature.ts";
+import type { BadBlock } from "../../core/core.ts";
 import { defineMethod, RawJson } from "../../method.ts";
 import { blockJson } from "../../results/blockResult.ts";
 import { listOf, OBJECT } from "../../schemas.ts";
+import { decodeBadBlock } from "./badBlock.ts";
 
 export const debugGetBadBlocks = defineMethod({
   name: "debug_getBadBlocks",
@@ -14,28 +16,30 @@ export const debugGetBadBlocks = defineMethod({
   summary: "Blocks rejected as invalid since the start, oldest first.",
   parameters: [],
   result: { name: "blocks", schema: listOf(OBJECT) },
-  ports: ["badBlocks"],
+  ports: ["node"],
   async run(_, context) {
     const texts: string[] = [];
     const pacer = new EventLoopPacer();
-    for (const block of context.backend.badBlocks()) {
+    for (const bad of await context.backend.node.badBlocks(context)) {
       if (context.isAbandoned()) break;
-      texts.push(await badBlockJson(block, pacer));
+      texts.push(await badBlockJson(bad, pacer));
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
 
-async function badBlockJson(bad: NamedBlock, pacer: EventLoopPacer): Promise<string> {
-  const rlp = encodeBlock(bad);
+async function badBlockJson(bad: BadBlock, pacer: EventLoopPacer): Promise<string> {
+  const { raw, hash } = bad;
+  const decoded = await decodeBadBlock(bad, pacer);
   const block: StoredBlock = {
-    ...bad,
-    transactions: await withSenders(bad, pacer),
+    ...decoded,
+    hash,
+    transactions: await withSenders(decoded, pacer),
     receipts: [],
-    totalDifficulty: bad.header.difficulty,
-    size: rlp.length,
+    totalDifficulty: decoded.header.difficulty,
+    size: raw.length,
   };
-  return `{"block":${blockJson(block, "transactions")},"hash":"${toHex(bad.hash)}","rlp":"${toHex(rlp)}"}`;
+  return `{"block":${blockJson(block, "transactions")},"hash":"${toHex(hash)}","rlp":"${toHex(raw)}"}`;
 }
 
 /**
@@ -43,7 +47,7 @@ async function badBlockJson(bad: NamedBlock, pacer: EventLoopPacer): Promise<str
  * some 50 µs.
  */
 async function withSenders(
-  { transactions }: NamedBlock,
+  { transactions }: Block,
   pacer: EventLoopPacer,
 ): Promise<readonly SentTransaction[]> {
   const sent: SentTransaction[] = [];

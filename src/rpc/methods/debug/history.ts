@@ -1,9 +1,8 @@
-import type { ChainReader } from "../../../chain/chain.ts";
 import type { RewindErrorCode } from "../../../chain/rewindAndReplay.ts";
 import type { Result } from "../../../primitives/result.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
 /** Rewinding and replaying the chain (json-rpc.md#debug). Refused with a reason where it could do harm. */
@@ -20,9 +19,9 @@ export const debugSetHead = defineMethod({
   parameters: [BLOCK],
   result: RESULT,
   ports: ["chain", "history"],
-  async run([choice], { backend: { chain, history } }) {
-    const number = knownNumber(chain, choice);
-    return number === undefined ? ERRORS.unknownBlock : answer(await history.setHead(number));
+  async run([choice], context) {
+    const { chain, history } = context.backend;
+    return answer(await history.setHead(numberOf(chain, choice), context));
   },
 });
 
@@ -34,11 +33,9 @@ export const debugReplayBlock = defineMethod({
   parameters: [BLOCK],
   result: RESULT,
   ports: ["chain", "history"],
-  async run([choice], { backend: { chain, history } }) {
-    const number = knownNumber(chain, choice);
-    // The genesis block has no parent to rewind to.
-    if (number === undefined || number === 0n) return ERRORS.unknownBlock;
-    return answer(await history.replayBlock(number));
+  async run([choice], context) {
+    const { chain, history } = context.backend;
+    return answer(await history.replayBlock(numberOf(chain, choice), context));
   },
 });
 
@@ -51,16 +48,11 @@ export const debugResyncWorldState = defineMethod({
   parameters: [],
   result: RESULT,
   ports: ["history"],
-  run: async (_, { backend: { history } }) => answer(await history.resyncWorldState()),
+  run: async (_, context) => answer(await context.backend.history.resyncWorldState(context)),
 });
 
-/** Undefined for a block that the chain does not have. */
-function knownNumber(chain: ChainReader, choice: NumberOrTag): bigint | undefined {
-  const number = numberOf(chain, choice);
-  return number >= 0n && number <= chain.head.header.number ? number : undefined;
-}
-
-function answer(result: Result<void, RewindErrorCode>): string | RpcError {
+function answer(result: Result<void, RewindErrorCode> | "unknownBlock"): string | RpcError {
+  if (result === "unknownBlock") return ERRORS.unknownBlock;
   if (result.ok) return SUCCESS;
   const { code, message } = result.error;
   return code === "notReplayed" ? ERRORS.internalError : new RpcError(REFUSED, `Refused: ${message}`);

@@ -13,10 +13,11 @@ export const debugMetrics = defineMethod({
   summary: "All metrics of the node, by category, name and labels; empty when metrics are disabled.",
   parameters: [],
   result: { name: "metrics", schema: OBJECT },
-  ports: ["collectMetrics"],
-  async run(_, { backend }) {
+  ports: ["node"],
+  mayOverlap: "many",
+  async run(_, context) {
     const tree: Tree = new Map();
-    for (const family of (await backend.collectMetrics()) ?? []) addFamily(tree, family);
+    for (const family of await context.backend.node.metrics(context)) addFamily(tree, family);
     return toObject(tree);
   },
 });

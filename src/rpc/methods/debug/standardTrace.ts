@@ -1,14 +1,14 @@
 import type { Hash } from "../../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import type { StandardTraceOptions } from "../../../tracers/standardTrace.ts";
 import type { BlockChoice } from "../../../tracers/traceJob.ts";
-import { encodeBlock, type NamedBlock } from "../../../types/block.ts";
-import type { SentTransaction, Transaction } from "../../../types/transaction.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, optional, required } from "../../method.ts";
 import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters/parameters.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
+import { decodeBadBlock } from "./badBlock.ts";
 
 interface FileOptions extends StandardTraceOptions {
   /** Only this transaction of the block. */
@@ -31,11 +31,12 @@ export const debugStandardTraceBlockToFile = defineMethod({
     "Executes the transactions of a block again and writes a trace file for each, one line per instruction.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
-  ports: ["chain", "tracer", "clock", "writeTrace"],
+  ports: ["chain", "clock", "jobs"],
   async run([hash, options = WHOLE], context) {
     const block = context.backend.chain.blockByHash(hash);
     if (block === undefined) return ERRORS.blockNotFound;
-    return writeFiles(context, block, { number: block.header.number }, options);
+    const hashes = block.transactions.map((transaction) => transaction.hash);
+    return writeFiles(context, { hash, hashes }, { number: block.header.number }, options);
   },
 });
 
@@ -46,11 +47,14 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   summary: "As debug_standardTraceBlockToFile, for a block rejected as invalid.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
-  ports: ["badBlocks", "tracer", "clock", "writeTrace"],
+  ports: ["node", "clock", "jobs"],
   async run([hash, options = WHOLE], context) {
-    const block = context.backend.badBlocks().find((bad) => equalBytes(bad.hash, hash));
-    if (block === undefined) return ERRORS.blockNotFound;
-    return writeFiles(context, block, { raw: encodeBlock(block) }, options);
+    const blocks = await context.backend.node.badBlocks(context);
+    const bad = blocks.find((block) => equalBytes(block.hash, hash));
+    if (bad === undefined) return ERRORS.blockNotFound;
+    const { transactions } = await decodeBadBlock(bad, new EventLoopPacer());
+    const hashes = transactions.map((transaction) => transaction.hash);
+    return writeFiles(context, { hash, hashes }, { raw: bad.raw }, options);
   },
 });
 
@@ -67,24 +71,21 @@ function decodeFileOptions(value: unknown): FileOptions | undefined {
 
 /** Traces one transaction at a time, so that only one trace is in memory, and returns the paths of the files. */
 async function writeFiles(
-  context: ContextOf<"tracer" | "clock" | "writeTrace">,
-  block: NamedBlock<Transaction | SentTransaction>,
+  context: ContextOf<"clock" | "jobs">,
+  block: { readonly hash: Hash; readonly hashes: readonly Hash[] },
   choice: BlockChoice,
   { txHash, disableMemory }: FileOptions,
 ): Promise<Answer> {
-  const { tracer, clock, writeTrace } = context.backend;
+  const { clock, jobs } = context.backend;
   const paths: string[] = [];
-  for (const [index, { hash }] of block.transactions.entries()) {
+  for (const [index, hash] of block.hashes.entries()) {
     if (txHash !== undefined && !equalBytes(hash, txHash)) continue;
-    const result = await tracer.run(
-      { kind: "file", block: choice, index, options: { disableMemory } },
-      context,
-    );
-    if (result.kind !== "traced") return traceAnswer(result);
+    const job = { kind: "file", block: choice, index, options: { disableMemory } } as const;
     const name = `block_${shortName(block.hash)}-${index}-${shortName(hash)}-${clock.nowMs()}`;
-    const path = await writeTrace(name, result.pieces, context.remoteHost);
-    if (path === undefined) return NO_ROOM;
-    paths.push(path);
+    const written = await jobs.traceToFile(job, name, context);
+    if (written === "noRoom") return NO_ROOM;
+    if (!("path" in written)) return traceAnswer(written);
+    paths.push(written.path);
   }
   return paths;
 }

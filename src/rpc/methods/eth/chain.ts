@@ -31,8 +31,9 @@ export const ethSyncing = defineMethod({
   summary: "The sync status, or false when the node is not syncing.",
   parameters: [],
   result: { name: "status", schema: { oneOf: [BOOLEAN, OBJECT] } },
-  ports: ["syncStatus"],
-  run: (_, { backend }) => syncingResult(backend.syncStatus()),
+  ports: ["node"],
+  mayOverlap: "many",
+  run: async (_, context) => syncingResult(await context.backend.node.syncStatus(context)),
 });
 
 export const ethProtocolVersion = defineMethod({
@@ -42,5 +43,9 @@ export const ethProtocolVersion = defineMethod({
   parameters: [],
   result: { name: "version", schema: QUANTITY },
   ports: ["network"],
-  run: (_, { backend }) => toQuantity(backend.network.ethVersion),
+  mayOverlap: "many",
+  async run(_, context) {
+    const { ethVersion } = await context.backend.network.info(context);
+    return toQuantity(ethVersion);
+  },
 });

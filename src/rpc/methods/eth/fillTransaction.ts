@@ -25,7 +25,7 @@ export const ethFillTransaction = defineMethod({
     if (wanted.chainId !== undefined && wanted.chainId !== chainId)
       return refused(`chainId does not match node's (have=${wanted.chainId}, want=${chainId})`);
     if ((call.blobVersionedHashes ?? []).length > 0) return refused("no block of this chain has blobs");
-    const nonce = wanted.nonce ?? nextNonce(call, context);
+    const nonce = wanted.nonce ?? (await nextNonce(call, context));
     const prices = await pricesOf(wanted, context);
     const gasLimit = call.gasLimit ?? (await estimate(call, context));
     if (gasLimit instanceof RpcError) return gasLimit;
@@ -54,11 +54,12 @@ function refused(message: string): RpcError {
 /** The sender of a call without one, as in eth_call. */
 const NOBODY = asAddress(new Uint8Array(20));
 
-function nextNonce(
+async function nextNonce(
   { from = NOBODY }: CallRequest,
-  { backend: { chain, pool } }: ContextOf<"chain" | "pool">,
-): bigint {
-  const next = pool.nextNonce(from);
+  context: ContextOf<"chain" | "pool">,
+): Promise<bigint> {
+  const { chain, pool } = context.backend;
+  const next = await pool.nextNonce(from, context);
   return larger(next, chain.stateAt(chain.head.header.number)?.account(from)?.nonce ?? 0n);
 }
 

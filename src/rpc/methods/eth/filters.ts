@@ -22,8 +22,9 @@ export const ethNewFilter = defineMethod({
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: ID_RESULT,
   ports: ["filters"],
-  run: ([filter], { backend, remoteHost }) =>
-    backend.filters.addLogFilter(filter, remoteHost) ?? TOO_MANY_FILTERS,
+  mayOverlap: "many",
+  run: async ([filter], context) =>
+    (await context.backend.filters.addLogs(filter, context)) ?? TOO_MANY_FILTERS,
 });
 
 export const ethNewBlockFilter = defineMethod({
@@ -33,7 +34,8 @@ export const ethNewBlockFilter = defineMethod({
   parameters: [],
   result: ID_RESULT,
   ports: ["filters"],
-  run: (_, { backend, remoteHost }) => backend.filters.addBlockFilter(remoteHost) ?? TOO_MANY_FILTERS,
+  mayOverlap: "many",
+  run: async (_, context) => (await context.backend.filters.addBlocks(context)) ?? TOO_MANY_FILTERS,
 });
 
 export const ethNewPendingTransactionFilter = defineMethod({
@@ -43,7 +45,8 @@ export const ethNewPendingTransactionFilter = defineMethod({
   parameters: [],
   result: ID_RESULT,
   ports: ["filters"],
-  run: (_, { backend, remoteHost }) => backend.filters.addPendingFilter(remoteHost) ?? TOO_MANY_FILTERS,
+  mayOverlap: "many",
+  run: async (_, context) => (await context.backend.filters.addPending(context)) ?? TOO_MANY_FILTERS,
 });
 
 export const ethGetFilterChanges = defineMethod({
@@ -53,6 +56,7 @@ export const ethGetFilterChanges = defineMethod({
   parameters: [ID],
   result: { name: "changes", schema: listOf({}) },
   ports: ["filters"],
+  mayOverlap: "few",
   async run([id], context) {
     const changes = await context.backend.filters.changes(id, context);
     return changes === undefined ? ERRORS.filterNotFound : logQueryAnswer(changes);
@@ -66,6 +70,7 @@ export const ethGetFilterLogs = defineMethod({
   parameters: [ID],
   result: { name: "logs", schema: listOf(OBJECT) },
   ports: ["filters"],
+  mayOverlap: "few",
   async run([id], context) {
     const result = await context.backend.filters.logs(id, context);
     return result === undefined ? ERRORS.logsFilterNotFound : logQueryAnswer(result);
@@ -79,5 +84,6 @@ export const ethUninstallFilter = defineMethod({
   parameters: [ID],
   result: { name: "isRemoved", schema: BOOLEAN },
   ports: ["filters"],
-  run: ([id], { backend }) => backend.filters.remove(id),
+  mayOverlap: "many",
+  run: ([id], context) => context.backend.filters.remove(id, context),
 });

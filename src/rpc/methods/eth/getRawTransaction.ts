@@ -1,6 +1,8 @@
+import type { Hash } from "../../../primitives/hash.ts";
 import { type StoredBlock, transactionAt } from "../../../types/block.ts";
+import { unpackTransactions } from "../../core/packedTransactions.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, type JsonStream, required } from "../../method.ts";
+import { type ContextOf, defineMethod, type JsonStream, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { dataAnswer } from "../../results/dataAnswer.ts";
@@ -22,11 +24,16 @@ export const ethGetRawTransactionByHash = defineMethod({
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
   ports: ["chain", "pool"],
-  run([hash], { backend: { chain, pool } }) {
-    const transaction = chain.transactionByHash(hash)?.transaction ?? pool.get(hash)?.transaction;
-    return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
+  run([hash], context) {
+    const located = context.backend.chain.transactionByHash(hash);
+    return located === undefined ? pooled(hash, context) : dataAnswer(located.transaction.raw);
   },
 });
+
+async function pooled(hash: Hash, context: ContextOf<"pool">): Promise<string | JsonStream> {
+  const [transaction] = unpackTransactions(await context.backend.pool.transaction(hash, context));
+  return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
+}
 
 export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",

@@ -1,5 +1,6 @@
-import type { PoolEntry } from "../../../txpool/entry.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { unpackTransactions } from "../../core/packedTransactions.ts";
+import { type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
 import { pendingTransactionJson, transactionAnswer } from "../../results/transactionResult.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
@@ -12,15 +13,14 @@ export const ethGetTransactionByHash = defineMethod({
   exactParams: 1,
   result: { name: "transaction", schema: orNull(OBJECT) },
   ports: ["chain", "pool"],
-  run([hash], { backend: { chain, pool } }) {
-    // The chain first, because a thread that answers callers has it, and has to ask for the pool.
-    const located = chain.transactionByHash(hash);
-    if (located !== undefined) return transactionAnswer(located);
-    const text = pendingJson(pool.get(hash));
-    return text === undefined ? null : new RawJson(text);
+  run([hash], context) {
+    // The chain first: it is at hand.
+    const located = context.backend.chain.transactionByHash(hash);
+    return located === undefined ? pooled(hash, context) : transactionAnswer(located);
   },
 });
 
-function pendingJson(entry: PoolEntry | undefined): string | undefined {
-  return entry && pendingTransactionJson(entry.transaction);
+async function pooled(hash: Hash, context: ContextOf<"pool">): Promise<RawJson | null> {
+  const [transaction] = unpackTransactions(await context.backend.pool.transaction(hash, context));
+  return transaction === undefined ? null : new RawJson(pendingTransactionJson(transaction));
 }

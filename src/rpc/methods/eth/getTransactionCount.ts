@@ -15,7 +15,8 @@ export const ethGetTransactionCount = defineMethod({
   ],
   result: { name: "nonce", schema: QUANTITY },
   ports: ["chain", "pool"],
-  run([address, choice], { backend: { chain, pool } }) {
+  run([address, choice], context) {
+    const { chain, pool } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const { number } = found.header;
@@ -23,7 +24,6 @@ export const ethGetTransactionCount = defineMethod({
     if (number < chain.historyStart.states) return ERRORS.worldStateUnavailable;
     const nonce = chain.stateAt(number)?.account(address)?.nonce ?? 0n;
     if (choice !== "pending") return toQuantity(nonce);
-    const next = pool.nextNonce(address);
-    return toQuantity(larger(next, nonce));
+    return pool.nextNonce(address, context).then((next) => toQuantity(larger(next, nonce)));
   },
 });

@@ -23,7 +23,11 @@ export const ethCoinbase = defineMethod({
   parameters: [],
   result: { name: "address", schema: ADDRESS },
   ports: ["mining"],
-  run: (_, { backend }) => toHex(backend.mining.coinbase),
+  mayOverlap: "many",
+  async run(_, context) {
+    const { coinbase } = await context.backend.mining.status(context);
+    return toHex(coinbase);
+  },
 });
 
 export const ethMining = defineMethod({
@@ -32,8 +36,12 @@ export const ethMining = defineMethod({
   summary: "True on a validator that is neither paused nor catching up.",
   parameters: [],
   result: { name: "isMining", schema: BOOLEAN },
-  ports: ["isMining"],
-  run: (_, { backend }) => backend.isMining(),
+  ports: ["mining"],
+  mayOverlap: "many",
+  async run(_, context) {
+    const { isMining } = await context.backend.mining.status(context);
+    return isMining;
+  },
 });
 
 export const ethHashrate = defineMethod({

@@ -2,7 +2,7 @@ import { KEPT_ARRIVALS } from "../../../chain/blockArrivals.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod, type Json, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeIndex } from "../../parameters/parameters.ts";
 import { GIVEN_QUANTITY, listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
@@ -17,16 +17,16 @@ export const explorerGetArrivals = defineMethod({
     required("count", decodeIndex, GIVEN_QUANTITY),
   ],
   result: { name: "arrivals", schema: listOf(OBJECT) },
-  ports: ["chain", "arrivals"],
-  run([choice, count], { backend: { chain, arrivals } }) {
+  ports: ["chain", "node"],
+  mayOverlap: "many",
+  async run([choice, count], context) {
     if (count > KEPT_ARRIVALS) return ERRORS.rangeTooLarge;
-    const newest = numberOf(chain, choice);
-    const rows: Json[] = [];
-    for (let number = newest; number >= 0n && newest - number < BigInt(count); number--) {
-      const arrival = arrivals.at(number);
-      if (arrival !== undefined)
-        rows.push({ number: toQuantity(number), hash: toHex(arrival.hash), atMs: toQuantity(arrival.atMs) });
-    }
-    return rows;
+    const { chain, node } = context.backend;
+    const arrivals = await node.arrivals(numberOf(chain, choice), count, context);
+    return arrivals.map(({ number, hash, atMs }) => ({
+      number: toQuantity(number),
+      hash: toHex(hash),
+      atMs: toQuantity(atMs),
+    }));
   },
 });

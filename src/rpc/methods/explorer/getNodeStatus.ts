@@ -3,7 +3,7 @@ import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod, type Json } from "../../method.ts";
-import { type ConnectedPeer, type HistoryFacts, MOST_UNMINED, type NodeFacts } from "../../nodeFacts.ts";
+import { type ConnectedPeer, type HistoryInfo, MOST_UNMINED, type NodeInfo } from "../../nodeInfo.ts";
 import { OBJECT } from "../../schemas.ts";
 
 /** Peers of one answer, validators first. */
@@ -18,9 +18,11 @@ export const explorerGetNodeStatus = defineMethod({
   summary: "The node's version and chain, its peers' programs, and what it takes of its machine.",
   parameters: [],
   result: { name: "status", schema: OBJECT },
-  ports: ["chain", "spec", "settings", "nodeFacts"],
-  async run(_, { backend: { chain, spec, settings, nodeFacts } }) {
-    const facts = await nodeFacts();
+  ports: ["chain", "spec", "settings", "node"],
+  mayOverlap: "many",
+  async run(_, context) {
+    const { chain, spec, settings, node } = context.backend;
+    const info = await node.info(context);
     const { number, timestamp } = chain.head.header;
     return {
       version: settings.clientVersion,
@@ -30,20 +32,20 @@ export const explorerGetNodeStatus = defineMethod({
       fork: forkAt(spec.forks, number, timestamp),
       blockPeriodSeconds: toQuantity(parametersAt(spec.ibft, number + 1n).blockPeriodSeconds),
       requestTimeoutSeconds: toQuantity(spec.ibft.requestTimeoutSeconds),
-      startedAt: toQuantity(Math.floor(facts.startedAtMs / 1000)),
-      isInSync: facts.isInSync,
-      pauses: facts.pauses,
-      ...showPeers(facts),
-      ...showMachine(facts),
-      ...showUnmined(facts),
-      walletRpc: showWalletRpc(facts),
-      blockHistory: showHistory(facts.blockHistory),
-      stateHistory: showHistory(facts.stateHistory),
+      startedAt: toQuantity(Math.floor(info.startedAtMs / 1000)),
+      isInSync: info.isInSync,
+      pauses: info.pauses,
+      ...showPeers(info),
+      ...showMachine(info),
+      ...showUnmined(info),
+      walletRpc: showWalletRpc(info),
+      blockHistory: showHistory(info.blockHistory),
+      stateHistory: showHistory(info.stateHistory),
     };
   },
 });
 
-function showPeers({ peers, maxPeers }: NodeFacts): Readonly<Record<string, Json>> {
+function showPeers({ peers, maxPeers }: NodeInfo): Readonly<Record<string, Json>> {
   if (peers === undefined) return { peerCount: null, maxPeers: toQuantity(maxPeers), peers: null };
   const validatorsFirst = peers.toSorted((a, b) => rankOf(a) - rankOf(b));
   return {
@@ -61,12 +63,12 @@ function rankOf({ validator }: ConnectedPeer): number {
   return validator === undefined ? 1 : 0;
 }
 
-function showWalletRpc({ walletRpc: rpc }: NodeFacts): Json {
+function showWalletRpc({ walletRpc: rpc }: NodeInfo): Json {
   if (rpc === undefined) return null;
   return { port: toQuantity(rpc.port), isSecure: rpc.isSecure, isLocal: rpc.isLocal };
 }
 
-function showHistory({ start, kept, left }: HistoryFacts): Readonly<Record<string, Json>> {
+function showHistory({ start, kept, left }: HistoryInfo): Readonly<Record<string, Json>> {
   return {
     firstBlock: toQuantity(start),
     keptBlocks: quantityOrNull(kept),
@@ -75,16 +77,16 @@ function showHistory({ start, kept, left }: HistoryFacts): Readonly<Record<strin
 }
 
 /** The longest waiting first. */
-function showUnmined({ unmined, unminedCount }: NodeFacts): Readonly<Record<string, Json>> {
-  const longestFirst = unmined.toSorted((a, b) => a.entry.addedAtMs - b.entry.addedAtMs);
+function showUnmined({ unmined, unminedCount }: NodeInfo): Readonly<Record<string, Json>> {
+  const longestFirst = unmined.toSorted((a, b) => a.addedAtMs - b.addedAtMs);
   return {
     unminedCount: toQuantity(unminedCount),
     unmined: longestFirst
       .slice(0, MOST_UNMINED)
-      .map(({ entry: { transaction, addedAtMs }, reason, priceWei, askedWei }) => ({
-        hash: toHex(transaction.hash),
-        from: toHex(transaction.sender),
-        nonce: toQuantity(transaction.nonce),
+      .map(({ hash, sender, nonce, addedAtMs, reason, priceWei, askedWei }) => ({
+        hash: toHex(hash),
+        from: toHex(sender),
+        nonce: toQuantity(nonce),
         since: toQuantity(Math.floor(addedAtMs / 1000)),
         reason,
         price: toQuantity(priceWei),
@@ -93,7 +95,7 @@ function showUnmined({ unmined, unminedCount }: NodeFacts): Readonly<Record<stri
   };
 }
 
-function showMachine({ disk, memory, openFiles }: NodeFacts): Readonly<Record<string, Json>> {
+function showMachine({ disk, memory, openFiles }: NodeInfo): Readonly<Record<string, Json>> {
   return {
     disk: {
       freeBytes: quantityOrNull(disk.freeBytes),

@@ -13,7 +13,11 @@ export const ibftStatus = defineMethod({
   parameters: [],
   result: { name: "status", schema: OBJECT },
   ports: ["consensus", "clock"],
-  run: (_, { backend: { consensus, clock } }) => showConsensus(consensus.status(), clock.nowMs()),
+  mayOverlap: "many",
+  async run(_, context) {
+    const { consensus, clock } = context.backend;
+    return showConsensus(await consensus.status(context), clock.nowMs());
+  },
 });
 
 /** The answer of ibft_status. */

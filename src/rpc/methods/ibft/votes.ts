@@ -1,6 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { isOnLastValidator, type ValidatorVote } from "../../../types/extraData.ts";
+import type { ValidatorVote } from "../../../types/extraData.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
@@ -24,11 +24,10 @@ export const ibftProposeValidatorVote = defineMethod({
   ],
   result: { name: "isTaken", schema: BOOLEAN },
   ports: ["consensus"],
-  run([recipient, add, force = false], { backend: { consensus } }) {
+  async run([recipient, add, force = false], context) {
     const vote: ValidatorVote = { recipient, kind: add ? "add" : "drop" };
-    const validators = consensus.status().members.map(({ address }) => address);
-    if (!force && isOnLastValidator(validators, vote)) return LAST_VALIDATOR;
-    return consensus.proposals.propose(vote, force ? "forced" : undefined);
+    const outcome = await context.backend.consensus.propose(vote, force, context);
+    return outcome === "lastValidator" ? LAST_VALIDATOR : outcome === "proposed";
   },
 });
 
@@ -50,8 +49,8 @@ export const ibftDiscardValidatorVote = defineMethod({
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isDiscarded", schema: BOOLEAN },
   ports: ["consensus"],
-  run([recipient], { backend }) {
-    backend.consensus.proposals.discard(recipient);
+  async run([recipient], context) {
+    await context.backend.consensus.discard(recipient, context);
     return true;
   },
 });
@@ -63,8 +62,9 @@ export const ibftGetPendingVotes = defineMethod({
   parameters: [],
   result: { name: "votes", schema: OBJECT },
   ports: ["consensus"],
-  run: (_, { backend }) =>
-    Object.fromEntries(
-      backend.consensus.proposals.pending().map(({ recipient, kind }) => [toHex(recipient), kind === "add"]),
-    ),
+  mayOverlap: "many",
+  async run(_, context) {
+    const votes = await context.backend.consensus.pending(context);
+    return Object.fromEntries(votes.map(({ recipient, kind }) => [toHex(recipient), kind === "add"]));
+  },
 });

@@ -12,8 +12,9 @@ export const minerStart = defineMethod({
   parameters: [],
   result: { name: "isMining", schema: BOOLEAN },
   ports: ["mining"],
-  run(_, { backend }) {
-    backend.mining.start();
+  mayOverlap: "many",
+  async run(_, context) {
+    await context.backend.mining.start(context);
     return true;
   },
 });
@@ -25,8 +26,9 @@ export const minerStop = defineMethod({
   parameters: [],
   result: { name: "isStopped", schema: BOOLEAN },
   ports: ["mining"],
-  run(_, { backend }) {
-    backend.mining.stop();
+  mayOverlap: "many",
+  async run(_, context) {
+    await context.backend.mining.stop(context);
     return true;
   },
 });
@@ -40,8 +42,9 @@ export const minerSetCoinbase = defineMethod({
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isSet", schema: BOOLEAN },
   ports: ["mining"],
-  run([address], { backend }) {
-    backend.mining.setCoinbase(address);
+  mayOverlap: "many",
+  async run([address], context) {
+    await context.backend.mining.setCoinbase(address, context);
     return true;
   },
 });
@@ -53,9 +56,10 @@ export const minerChangeTargetGasLimit = defineMethod({
   parameters: [required("targetGasLimit", decodeLong, INTEGER)],
   result: { name: "success", schema: TEXT },
   ports: ["mining"],
-  run([target], { backend }) {
+  mayOverlap: "many",
+  async run([target], context) {
     if (target < LOWEST_GAS_LIMIT) return ERRORS.noTargetGasLimit;
-    backend.mining.targetGasLimit = target;
+    await context.backend.mining.setTargetGasLimit(target, context);
     return "Success";
   },
 });

@@ -12,8 +12,12 @@ export const minerGetMinGasPrice = defineMethod({
   summary: "Lowest price per gas of a transaction in this node's blocks, wei.",
   parameters: [],
   result: { name: "price", schema: QUANTITY },
-  ports: ["pool"],
-  run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minGasPriceWei),
+  ports: ["mining"],
+  mayOverlap: "many",
+  async run(_, context) {
+    const { priceFloors } = await context.backend.mining.status(context);
+    return toQuantity(priceFloors.minGasPriceWei);
+  },
 });
 
 export const minerSetMinGasPrice = defineMethod({
@@ -22,9 +26,10 @@ export const minerSetMinGasPrice = defineMethod({
   summary: "Sets the lowest price per gas of a transaction in this node's blocks, wei.",
   parameters: [hexNumber("price", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
-  ports: ["pool"],
-  run([minGasPriceWei], { backend }) {
-    backend.pool.changeBlockFloors({ minGasPriceWei });
+  ports: ["mining"],
+  mayOverlap: "many",
+  async run([minGasPriceWei], context) {
+    await context.backend.mining.setPriceFloors({ minGasPriceWei }, context);
     return true;
   },
 });
@@ -35,8 +40,12 @@ export const minerGetMinPriorityFee = defineMethod({
   summary: "Lowest priority fee per gas of a transaction in this node's blocks, wei.",
   parameters: [],
   result: { name: "fee", schema: QUANTITY },
-  ports: ["pool"],
-  run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minPriorityFeeWei),
+  ports: ["mining"],
+  mayOverlap: "many",
+  async run(_, context) {
+    const { priceFloors } = await context.backend.mining.status(context);
+    return toQuantity(priceFloors.minPriorityFeeWei);
+  },
 });
 
 export const minerSetMinPriorityFee = defineMethod({
@@ -45,9 +54,10 @@ export const minerSetMinPriorityFee = defineMethod({
   summary: "Sets the lowest priority fee per gas of a transaction in this node's blocks, wei.",
   parameters: [hexNumber("fee", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
-  ports: ["pool"],
-  run([minPriorityFeeWei], { backend }) {
-    backend.pool.changeBlockFloors({ minPriorityFeeWei });
+  ports: ["mining"],
+  mayOverlap: "many",
+  async run([minPriorityFeeWei], context) {
+    await context.backend.mining.setPriceFloors({ minPriorityFeeWei }, context);
     return true;
   },
 });
@@ -59,7 +69,11 @@ export const minerGetExtraData = defineMethod({
   parameters: [],
   result: { name: "extraData", schema: { type: "string", pattern: "^0x[0-9a-f]*$" } },
   ports: ["mining"],
-  run: (_, { backend }) => toHex(backend.mining.extraData).replace(/^0x0*/, "0x"),
+  mayOverlap: "many",
+  async run(_, context) {
+    const { extraData } = await context.backend.mining.status(context);
+    return toHex(extraData).replace(/^0x0*/, "0x");
+  },
 });
 
 export const minerSetExtraData = defineMethod({
@@ -69,8 +83,9 @@ export const minerSetExtraData = defineMethod({
   parameters: [hexNumber("extraData", GIVEN_DATA)],
   result: { name: "isSet", schema: BOOLEAN },
   ports: ["mining"],
-  run([number], { backend }) {
-    backend.mining.extraData = bigintToFixedBytes(number, 32);
+  mayOverlap: "many",
+  async run([number], context) {
+    await context.backend.mining.setExtraData(bigintToFixedBytes(number, 32), context);
     return true;
   },
 });

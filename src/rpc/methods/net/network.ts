@@ -1,7 +1,7 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
+import type { PeerToPeer } from "../../core/coreParts.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod } from "../../method.ts";
-import type { PeerToPeerFacts } from "../../ports.ts";
 import { BOOLEAN, OBJECT, QUANTITY, TEXT } from "../../schemas.ts";
 
 /** The node's identity and services in its network (json-rpc.md#net-and-web3). */
@@ -23,7 +23,11 @@ export const netListening = defineMethod({
   parameters: [],
   result: { name: "isListening", schema: BOOLEAN },
   ports: ["network"],
-  run: (_, { backend }) => backend.network.peerToPeer?.isListening ?? false,
+  mayOverlap: "many",
+  async run(_, context) {
+    const { peerToPeer } = await context.backend.network.info(context);
+    return peerToPeer?.isListening ?? false;
+  },
 });
 
 export const netPeerCount = defineMethod({
@@ -33,8 +37,9 @@ export const netPeerCount = defineMethod({
   parameters: [],
   result: { name: "count", schema: QUANTITY },
   ports: ["network"],
-  run(_, { backend }) {
-    const { peerToPeer } = backend.network;
+  mayOverlap: "many",
+  async run(_, context) {
+    const { peerToPeer } = await context.backend.network.info(context);
     return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : toQuantity(peerToPeer.peerCount);
   },
 });
@@ -46,8 +51,9 @@ export const netEnode = defineMethod({
   parameters: [],
   result: { name: "enode", schema: TEXT },
   ports: ["network"],
-  run(_, { backend }) {
-    const { peerToPeer } = backend.network;
+  mayOverlap: "many",
+  async run(_, context) {
+    const { peerToPeer } = await context.backend.network.info(context);
     if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
     return peerToPeer.enode ?? ERRORS.peerToPeerNotRunning;
   },
@@ -60,9 +66,10 @@ export const netServices = defineMethod({
   parameters: [],
   result: { name: "services", schema: OBJECT },
   ports: ["network"],
-  run(_, { backend }) {
-    const { peerToPeer, services } = backend.network;
-    const { jsonrpc, ws, metrics } = services();
+  mayOverlap: "many",
+  async run(_, context) {
+    const { peerToPeer, services } = await context.backend.network.info(context);
+    const { jsonrpc, ws, metrics } = services;
     return {
       ...member("jsonrpc", jsonrpc),
       ...member("ws", ws),
@@ -73,6 +80,6 @@ export const netServices = defineMethod({
 });
 
 /** The port is text, as in Besu. An endpoint without a port does not listen and is left out. */
-function member(name: string, endpoint: PeerToPeerFacts["advertised"] | undefined): object {
+function member(name: string, endpoint: PeerToPeer["advertised"] | undefined): object {
   return endpoint?.port === undefined ? {} : { [name]: { host: endpoint.host, port: String(endpoint.port) } };
 }

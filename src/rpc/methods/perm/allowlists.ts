@@ -1,19 +1,18 @@
+import type { AllowlistName } from "../../core/core.ts";
+import type { AllowlistErrorCode } from "../../core/coreParts.ts";
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
-import { type Answer, defineMethod, type RpcMethod, required } from "../../method.ts";
-import type { AllowlistErrorCode, RpcAllowlist, RpcPermissions } from "../../ports.ts";
+import { defineMethod, type RpcMethod, required } from "../../method.ts";
 import { listOf, TEXT } from "../../schemas.ts";
 
 /**
  * The operator's allowlists (json-rpc.md#perm). Each method has an alias under its old name, `…Whitelist`.
  */
 
-type ListName = "accounts" | "nodes";
-
 const NOUNS = { accounts: "Accounts", nodes: "Nodes" } as const;
 
 const DISABLED = { accounts: ERRORS.accountListDisabled, nodes: ERRORS.nodeListDisabled } as const;
 
-const ALLOWLIST_ERRORS: Readonly<Record<ListName, Readonly<Record<AllowlistErrorCode, RpcError>>>> = {
+const ALLOWLIST_ERRORS: Readonly<Record<AllowlistName, Readonly<Record<AllowlistErrorCode, RpcError>>>> = {
   accounts: {
     empty: ERRORS.accountListEmpty,
     invalid: ERRORS.accountInvalid,
@@ -54,15 +53,15 @@ export const permReload = defineMethod({
   parameters: [],
   result: { name: "success", schema: TEXT },
   ports: ["permissions"],
-  run(_, { backend: { permissions } }) {
-    if (permissions.accounts === undefined && permissions.nodes === undefined) {
-      return ERRORS.permissionsDisabled;
-    }
-    return permissions.reload().ok ? SUCCESS : ERRORS.permissionsNotReloaded;
+  mayOverlap: "many",
+  async run(_, context) {
+    const outcome = await context.backend.permissions.reload(context);
+    if (outcome === "disabled") return ERRORS.permissionsDisabled;
+    return outcome === "reloaded" ? SUCCESS : ERRORS.permissionsNotReloaded;
   },
 });
 
-function getterOf(list: ListName): RpcMethod {
+function getterOf(list: AllowlistName): RpcMethod {
   return defineMethod({
     name: `perm_get${NOUNS[list]}Allowlist`,
     aliases: [`perm_get${NOUNS[list]}Whitelist`],
@@ -71,11 +70,15 @@ function getterOf(list: ListName): RpcMethod {
     parameters: [],
     result: { name: list, schema: listOf(TEXT) },
     ports: ["permissions"],
-    run: (_, { backend }) => withList(list, backend.permissions, ({ items }) => items),
+    mayOverlap: "many",
+    async run(_, context) {
+      const items = await context.backend.permissions.items(list, context);
+      return items === "disabled" ? DISABLED[list] : items;
+    },
   });
 }
 
-function changerOf(list: ListName, change: "add" | "remove"): RpcMethod {
+function changerOf(list: AllowlistName, change: "add" | "remove"): RpcMethod {
   const [verb, where] = change === "add" ? (["add", "To"] as const) : (["remove", "From"] as const);
   return defineMethod({
     name: `perm_${verb}${NOUNS[list]}${where}Allowlist`,
@@ -85,21 +88,13 @@ function changerOf(list: ListName, change: "add" | "remove"): RpcMethod {
     parameters: [required(list, decodeTexts, listOf(TEXT))],
     result: { name: "success", schema: TEXT },
     ports: ["permissions"],
-    run: ([texts], { backend }) =>
-      withList(list, backend.permissions, (allowlist) => {
-        const changed = allowlist[change](texts);
-        return changed.ok ? SUCCESS : ALLOWLIST_ERRORS[list][changed.error.code];
-      }),
+    mayOverlap: "many",
+    async run([items], context) {
+      const outcome = await context.backend.permissions.change(list, change, items, context);
+      if (outcome === "disabled") return DISABLED[list];
+      return outcome === "changed" ? SUCCESS : ALLOWLIST_ERRORS[list][outcome];
+    },
   });
-}
-
-function withList(
-  list: ListName,
-  permissions: RpcPermissions,
-  answer: (list: RpcAllowlist) => Answer,
-): Answer {
-  const allowlist = permissions[list];
-  return allowlist === undefined ? DISABLED[list] : answer(allowlist);
 }
 
 /** An item that is not text becomes an empty string, which the list refuses as invalid. */

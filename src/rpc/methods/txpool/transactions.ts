@@ -1,7 +1,7 @@
 import { toHex } from "../../../primitives/hex.ts";
-import { EventLoopPacer } from "../../../primitives/pacer.ts";
-import type { PoolEntry } from "../../../txpool/entry.ts";
-import type { SentTransaction } from "../../../types/transaction.ts";
+import type { PackedEntries } from "../../core/core.ts";
+import { LISTING_BYTES } from "../../core/listingLimit.ts";
+import { unpackTransactions } from "../../core/packedTransactions.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters/parameters.ts";
@@ -9,7 +9,6 @@ import { decodePoolFilter, POOL_FILTER } from "../../parameters/poolFilterParame
 import { writePendingTransaction } from "../../results/transactionResult.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
 import { listingAnswer } from "./listingAnswer.ts";
-import { LISTING_BYTES, shownBytes } from "./listingLimit.ts";
 
 /** Pool listings (json-rpc.md#txpool), under client-neutral names and Besu's. */
 
@@ -21,15 +20,14 @@ export const txpoolTransactions = defineMethod({
   parameters: [],
   result: { name: "transactions", schema: listOf(OBJECT) },
   ports: ["pool"],
-  takesTurns: true,
-  run(_, { backend: { pool } }) {
-    const { pending, queued } = pool.statistics;
-    if ((pending + queued) * ENTRY_BYTES > LISTING_BYTES) return ERRORS.listingTooLarge;
-    const entries = [...pool.entries()];
-    return listingAnswer(entries.length * ENTRY_BYTES, function* (writer) {
+  async run(_, context) {
+    const entries = await context.backend.pool.entries(MOST_ENTRIES, context);
+    if (entries === "tooMany") return ERRORS.listingTooLarge;
+    const { length } = entries.areLocal;
+    return listingAnswer(length * ENTRY_BYTES, function* (writer) {
       writer.beginList();
-      for (const entry of entries) {
-        writer.members(entryJson(entry));
+      for (let index = 0; index < length; index++) {
+        writer.members(entryJson(entries, index));
         yield;
       }
       writer.endList();
@@ -40,9 +38,12 @@ export const txpoolTransactions = defineMethod({
 /** Longest text of an entry. */
 const ENTRY_BYTES = 180;
 
-function entryJson({ transaction, origin, addedAtMs }: PoolEntry): string {
-  const time = new Date(addedAtMs).toISOString();
-  return `{"hash":"${toHex(transaction.hash)}","isReceivedFromLocalSource":${origin === "local"},"addedToPoolAt":"${time}"}`;
+const MOST_ENTRIES = Math.floor(LISTING_BYTES / ENTRY_BYTES);
+
+function entryJson({ hashes, areLocal, addedAtMs }: PackedEntries, index: number): string {
+  const hash = toHex(hashes.subarray(32 * index, 32 * (index + 1)));
+  const time = new Date(addedAtMs[index] ?? 0).toISOString();
+  return `{"hash":"${hash}","isReceivedFromLocalSource":${areLocal[index] === 1},"addedToPoolAt":"${time}"}`;
 }
 
 export const txpoolStatistics = defineMethod({
@@ -53,8 +54,9 @@ export const txpoolStatistics = defineMethod({
   parameters: [],
   result: { name: "statistics", schema: OBJECT },
   ports: ["pool", "settings"],
-  run(_, { backend: { pool, settings } }) {
-    const { local, remote } = pool.statistics;
+  async run(_, context) {
+    const { pool, settings } = context.backend;
+    const { local, remote } = await pool.statistics(context);
     return { maxSize: settings.poolMaxSize, localCount: local, remoteCount: remote };
   },
 });
@@ -70,25 +72,15 @@ export const txpoolPendingTransactions = defineMethod({
   ],
   result: { name: "transactions", schema: listOf(OBJECT) },
   ports: ["pool"],
-  takesTurns: true,
-  async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
+  async run([limit = Number.POSITIVE_INFINITY, filter = []], context) {
     if (limit < 0) return ERRORS.internalError;
-    const pacer = new EventLoopPacer();
-    const wanted: SentTransaction[] = [];
-    let bytes = 0;
-    for (const { transaction } of [...context.backend.pool.entries()]) {
-      if (pacer.isDue()) await pacer.yield();
-      if (wanted.length >= limit) break;
-      if (!isWanted(transaction)) continue;
-      wanted.push(transaction);
-      bytes += shownBytes(transaction) + 2 * transaction.raw.length;
-      if (bytes > LISTING_BYTES) return ERRORS.listingTooLarge;
-    }
+    const matching = await context.backend.pool.matching(filter, limit, LISTING_BYTES, context);
+    if (matching === "tooLarge") return ERRORS.listingTooLarge;
     return listingAnswer(
-      bytes,
+      matching.shownBytes,
       function* (writer) {
         writer.beginList();
-        for (const transaction of wanted) {
+        for (const transaction of unpackTransactions(matching.transactions)) {
           yield* writePendingTransaction(writer, transaction);
           yield;
         }

@@ -1,43 +1,29 @@
-import type { Simulator } from "../../../execution/simulation/callRequest.ts";
-import type { StateQueryRunner } from "../../../execution/simulation/stateQuery.ts";
-import type { GiftAnswer, GiftRequest } from "../../../faucet/gift.ts";
-import type { FindLogs } from "../../../logs/findLogs.ts";
 import type { Logger } from "../../../observability/logger.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
-import type { Tracer } from "../../../tracers/traceJob.ts";
+import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
+import type { Requester } from "../../../primitives/requester.ts";
+import { StateRemoved } from "../../../state/keptNodes.ts";
+import { BlockRemoved } from "../../../types/blockRemoved.ts";
 import type { NumberedRequest } from "../../../workers/channel/requestSender.ts";
 import { type RemoteRequester, type RequestHandler, Responder } from "../../../workers/channel/responder.ts";
-import type { Login } from "../../access/gate.ts";
-import type { CallAnswerer } from "../../dispatcher.ts";
-import type { Caller } from "../../endpoint.ts";
-import type { Objections } from "../../server/health.ts";
-import type { CallerServerName, GuardedServerName } from "../../server/serverTable.ts";
+import type { Core } from "../../core/core.ts";
+import { CORE_CALLS } from "../../core/coreCalls.ts";
 import { estimateSize } from "../estimateSize.ts";
 import type { MainChannel } from "../messages.ts";
-import type { AnswerOf, RemoteAnswer, RemoteCaller, ThreadRequest } from "../protocol.ts";
-import { toRemote } from "../remoteAnswer.ts";
+import type { CoreOutcome, CoreRequest, RemoteCaller } from "../protocol.ts";
 import { AnswerTurns } from "./answerTurns.ts";
 
 export interface RequestHostParts {
-  readonly dispatcher: CallAnswerer;
-  /** Run what lasts, on threads that can be terminated. */
-  readonly simulator: Simulator;
-  readonly stateQueries: StateQueryRunner;
-  readonly tracer: Tracer;
-  readonly findLogs: FindLogs;
-  readiness(query: URLSearchParams): Objections;
-  /** Another descriptor of a listening socket. */
-  descriptor(server: CallerServerName): number | undefined;
-  /** Gives the network's coin away; absent where the faucet is off. */
-  readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
-  readonly logins: Readonly<Record<GuardedServerName, Login | undefined>>;
+  readonly core: Core;
   readonly logger: Logger;
 }
 
-/** The main thread's side of one thread's requests (callerSide/mainThread.ts). */
-export class RequestHost implements RequestHandler<ThreadRequest, AnswerOf[keyof AnswerOf]> {
+type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** Makes the calls of the core that one thread for callers asks for (core/remoteCore.ts). */
+export class RequestHost implements RequestHandler<CoreRequest, CoreOutcome> {
   private readonly parts: RequestHostParts;
-  private readonly responder: Responder<ThreadRequest, AnswerOf[keyof AnswerOf]>;
+  private readonly responder: Responder<CoreRequest, CoreOutcome>;
   private readonly turns = new AnswerTurns(() => this.responder.whenRoom());
 
   constructor(channel: MainChannel, parts: RequestHostParts) {
@@ -45,7 +31,7 @@ export class RequestHost implements RequestHandler<ThreadRequest, AnswerOf[keyof
     this.responder = new Responder(channel, this);
   }
 
-  receive(requests: readonly NumberedRequest<ThreadRequest>[]): void {
+  receive(requests: readonly NumberedRequest<CoreRequest>[]): void {
     this.responder.receive(requests);
   }
 
@@ -54,8 +40,8 @@ export class RequestHost implements RequestHandler<ThreadRequest, AnswerOf[keyof
     this.responder.abandon(ids);
   }
 
-  clientOf(request: ThreadRequest): number | undefined {
-    return "caller" in request ? request.caller.client : undefined;
+  clientOf({ caller }: CoreRequest): number {
+    return caller.client;
   }
 
   readonly sizeOf = estimateSize;
@@ -66,75 +52,46 @@ export class RequestHost implements RequestHandler<ThreadRequest, AnswerOf[keyof
     this.parts.logger.error({ error }, "a request of another thread failed");
   }
 
-  perform(
-    request: ThreadRequest,
-    requester: RemoteRequester,
-  ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
-    const { simulator, stateQueries, tracer, findLogs, readiness, descriptor, logins } = this.parts;
-    switch (request.kind) {
-      case "call":
-        return this.call(request, callerOf(requester, request.caller));
-      case "simulate":
-        return simulator.run(request.job, callerOf(requester, request.caller));
-      case "query":
-        return stateQueries.query(request.job, callerOf(requester, request.caller));
-      case "trace":
-        return tracer.run(request.job, callerOf(requester, request.caller));
-      case "logs":
-        return findLogs(request.criteria, request.range, callerOf(requester, request.caller));
-      case "descriptor":
-        return descriptor(request.server);
-      case "readiness":
-        return readiness(new URLSearchParams(request.query));
-      case "gift":
-        return expectDefined(this.parts.give, "the faucet of a request for a gift")(request.gift);
-      case "login":
-        return expectDefined(logins[request.server], "the log-in of a server with users")(request.attempt);
+  async perform(request: CoreRequest, remote: RemoteRequester): Promise<CoreOutcome> {
+    const { call, caller } = request;
+    const requester = requesterOf(remote, caller);
+    const make = (): Promise<unknown> => this.call(request, requester);
+    try {
+      // A caller who has gone gets no answer, and no turn.
+      const isLarge = CORE_CALLS[call].takesTurns === true;
+      return { call, result: await (isLarge ? this.turns.make(requester, make) : make()) };
+    } catch (error) {
+      if (error instanceof BlockRemoved) return { removed: "block", number: error.number };
+      if (error instanceof StateRemoved) return { removed: "state", number: error.number };
+      throw error;
     }
   }
 
-  private call(
-    { method, params }: ThreadRequest & { readonly kind: "call" },
-    caller: Caller,
-  ): RemoteAnswer | Promise<RemoteAnswer> {
-    const { dispatcher } = this.parts;
-    const make = (): RemoteAnswer | Promise<RemoteAnswer> => {
-      const answer = dispatcher.answerCall({ method, params }, caller);
-      return answer instanceof Promise
-        ? answer.then((made) => toRemote(made, caller))
-        : toRemote(answer, caller);
-    };
-    return dispatcher.takesTurns(method) ? this.inTurn(caller, make) : make();
-  }
-
-  private async inTurn(
-    caller: Caller,
-    make: () => RemoteAnswer | Promise<RemoteAnswer>,
-  ): Promise<RemoteAnswer> {
-    return (await this.turns.make(caller, make)) ?? { kind: "value", value: null };
+  private call({ call, args }: CoreRequest, requester: Requester): Promise<unknown> {
+    const [group = "", name = ""] = call.split(".");
+    // The arguments were those of this call on the other thread, hence the casts.
+    const calls = this.parts.core[group as keyof Core] as unknown as Readonly<Record<string, AnyCall>>;
+    return expectDefined(calls[name], "a call of the core")(...args, requester);
   }
 }
 
-function callerOf(requester: RemoteRequester, { remoteHost, isForeignPage }: RemoteCaller): Caller {
+function requesterOf(remote: RemoteRequester, { remoteHost }: RemoteCaller): Requester {
   return {
-    client: expectDefined(requester.client, "the connection of a call"),
-    connection: undefined,
+    client: expectDefined(remote.client, "the connection of a call"),
     remoteHost,
-    isForeignPage,
-    isAbandoned: () => requester.isAbandoned(),
+    isAbandoned: () => remote.isAbandoned(),
   };
 }
 
-/** Memory of a trace, of found logs or of a listing, which nobody else has: of the first two the thread that wrote them gave it. */
-function buffersOf(answer: AnswerOf[keyof AnswerOf]): readonly ArrayBuffer[] {
-  if (typeof answer !== "object" || !("kind" in answer)) return [];
-  const hasOwnPieces =
-    answer.kind === "traced" || answer.kind === "found" || (answer.kind === "pieces" && answer.areOwn);
-  if (!hasOwnPieces) return [];
-  return answer.pieces.flatMap((piece) => {
+/** Memory of a result that nobody else uses. */
+function buffersOf(outcome: CoreOutcome): readonly ArrayBuffer[] {
+  // A large answer is not made for a caller who has gone.
+  if (!("call" in outcome) || outcome.result === undefined) return [];
+  // The rule of a call takes the result of this call, hence the cast.
+  const owned = CORE_CALLS[outcome.call].owned as ((result: unknown) => readonly JsonPiece[]) | undefined;
+  return (owned?.(outcome.result) ?? []).flatMap((piece) => {
     if (typeof piece === "string") return [];
-    const { buffer } = piece;
-    const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === piece.length;
-    return isWhole ? [buffer] : [];
+    const { buffer, byteLength } = piece;
+    return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
   });
 }

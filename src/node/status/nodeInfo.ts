@@ -1,11 +1,17 @@
 import type { Settings } from "../../config/settings.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import { type ConnectedPeer, MOST_UNMINED, type NodeFacts, type WalletRpc } from "../../rpc/nodeFacts.ts";
-import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import type { ServiceEndpoints } from "../../rpc/core/coreParts.ts";
+import {
+  type ConnectedPeer,
+  MOST_UNMINED,
+  type NodeInfo,
+  type UnminedInfo,
+  type WalletRpc,
+} from "../../rpc/nodeInfo.ts";
 import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import { resumeBytes } from "../../storage/diskGuard.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
-import type { UnminedWatch } from "../../txpool/unminedWatch.ts";
+import type { UnminedTransaction, UnminedWatch } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
@@ -15,7 +21,7 @@ import { processMemory } from "../processMemory.ts";
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;
 
-export interface NodeFactsSources {
+export interface NodeInfoSources {
   readonly consensusAndPeers: ConsensusAndPeers;
   readonly unmined: UnminedWatch;
   readonly blockRemover: Pick<BlockRemover, "status">;
@@ -24,17 +30,17 @@ export interface NodeFactsSources {
 }
 
 /** Reads what explorer_getNodeStatus shows. */
-export function createNodeFacts(
+export function createNodeInfo(
   { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
   directory: DataDirectory,
-  { consensusAndPeers, unmined, blockRemover, stateRemover, services }: NodeFactsSources,
-): () => Promise<NodeFacts> {
+  { consensusAndPeers, unmined, blockRemover, stateRemover, services }: NodeInfoSources,
+): () => Promise<NodeInfo> {
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
-  let facts: Promise<NodeFacts> | undefined;
+  let facts: Promise<NodeInfo> | undefined;
   let readAtMs = 0;
 
-  async function read(): Promise<NodeFacts> {
+  async function read(): Promise<NodeInfo> {
     const { peering, pauseReasons } = consensusAndPeers;
     const disk = await readDiskUse();
     return {
@@ -44,7 +50,7 @@ export function createNodeFacts(
       peers: connectedPeers(consensusAndPeers),
       maxPeers,
       disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: resumeBytes(minFreeDiskBytes) },
-      unmined: unmined.list(MOST_UNMINED),
+      unmined: unmined.list(MOST_UNMINED).map(showUnmined),
       unminedCount: unmined.count,
       walletRpc: walletRpc(http, services().jsonrpc?.port),
       memory: memoryFacts(memoryBytes),
@@ -64,7 +70,7 @@ export function createNodeFacts(
   };
 }
 
-function memoryFacts(limitBytes: number): NodeFacts["memory"] {
+function memoryFacts(limitBytes: number): NodeInfo["memory"] {
   const memory = processMemory();
   return {
     residentBytes: process.memoryUsage.rss(),
@@ -72,6 +78,12 @@ function memoryFacts(limitBytes: number): NodeFacts["memory"] {
     mappedBytes: memory?.mappedBytes,
     limitBytes,
   };
+}
+
+function showUnmined({ entry, ...why }: UnminedTransaction): UnminedInfo {
+  const { transaction, addedAtMs } = entry;
+  const { hash, sender, nonce } = transaction;
+  return { hash, sender, nonce, addedAtMs, ...why };
 }
 
 function walletRpc(http: Settings["http"], port: number | undefined): WalletRpc | undefined {

@@ -1,11 +1,12 @@
 import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { UnminedTransaction } from "../txpool/unminedWatch.ts";
 
 /** Transactions of one answer that no block takes. */
 export const MOST_UNMINED = 20;
 
 /** The machine and the peers as explorer_getNodeStatus shows them. No secret, no path, and no address where a peer is reached. */
-export interface NodeFacts {
+export interface NodeInfo {
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
   /** Why this node makes no blocks and casts no votes; empty when nothing keeps it. */
@@ -31,18 +32,26 @@ export interface NodeFacts {
     readonly limitBytes: number;
   };
   /** Local transactions that blocks with room have passed over for a minute: those that wait longest, MOST_UNMINED at most. */
-  readonly unmined: readonly UnminedTransaction[];
+  readonly unmined: readonly UnminedInfo[];
   /** How many there are in all. */
   readonly unminedCount: number;
   /** Where a visitor's wallet can be sent; undefined where JSON-RPC over HTTP is off, asks who calls, or lacks ETH. */
   readonly walletRpc: WalletRpc | undefined;
   readonly openFiles: { readonly open: number | undefined; readonly limit: number | undefined };
-  readonly blockHistory: HistoryFacts;
-  readonly stateHistory: HistoryFacts;
+  readonly blockHistory: HistoryInfo;
+  readonly stateHistory: HistoryInfo;
+}
+
+/** A transaction that no block takes, and why. */
+export interface UnminedInfo extends Omit<UnminedTransaction, "entry"> {
+  readonly hash: Hash;
+  readonly sender: Address;
+  readonly nonce: bigint;
+  readonly addedAtMs: number;
 }
 
 /** What the node has of its old blocks, or of their states. */
-export interface HistoryFacts {
+export interface HistoryInfo {
   /** The first block that is stored whole, or whose state is kept; 0 where all are. */
   readonly start: bigint;
   /** Blocks below the head that are kept; undefined for all. */

@@ -2,13 +2,13 @@ import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "../c
 import type { NodeAddress } from "../network/dialer.ts";
 import type { NamedPeer, Network } from "../network/network.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
+import type { EnodeErrorCode, PeerHead, PeerInfo, PeerToPeer } from "../rpc/core/coreParts.ts";
 import { addressOf } from "./advertisedAddress.ts";
 
 /** Best block announced by a peer, by its node id. */
 export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
 
-export interface PeerFactsSettings {
+export interface PeerInfoSettings {
   /** Address in our enode URL. */
   readonly advertisedHost: string;
   /** Which host names may name a node. */
@@ -16,11 +16,11 @@ export interface PeerFactsSettings {
 }
 
 /** The network's state for admin_… and net_… methods. */
-export function peerToPeerFacts(
+export function peerToPeerInfo(
   network: Network,
-  { advertisedHost, hostNames }: PeerFactsSettings,
+  { advertisedHost, hostNames }: PeerInfoSettings,
   { nodeId, headOf }: { readonly nodeId: Uint8Array; readonly headOf: FindPeerHead },
-): PeerToPeerFacts {
+): PeerToPeer {
   const { endpoint, advertisedPort } = network;
   const discoveryPort = network.discoveryPort === undefined ? undefined : advertisedPort;
   const port = endpoint === undefined ? undefined : advertisedPort;
@@ -43,8 +43,8 @@ export function peerToPeerFacts(
 /** Commands of operators, which name nodes by enode URL. */
 export function peerCommands(
   network: Pick<Network, "addPeer" | "removePeer">,
-  { hostNames }: Pick<PeerFactsSettings, "hostNames">,
-): Pick<PeerToPeerFacts, "addPeer" | "removePeer"> {
+  { hostNames }: Pick<PeerInfoSettings, "hostNames">,
+): Pick<PeerToPeer, "addPeer" | "removePeer"> {
   return {
     async addPeer(url) {
       const node = await readNode(url, hostNames);
@@ -79,7 +79,7 @@ async function readNode(url: string, hostNames: HostNames): Promise<Result<NodeA
 }
 
 /** The enode URL names the node where it was dialed or found (p2p.md#enode-urls). */
-function factsOfPeer({ nodeId, hello, remote, local, named }: NamedPeer, headOf: FindPeerHead): PeerFacts {
+function factsOfPeer({ nodeId, hello, remote, local, named }: NamedPeer, headOf: FindPeerHead): PeerInfo {
   const { host, tcpPort, udpPort = tcpPort } = named;
   return {
     nodeId,

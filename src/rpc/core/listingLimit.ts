@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../types/transaction.ts";
+import type { Transaction } from "../../types/transaction.ts";
 
 /** Longest JSON text of a pool listing. */
 export const LISTING_BYTES = 32 * 1024 * 1024;

@@ -1,0 +1,253 @@
+import type { BlockArrival } from "../../chain/blockArrivals.ts";
+import type { RewindErrorCode } from "../../chain/rewindAndReplay.ts";
+import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
+import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
+import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
+import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
+import type { FoundLogs } from "../../logs/findLogs.ts";
+import type { LogIndexStatus } from "../../logs/logIndex.ts";
+import type { LogCriteria } from "../../logs/logMatcher.ts";
+import type { BlockRange } from "../../logs/logQuery.ts";
+import type { LogLevel, LogModule } from "../../observability/levels.ts";
+import type { MetricFamily } from "../../observability/registry.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Requester } from "../../primitives/requester.ts";
+import type { Result } from "../../primitives/result.ts";
+import type { SyncStatus } from "../../sync/syncProgress.ts";
+import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
+import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
+import type { ValidatorVote } from "../../types/extraData.ts";
+import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
+import type { NodeInfo } from "../nodeInfo.ts";
+import type { LogFilter } from "../parameters/logFilterParameter.ts";
+import type { Objections } from "../server/health.ts";
+import type { CallerServerName, GuardedServerName } from "../server/serverTable.ts";
+import type { PriceFloors } from "../threads/sharedFloors.ts";
+import type {
+  AllowlistErrorCode,
+  EnodeErrorCode,
+  PeerInfo,
+  PeerToPeer,
+  ServiceEndpoints,
+} from "./coreParts.ts";
+import type { PackedListing, PackedTransactions, PoolListing } from "./packedTransactions.ts";
+import type { PoolFilter } from "./poolFilter.ts";
+
+/**
+ * What the main thread offers to those who answer callers: everything about the node that is not in its database. Blocks and states
+ * are read by each thread itself (chain/view/chainView.ts).
+ *
+ *   mainCore.ts     on the main thread, over chain, pool, consensus and peers
+ *   remoteCore.ts   on a thread for callers, over its channel to the main thread
+ *
+ * A method awaits `pool.transaction(hash, context)` and does not know where it runs. The last argument of each call says who
+ * waits for the answer: queues serve remote hosts and their connections in turn, limits are shared out by remote host, and work for
+ * a requester who has gone is dropped. Values cross threads by structured clone, so none of them has methods.
+ *
+ * A call rejects with TooManyRequests when too many wait for the main thread, save those whose result can say so (coreCalls.ts).
+ */
+export interface Core {
+  readonly pool: PoolCalls;
+  readonly filters: FilterCalls;
+  readonly network: NetworkCalls;
+  readonly consensus: ConsensusCalls;
+  readonly mining: MiningCalls;
+  readonly permissions: PermissionCalls;
+  readonly history: HistoryCalls;
+  readonly logIndex: LogIndexCalls;
+  readonly node: NodeCalls;
+  readonly jobs: JobCalls;
+  readonly serving: ServingCalls;
+}
+
+/** The transaction pool. Transactions enter it by `RpcBackend.submit`. */
+export interface PoolCalls {
+  /** One pooled transaction; empty when the pool does not have it. */
+  transaction(hash: Hash, requester: Requester): Promise<PackedTransactions>;
+  /** The first nonce of the account that neither the chain nor a pending transaction uses. */
+  nextNonce(address: Address, requester: Requester): Promise<bigint>;
+  statistics(requester: Requester): Promise<PoolStatistics>;
+  /** Transactions of all senders, or of one, of at most so many bytes as JSON text (listingLimit.ts). */
+  bySender(sender: Address | undefined, limitBytes: number, requester: Requester): Promise<PoolListing>;
+  /** The first `limit` transactions that pass the filter; "tooLarge" when they are more than `limitBytes` as JSON text. */
+  matching(
+    filter: PoolFilter,
+    limit: number,
+    limitBytes: number,
+    requester: Requester,
+  ): Promise<PackedListing | "tooLarge">;
+  /** Hash, origin and time of arrival of all transactions; "tooMany" when there are more than `limit`. */
+  entries(limit: number, requester: Requester): Promise<PackedEntries | "tooMany">;
+}
+
+/** Members of the same index belong to one entry. */
+export interface PackedEntries {
+  /** 32 bytes each. */
+  readonly hashes: Uint8Array<ArrayBuffer>;
+  /** 1 for a local transaction, 0 for one of a peer. */
+  readonly areLocal: Uint8Array<ArrayBuffer>;
+  /** Milliseconds since 1970. */
+  readonly addedAtMs: Float64Array<ArrayBuffer>;
+}
+
+/** The filters of eth_newFilter and its kin, which any connection may poll by their ids (filters/filters.ts). */
+export interface FilterCalls {
+  /** The id of the new filter, as for the next two; undefined when the remote host has as many as its share. */
+  addLogs(filter: LogFilter, requester: Requester): Promise<string | undefined>;
+  addBlocks(requester: Requester): Promise<string | undefined>;
+  addPending(requester: Requester): Promise<string | undefined>;
+  /** What is new since the last poll; undefined when there is no such filter. */
+  changes(id: string, requester: Requester): Promise<FoundLogs | undefined>;
+  /** All logs of a log filter's range; undefined when there is no such log filter. */
+  logs(id: string, requester: Requester): Promise<FoundLogs | undefined>;
+  remove(id: string, requester: Requester): Promise<boolean>;
+}
+
+/** Peers, and how this node is reached. Answers are "disabled" where peer-to-peer networking is. */
+export interface NetworkCalls {
+  info(requester: Requester): Promise<NetworkInfo>;
+  peers(requester: Requester): Promise<readonly PeerInfo[] | "disabled">;
+  /** Makes the node a maintained peer; false when it was one already, or is this node. */
+  addPeer(enode: string, requester: Requester): Promise<Result<boolean, EnodeErrorCode> | "disabled">;
+  /** Disconnects from the node and stops maintaining it; false when it was not a maintained peer. */
+  removePeer(enode: string, requester: Requester): Promise<Result<boolean, EnodeErrorCode> | "disabled">;
+}
+
+export interface NetworkInfo {
+  /** Highest version of the eth protocol that the program speaks, also when peer-to-peer networking is disabled. */
+  readonly ethVersion: number;
+  /** The running services besides peer-to-peer. */
+  readonly services: ServiceEndpoints;
+  /** Undefined when peer-to-peer networking is disabled. */
+  readonly peerToPeer: Omit<PeerToPeer, "peers" | "addPeer" | "removePeer"> | undefined;
+}
+
+/** Consensus, and the operator's votes on the validator set. */
+export interface ConsensusCalls {
+  status(requester: Requester): Promise<ConsensusStatus>;
+  /** Casts the vote from now on. "full" when there is no room for another one; "lastValidator", unless forced, see voteProposals.ts. */
+  propose(
+    vote: ValidatorVote,
+    isForced: boolean,
+    requester: Requester,
+  ): Promise<"proposed" | "full" | "lastValidator">;
+  /** Discards the vote on this account, if there is one. */
+  discard(recipient: Address, requester: Requester): Promise<void>;
+  pending(requester: Requester): Promise<readonly ValidatorVote[]>;
+}
+
+/** What an operator may change at run time about the blocks that this node builds; a restart resets all of it. */
+export interface MiningCalls {
+  status(requester: Requester): Promise<MiningStatus>;
+  /** Lifts the operator's stop: the node proposes and votes again unless something else prevents it. */
+  start(requester: Requester): Promise<void>;
+  /** Stops proposing and voting until started again. */
+  stop(requester: Requester): Promise<void>;
+  /** Changes what eth_coinbase shows, not who is paid. */
+  setCoinbase(address: Address, requester: Requester): Promise<void>;
+  /** Gas limit that this node's blocks approach step by step. */
+  setTargetGasLimit(gas: bigint, requester: Requester): Promise<void>;
+  /** Sets the vanity of this node's blocks, 32 bytes. */
+  setExtraData(extraData: Uint8Array, requester: Requester): Promise<void>;
+  /** Replaces those lowest prices that are given. */
+  setPriceFloors(floors: Partial<PriceFloors>, requester: Requester): Promise<void>;
+}
+
+export interface MiningStatus {
+  /** True on a validator that is neither paused nor catching up. */
+  readonly isMining: boolean;
+  readonly coinbase: Address;
+  readonly extraData: Uint8Array;
+  readonly priceFloors: PriceFloors;
+}
+
+/** The operator's allowlists. Answers are "disabled" where the list is. */
+export interface PermissionCalls {
+  items(list: AllowlistName, requester: Requester): Promise<readonly string[] | "disabled">;
+  /** Changes the list in memory and in its file. */
+  change(
+    list: AllowlistName,
+    change: "add" | "remove",
+    items: readonly string[],
+    requester: Requester,
+  ): Promise<"changed" | AllowlistErrorCode | "disabled">;
+  /** Reloads both lists from their files, or leaves both unchanged. */
+  reload(requester: Requester): Promise<"reloaded" | "notReloaded" | "disabled">;
+}
+
+export type AllowlistName = "accounts" | "nodes";
+
+/** Rewinds and replays of the node's own chain (chain/rewindAndReplay.ts); one at a time. */
+export interface HistoryCalls {
+  /** "unknownBlock", here and below, for a block that the chain does not have. */
+  setHead(number: bigint, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
+  /** The genesis block is unknown, too: it has no parent to rewind to. */
+  replayBlock(number: bigint, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
+  resyncWorldState(requester: Requester): Promise<Result<void, RewindErrorCode>>;
+}
+
+/** The bloom files, which speed up searches for old logs (logs/logIndex.ts). */
+export interface LogIndexCalls {
+  status(requester: Requester): Promise<LogIndexStatus>;
+  /** Rewrites the files of these blocks, the second one excluded; false while a task runs. */
+  generate(from: bigint, to: bigint, requester: Requester): Promise<boolean>;
+  /** Removes the files that cover these blocks. */
+  remove(from: bigint, to: bigint, requester: Requester): Promise<void>;
+  /** Rewrites the files of all blocks before this one; false while a task runs. */
+  repair(before: bigint, requester: Requester): Promise<boolean>;
+}
+
+/** The node as a process, and what it has seen. */
+export interface NodeCalls {
+  /** The machine, the peers and the disk, as operators see them. */
+  info(requester: Requester): Promise<NodeInfo>;
+  /** Undefined when the node is not syncing. */
+  syncStatus(requester: Requester): Promise<SyncStatus | undefined>;
+  /** When this node had the blocks from `newest` downwards, `count` of them; those that it knows. */
+  arrivals(newest: bigint, count: number, requester: Requester): Promise<readonly BlockArrival[]>;
+  /** Encodings of the blocks rejected as invalid since the start, oldest first. */
+  badBlocks(requester: Requester): Promise<readonly BadBlock[]>;
+  /** The current value of every metric; none when metrics are disabled. */
+  metrics(requester: Requester): Promise<readonly MetricFamily[]>;
+  /** Changes the level from now on, of these modules or of all. */
+  changeLogLevel(
+    level: LogLevel,
+    modules: readonly LogModule[] | undefined,
+    requester: Requester,
+  ): Promise<void>;
+}
+
+export interface BadBlock {
+  readonly hash: Hash;
+  readonly raw: Uint8Array;
+}
+
+/**
+ * Work that may take longer than a thread may give to one caller. It runs on threads that are terminated at their time limit, and
+ * waits in the main thread's queues, where callers of all threads stand in turn and are bounded together.
+ */
+export interface JobCalls {
+  simulate(job: SimulationJob, requester: Requester): Promise<SimulationResult>;
+  query<Job extends StateQuery>(job: Job, requester: Requester): Promise<StateQueryResult<Job>>;
+  trace(job: TraceJob, requester: Requester): Promise<TraceResult>;
+  /** Traces and writes what is traced to a file of that name, to whose path it resolves; "noRoom" when there is none. */
+  traceToFile(
+    job: TraceJob,
+    name: string,
+    requester: Requester,
+  ): Promise<{ readonly path: string } | "noRoom" | Exclude<TraceResult, { readonly kind: "traced" }>>;
+  findLogs(criteria: LogCriteria, range: BlockRange, requester: Requester): Promise<FoundLogs>;
+}
+
+/** What the servers need besides the methods. */
+export interface ServingCalls {
+  /** Why the node is not ready, for /readiness; empty when it is. */
+  readiness(query: string, requester: Requester): Promise<Objections>;
+  /** Checks a name and a password where the keys of tokens are. */
+  login(server: GuardedServerName, attempt: LoginAttempt, requester: Requester): Promise<LoginAnswer>;
+  /** Gives the network's coin away; only where the faucet is open. */
+  gift(request: GiftRequest, requester: Requester): Promise<GiftAnswer | "busy">;
+  /** Another descriptor of the listening socket (server/acceptBalance.ts); undefined while there is none. */
+  descriptor(server: CallerServerName, requester: Requester): Promise<number | undefined>;
+}

@@ -1,0 +1,100 @@
+import type { FoundLogs } from "../../logs/findLogs.ts";
+import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { Core } from "./core.ts";
+
+/** Names of all calls of the core, such as "pool.nextNonce". */
+export type CoreCallName = {
+  [Group in keyof Core]: `${Group}.${keyof Core[Group] & string}`;
+}[keyof Core];
+
+type CallOf<Name> = Name extends `${infer Group extends keyof Core}.${infer Call}`
+  ? Call extends keyof Core[Group]
+    ? Core[Group][Call]
+    : never
+  : never;
+type ResultOf<Call> = Call extends (...args: never) => Promise<infer Result> ? Result : never;
+
+export interface CoreCallRules<Result = unknown> {
+  /** The answer may be very large: one such answer is made at a time for the callers of a thread. */
+  readonly takesTurns?: boolean;
+  /** Memory of a result that nobody else uses: it is handed to the other thread, not copied. */
+  readonly owned?: (result: Result) => readonly JsonPiece[];
+  /** What a call resolves to when too many wait for the main thread; one without it rejects with TooManyRequests. */
+  readonly whenBusy?: Result;
+}
+
+const PLAIN = {};
+const FOUND_LOGS = { owned: (result: FoundLogs | undefined) => piecesOf(result) };
+const BUSY = { kind: "busy" } as const;
+
+/** The thread that wrote these pieces gave them away. */
+function piecesOf(
+  result: { readonly pieces: readonly JsonPiece[] } | { readonly kind: string } | undefined,
+): readonly JsonPiece[] {
+  return result !== undefined && "pieces" in result ? result.pieces : [];
+}
+
+/** The calls of the core as they cross threads. */
+export const CORE_CALLS: { readonly [Name in CoreCallName]: CoreCallRules<ResultOf<CallOf<Name>>> } = {
+  "pool.transaction": { owned: (packed) => [packed] },
+  "pool.nextNonce": PLAIN,
+  "pool.statistics": PLAIN,
+  "pool.bySender": {
+    takesTurns: true,
+    owned: ({ pending, queued }) => [pending.transactions, queued.transactions],
+  },
+  "pool.matching": {
+    takesTurns: true,
+    owned: (listing) => (listing === "tooLarge" ? [] : [listing.transactions]),
+  },
+  "pool.entries": {
+    takesTurns: true,
+    owned: (entries) => (entries === "tooMany" ? [] : [entries.hashes, entries.areLocal]),
+  },
+  "filters.addLogs": PLAIN,
+  "filters.addBlocks": PLAIN,
+  "filters.addPending": PLAIN,
+  "filters.changes": FOUND_LOGS,
+  "filters.logs": FOUND_LOGS,
+  "filters.remove": PLAIN,
+  "network.info": PLAIN,
+  "network.peers": PLAIN,
+  "network.addPeer": PLAIN,
+  "network.removePeer": PLAIN,
+  "consensus.status": PLAIN,
+  "consensus.propose": PLAIN,
+  "consensus.discard": PLAIN,
+  "consensus.pending": PLAIN,
+  "mining.status": PLAIN,
+  "mining.start": PLAIN,
+  "mining.stop": PLAIN,
+  "mining.setCoinbase": PLAIN,
+  "mining.setTargetGasLimit": PLAIN,
+  "mining.setExtraData": PLAIN,
+  "mining.setPriceFloors": PLAIN,
+  "permissions.items": PLAIN,
+  "permissions.change": PLAIN,
+  "permissions.reload": PLAIN,
+  "history.setHead": PLAIN,
+  "history.replayBlock": PLAIN,
+  "history.resyncWorldState": PLAIN,
+  "logIndex.status": PLAIN,
+  "logIndex.generate": PLAIN,
+  "logIndex.remove": PLAIN,
+  "logIndex.repair": PLAIN,
+  "node.info": PLAIN,
+  "node.syncStatus": PLAIN,
+  "node.arrivals": PLAIN,
+  "node.badBlocks": { takesTurns: true, owned: (blocks) => blocks.map(({ raw }) => raw) },
+  "node.metrics": PLAIN,
+  "node.changeLogLevel": PLAIN,
+  "jobs.simulate": { whenBusy: BUSY },
+  "jobs.query": { whenBusy: BUSY },
+  "jobs.trace": { whenBusy: BUSY, owned: piecesOf },
+  "jobs.traceToFile": { whenBusy: BUSY },
+  "jobs.findLogs": { whenBusy: BUSY, owned: piecesOf },
+  "serving.readiness": { whenBusy: ["too many requests wait"] },
+  "serving.login": { whenBusy: "busy" },
+  "serving.gift": { whenBusy: "busy" },
+  "serving.descriptor": { whenBusy: undefined },
+};

@@ -1,0 +1,9 @@
+/** Too many requests wait for the main thread, or the remote host has as many as its share. */
+export class TooManyRequests extends Error {
+  override name = "TooManyRequests";
+}
+
+/** A fault on the main thread, which has logged it. */
+export class FailedOnMainThread extends Error {
+  override name = "FailedOnMainThread";
+}

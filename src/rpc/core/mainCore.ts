@@ -1,0 +1,169 @@
+import { expectDefined } from "../../primitives/assert.ts";
+import { encodeBlock } from "../../types/block.ts";
+import { isOnLastValidator } from "../../types/extraData.ts";
+import { Filters } from "../filters/filters.ts";
+import { readiness } from "../server/health.ts";
+import type { Core, FilterCalls } from "./core.ts";
+import type { CoreParts, RpcPermissions } from "./coreParts.ts";
+import { packTransactions } from "./packedTransactions.ts";
+import { listBySender, listEntries, listMatching } from "./poolListings.ts";
+
+/** The core of the process, on its main thread; except for spare descriptors, which its listeners have. */
+export function createMainCore(parts: CoreParts): Core {
+  const { chain, pool, consensus, mining, history, logIndex } = parts;
+  const isKnown = (number: bigint, first: bigint): boolean =>
+    number >= first && number <= chain.head.header.number;
+  return {
+    pool: {
+      async transaction(hash) {
+        const entry = pool.get(hash);
+        return packTransactions(entry === undefined ? [] : [entry.transaction]);
+      },
+      nextNonce: async (address) => pool.nextNonce(address),
+      statistics: async () => pool.statistics,
+      bySender: (sender, limitBytes) => listBySender(pool, sender, limitBytes),
+      matching: (filter, limit, limitBytes) => listMatching(pool, filter, { limit, limitBytes }),
+      entries: async (limit) => listEntries(pool, limit),
+    },
+    filters: filterCalls(new Filters(parts)),
+    network: networkCalls(parts),
+    consensus: {
+      status: async () => consensus.status(),
+      async propose(vote, isForced) {
+        const validators = consensus.status().members.map(({ address }) => address);
+        if (!isForced && isOnLastValidator(validators, vote)) return "lastValidator";
+        return consensus.proposals.propose(vote, isForced ? "forced" : undefined) ? "proposed" : "full";
+      },
+      discard: async (recipient) => consensus.proposals.discard(recipient),
+      pending: async () => consensus.proposals.pending(),
+    },
+    mining: {
+      status: async () => ({
+        isMining: parts.isMining(),
+        coinbase: mining.coinbase,
+        extraData: mining.extraData,
+        priceFloors: pool.blockFloors,
+      }),
+      start: async () => mining.start(),
+      stop: async () => mining.stop(),
+      setCoinbase: async (address) => mining.setCoinbase(address),
+      async setTargetGasLimit(gas) {
+        mining.targetGasLimit = gas;
+      },
+      async setExtraData(extraData) {
+        mining.extraData = extraData;
+      },
+      setPriceFloors: async (floors) => pool.changeBlockFloors(floors),
+    },
+    permissions: permissionCalls(parts.permissions),
+    history: {
+      setHead: async (number) => (isKnown(number, 0n) ? history.setHead(number) : "unknownBlock"),
+      replayBlock: async (number) => (isKnown(number, 1n) ? history.replayBlock(number) : "unknownBlock"),
+      resyncWorldState: () => history.resyncWorldState(),
+    },
+    logIndex: {
+      status: async () => logIndex.status,
+      generate: async (from, to) => logIndex.generate(from, to),
+      remove: (from, to) => logIndex.remove(from, to),
+      repair: async (before) => logIndex.repair(before),
+    },
+    node: nodeCalls(parts),
+    jobs: jobCalls(parts),
+    serving: servingCalls(parts),
+  };
+}
+
+function filterCalls(filters: Filters): FilterCalls {
+  return {
+    addLogs: async (filter, { remoteHost }) => filters.addLogFilter(filter, remoteHost),
+    addBlocks: async ({ remoteHost }) => filters.addBlockFilter(remoteHost),
+    addPending: async ({ remoteHost }) => filters.addPendingFilter(remoteHost),
+    changes: (id, requester) => filters.changes(id, requester),
+    logs: (id, requester) => filters.logs(id, requester),
+    remove: async (id) => filters.remove(id),
+  };
+}
+
+function networkCalls({ network }: Pick<CoreParts, "network">): Core["network"] {
+  return {
+    async info() {
+      const { peerToPeer, ethVersion, services } = network;
+      if (peerToPeer === undefined) return { ethVersion, services: services(), peerToPeer };
+      const { isListening, peerCount, enode, nodeId, advertised } = peerToPeer;
+      return {
+        ethVersion,
+        services: services(),
+        peerToPeer: { isListening, peerCount, enode, nodeId, advertised },
+      };
+    },
+    peers: async () => network.peerToPeer?.peers ?? "disabled",
+    addPeer: async (enode) => (await network.peerToPeer?.addPeer(enode)) ?? "disabled",
+    removePeer: async (enode) => (await network.peerToPeer?.removePeer(enode)) ?? "disabled",
+  };
+}
+
+function permissionCalls(permissions: RpcPermissions): Core["permissions"] {
+  return {
+    items: async (list) => permissions[list]?.items ?? "disabled",
+    async change(list, change, items) {
+      const changed = permissions[list]?.[change](items);
+      if (changed === undefined) return "disabled";
+      return changed.ok ? "changed" : changed.error.code;
+    },
+    async reload() {
+      if (permissions.accounts === undefined && permissions.nodes === undefined) return "disabled";
+      return permissions.reload().ok ? "reloaded" : "notReloaded";
+    },
+  };
+}
+
+function nodeCalls(parts: CoreParts): Core["node"] {
+  return {
+    info: () => parts.nodeInfo(),
+    syncStatus: async () => parts.syncStatus(),
+    async arrivals(newest, count) {
+      const found = [];
+      for (let number = newest; number >= 0n && newest - number < BigInt(count); number--) {
+        const arrival = parts.arrivals.at(number);
+        if (arrival !== undefined) found.push(arrival);
+      }
+      return found;
+    },
+    badBlocks: async () => parts.badBlocks().map((block) => ({ hash: block.hash, raw: encodeBlock(block) })),
+    metrics: async () => (await parts.collectMetrics()) ?? [],
+    changeLogLevel: async (level, modules) => parts.changeLogLevel(level, modules),
+  };
+}
+
+function jobCalls({ simulator, stateQueries, tracer, writeTrace, findLogs }: CoreParts): Core["jobs"] {
+  return {
+    simulate: (job, requester) => simulator.run(job, requester),
+    query: (job, requester) => stateQueries.query(job, requester),
+    trace: (job, requester) => tracer.run(job, requester),
+    async traceToFile(job, name, requester) {
+      const result = await tracer.run(job, requester);
+      if (result.kind !== "traced") return result;
+      const path = await writeTrace(name, result.pieces, requester.remoteHost);
+      return path === undefined ? "noRoom" : { path };
+    },
+    findLogs: (criteria, range, requester) => findLogs(criteria, range, requester),
+  };
+}
+
+function servingCalls(parts: CoreParts): Core["serving"] {
+  const { network, clock, chain, give, logins } = parts;
+  const health = {
+    peerCount: () => network.peerToPeer?.peerCount,
+    diskPauseEndsAtBytes: () => parts.diskPauseEndsAtBytes(),
+    syncStatus: () => parts.syncStatus(),
+    isCompared: () => parts.isComparedWithPeers(),
+    headAgeSeconds: () => clock.nowMs() / 1000 - Number(chain.head.header.timestamp),
+  };
+  return {
+    readiness: async (query) => readiness(new URLSearchParams(query), health),
+    login: async (server, attempt) =>
+      expectDefined(logins?.[server], "the log-in of a server with users")(attempt),
+    gift: async (request) => expectDefined(give, "the faucet of a request for a gift")(request),
+    descriptor: async () => undefined,
+  };
+}

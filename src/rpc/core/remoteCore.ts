@@ -1,0 +1,65 @@
+import type { Requester } from "../../primitives/requester.ts";
+import { StateRemoved } from "../../state/keptNodes.ts";
+import { BlockRemoved } from "../../types/blockRemoved.ts";
+import type { RequestSender } from "../../workers/channel/requestSender.ts";
+import type { CoreOutcome, CoreRequest, RemoteCaller } from "../threads/protocol.ts";
+import type { Core } from "./core.ts";
+import { CORE_CALLS, type CoreCallName } from "./coreCalls.ts";
+import { FailedOnMainThread, TooManyRequests } from "./coreErrors.ts";
+
+/** The core as a thread for callers has it: each call is a request to the main thread (threads/mainSide/requestHost.ts). */
+export function createRemoteCore(main: Pick<RequestSender<CoreRequest, CoreOutcome>, "ask">): Core {
+  const callerOf = callerNumbers();
+
+  async function ask(
+    call: CoreCallName,
+    args: readonly unknown[],
+    requester: Requester,
+  ): Promise<CoreOutcome | "busy"> {
+    try {
+      return await main.ask({ call, args, caller: callerOf(requester) }, requester, requester.remoteHost);
+    } catch (error) {
+      throw new FailedOnMainThread(`${call} failed on the main thread`, { cause: error });
+    }
+  }
+
+  function remoteCall(call: CoreCallName) {
+    return async (...given: readonly unknown[]): Promise<unknown> => {
+      // The last argument of each call of the core, hence the cast.
+      const requester = given.at(-1) as Requester;
+      const outcome = await ask(call, given.slice(0, -1), requester);
+      if (outcome !== "busy") return resultOf(outcome);
+      const rules = CORE_CALLS[call];
+      if ("whenBusy" in rules) return rules.whenBusy;
+      throw new TooManyRequests(`too many requests wait for the main thread: ${call} is refused`);
+    };
+  }
+
+  const core: Record<string, Record<string, unknown>> = {};
+  for (const call of Object.keys(CORE_CALLS) as CoreCallName[]) {
+    const [group = "", name = ""] = call.split(".");
+    core[group] ??= {};
+    core[group][name] = remoteCall(call);
+  }
+  // The table names every call of every group, hence the cast.
+  return core as unknown as Core;
+}
+
+function resultOf(outcome: CoreOutcome): unknown {
+  if ("call" in outcome) return outcome.result;
+  throw outcome.removed === "block" ? new BlockRemoved(outcome.number) : new StateRemoved(outcome.number);
+}
+
+/** Numbers the connections of a thread. */
+function callerNumbers(): (requester: Requester) => RemoteCaller {
+  const numbers = new WeakMap<object, number>();
+  let newest = 0;
+  return ({ client, remoteHost }) => {
+    let number = numbers.get(client);
+    if (number === undefined) {
+      number = ++newest;
+      numbers.set(client, number);
+    }
+    return { client: number, remoteHost };
+  };
+}

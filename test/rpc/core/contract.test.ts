@@ -1,0 +1,286 @@
+import { describe, expect, it } from "vitest";
+import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { ZERO_HASH } from "../../../src/primitives/hash.ts";
+import type { Requester } from "../../../src/primitives/requester.ts";
+import { fail, ok } from "../../../src/primitives/result.ts";
+import type { Core } from "../../../src/rpc/core/core.ts";
+import { CORE_CALLS } from "../../../src/rpc/core/coreCalls.ts";
+import type { CoreParts, RpcAllowlist } from "../../../src/rpc/core/coreParts.ts";
+import { unpackTransactions } from "../../../src/rpc/core/packedTransactions.ts";
+import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
+import {
+  aCore,
+  aMiner,
+  aQuietNetwork,
+  poolOf,
+  QUIET_CONSENSUS,
+  QUIET_NODE,
+} from "../../builders/anRpcBackend.ts";
+import { aRemoteCore } from "../../builders/aRemoteCore.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { toyAddress } from "../../builders/toyChain.ts";
+
+const CALLER: Requester = { client: {}, remoteHost: "198.51.100.7", isAbandoned: () => false };
+const SENDER = account(0).address;
+
+/** What both kinds of core promise, wherever the caller is. */
+describe.each([
+  ["on the main thread", (parts: Partial<CoreParts>): Core => aCore(parts)],
+  ["on a thread for callers", (parts: Partial<CoreParts>): Core => aRemoteCore(aCore(parts)).core],
+])("the core %s", (_place, coreOf) => {
+  it("has every call of the table, and no other", () => {
+    const core = coreOf({});
+    const calls = Object.entries(core).flatMap(([group, members]) =>
+      Object.keys(members as object).map((name) => `${group}.${name}`),
+    );
+    expect(calls.toSorted()).toEqual(Object.keys(CORE_CALLS).toSorted());
+  });
+
+  it("reads the pool: a transaction, nonces, counts, listings by sender, by filter and of entries", async () => {
+    const transactions = [aTransaction({ nonce: 1n }), aTransaction({ nonce: 0n })];
+    const [second, first] = transactions;
+    const { pool } = coreOf({ pool: { ...poolOf(transactions), nextNonce: () => 1n } });
+    const hash = first?.hash ?? ZERO_HASH;
+    expect([...unpackTransactions(await pool.transaction(hash, CALLER))]).toMatchObject([
+      { hash, sender: SENDER, nonce: 0n },
+    ]);
+    expect(await pool.transaction(ZERO_HASH, CALLER)).toHaveLength(0);
+    expect(await pool.nextNonce(SENDER, CALLER)).toBe(1n);
+    expect(await pool.statistics(CALLER)).toMatchObject({ pending: 2, queued: 0, local: 2 });
+    const { pending, queued } = await pool.bySender(undefined, 1_000_000, CALLER);
+    expect([...unpackTransactions(pending.transactions)]).toMatchObject([{ hash }]);
+    expect([...unpackTransactions(queued.transactions)]).toMatchObject([{ hash: second?.hash }]);
+    expect((await pool.bySender(ZERO_ADDRESS, 1_000_000, CALLER)).pending).toMatchObject({ omitted: 0 });
+    expect((await pool.bySender(SENDER, 0, CALLER)).queued).toMatchObject({ omitted: 1, shownBytes: 0 });
+    const filter = [{ field: "nonce", operator: "gt", bound: 0n }] as const;
+    const matching = await pool.matching(filter, 10, 1_000_000, CALLER);
+    if (matching === "tooLarge") throw new Error("two transactions are not too large");
+    expect([...unpackTransactions(matching.transactions)]).toMatchObject([{ hash: second?.hash }]);
+    expect(await pool.matching([], 10, 10, CALLER)).toBe("tooLarge");
+    const entries = await pool.entries(2, CALLER);
+    if (entries === "tooMany") throw new Error("two entries are not too many");
+    expect([...entries.areLocal]).toEqual([1, 1]);
+    expect([...entries.addedAtMs]).toEqual([0, 1]);
+    expect(entries.hashes.subarray(32)).toEqual(hash);
+    expect(await pool.entries(1, CALLER)).toBe("tooMany");
+  });
+
+  it("keeps filters for all connections, and gives them up", async () => {
+    const { filters } = coreOf({});
+    const criteria = { from: "latest", to: "latest", addresses: [ZERO_ADDRESS], topics: ["any"] } as const;
+    const ids = await Promise.all([
+      filters.addLogs(criteria, CALLER),
+      filters.addBlocks(CALLER),
+      filters.addPending(CALLER),
+    ]);
+    for (const id of ids)
+      expect(await filters.changes(id ?? "", CALLER)).toMatchObject({ kind: "found", pieces: [] });
+    expect(await filters.logs(ids[0] ?? "", CALLER)).toMatchObject({ kind: "found" });
+    expect(await filters.logs(ids[1] ?? "", CALLER)).toBeUndefined();
+    expect(await filters.remove(ids[0] ?? "", CALLER)).toBe(true);
+    expect(await filters.changes(ids[0] ?? "", CALLER)).toBeUndefined();
+    expect(await filters.remove("0x77", CALLER)).toBe(false);
+  });
+
+  it("tells how the node is reached and who its peers are, and maintains peers", async () => {
+    const asked: string[] = [];
+    const peerToPeer = {
+      ...aQuietNetwork(),
+      addPeer: async (enode: string) => {
+        asked.push(enode);
+        return ok(true);
+      },
+      removePeer: async () => fail("caller", "malformed", "no enode"),
+    };
+    const services = () => ({ jsonrpc: { host: "127.0.0.1", port: 8545 } });
+    const { network } = coreOf({ network: { peerToPeer, ethVersion: 68, services } });
+    expect(await network.info(CALLER)).toMatchObject({
+      ethVersion: 68,
+      services: { jsonrpc: { port: 8545 } },
+      peerToPeer: { isListening: true, peerCount: 0 },
+    });
+    expect(await network.peers(CALLER)).toEqual([]);
+    expect(await network.addPeer("enode://a", CALLER)).toMatchObject({ ok: true, value: true });
+    expect(await network.removePeer("nothing", CALLER)).toMatchObject({
+      ok: false,
+      error: { code: "malformed" },
+    });
+    expect(asked).toEqual(["enode://a"]);
+    const { network: none } = coreOf({
+      network: { peerToPeer: undefined, ethVersion: 68, services: () => ({}) },
+    });
+    expect(await none.info(CALLER)).toEqual({ ethVersion: 68, services: {}, peerToPeer: undefined });
+    expect(await none.peers(CALLER)).toBe("disabled");
+    expect(await none.addPeer("enode://a", CALLER)).toBe("disabled");
+    expect(await none.removePeer("enode://a", CALLER)).toBe("disabled");
+  });
+
+  it("tells the state of consensus, and takes votes until it has as many as it may", async () => {
+    const { consensus } = coreOf({
+      consensus: { proposals: new VoteProposals(), status: () => QUIET_CONSENSUS },
+    });
+    expect(await consensus.status(CALLER)).toEqual(QUIET_CONSENSUS);
+    const vote = { recipient: toyAddress(1), kind: "add" } as const;
+    expect(await consensus.propose(vote, false, CALLER)).toBe("proposed");
+    expect(await consensus.pending(CALLER)).toEqual([vote]);
+    await consensus.discard(vote.recipient, CALLER);
+    expect(await consensus.pending(CALLER)).toEqual([]);
+  });
+
+  it("changes what the operator may change about blocks, and tells it", async () => {
+    const mining = aMiner();
+    const floors = { minGasPriceWei: 1n, minPriorityFeeWei: 2n };
+    const pool = {
+      ...poolOf([]),
+      blockFloors: floors,
+      changeBlockFloors: (to: object) => Object.assign(floors, to),
+    };
+    const core = coreOf({ mining, pool, isMining: () => false });
+    await core.mining.setExtraData(new Uint8Array(32).fill(7), CALLER);
+    await core.mining.setTargetGasLimit(30_000_000n, CALLER);
+    await core.mining.setPriceFloors({ minGasPriceWei: 5n }, CALLER);
+    await core.mining.setCoinbase(toyAddress(1), CALLER);
+    await core.mining.stop(CALLER);
+    await core.mining.start(CALLER);
+    expect(mining.targetGasLimit).toBe(30_000_000n);
+    expect(await core.mining.status(CALLER)).toEqual({
+      isMining: false,
+      coinbase: ZERO_ADDRESS,
+      extraData: new Uint8Array(32).fill(7),
+      priceFloors: { minGasPriceWei: 5n, minPriorityFeeWei: 2n },
+    });
+  });
+
+  it("shows and changes allowlists, and says which one is disabled", async () => {
+    const accounts: RpcAllowlist = {
+      items: ["0x01"],
+      add: () => ok(undefined),
+      remove: () => fail("caller", "absent", "not there"),
+    };
+    const { permissions } = coreOf({
+      permissions: { accounts, nodes: undefined, reload: () => fail("local", "unreadable", "no file") },
+    });
+    expect(await permissions.items("accounts", CALLER)).toEqual(["0x01"]);
+    expect(await permissions.items("nodes", CALLER)).toBe("disabled");
+    expect(await permissions.change("accounts", "add", ["0x02"], CALLER)).toBe("changed");
+    expect(await permissions.change("accounts", "remove", ["0x02"], CALLER)).toBe("absent");
+    expect(await permissions.change("nodes", "add", [], CALLER)).toBe("disabled");
+    expect(await permissions.reload(CALLER)).toBe("notReloaded");
+    expect(await coreOf({}).permissions.reload(CALLER)).toBe("disabled");
+  });
+
+  it("rewinds and replays blocks that the chain has", async () => {
+    const asked: unknown[] = [];
+    const { history } = coreOf({
+      history: {
+        setHead: async (number) => {
+          asked.push(number);
+          return ok(undefined);
+        },
+        replayBlock: async () => ok(undefined),
+        resyncWorldState: async () => fail("caller", "busy", "another request"),
+      },
+    });
+    expect(await history.setHead(0n, CALLER)).toMatchObject({ ok: true });
+    expect(await history.setHead(1n, CALLER)).toBe("unknownBlock");
+    expect(await history.setHead(-1n, CALLER)).toBe("unknownBlock");
+    expect(await history.replayBlock(0n, CALLER)).toBe("unknownBlock");
+    expect(await history.resyncWorldState(CALLER)).toMatchObject({ ok: false, error: { code: "busy" } });
+    expect(asked).toEqual([0n]);
+  });
+
+  it("writes bloom files anew on request", async () => {
+    const { logIndex } = coreOf({});
+    expect(await logIndex.status(CALLER)).toEqual({ from: 0n, to: 0n, current: 0n, isIndexing: false });
+    expect(await logIndex.generate(0n, 5n, CALLER)).toBe(true);
+    expect(await logIndex.remove(0n, 5n, CALLER)).toBeUndefined();
+    expect(await logIndex.repair(5n, CALLER)).toBe(true);
+  });
+
+  it("tells about the node: its machine, syncing, arrivals, bad blocks and metrics; and changes the log level", async () => {
+    const levels: unknown[] = [];
+    const bad = aStoredBlock({ number: 3, transactions: [aTransaction()] });
+    const arrival = { number: 2n, hash: ZERO_HASH, atMs: 5 };
+    const family = { name: "a", type: "gauge", help: "", samples: [] } as const;
+    const sync = { startingBlock: 1n, currentBlock: 2n, highestBlock: 3n };
+    const { node } = coreOf({
+      syncStatus: () => sync,
+      arrivals: { at: (number) => (number === 2n ? arrival : undefined) },
+      badBlocks: () => [bad],
+      collectMetrics: async () => [family],
+      changeLogLevel: (...change) => void levels.push(change),
+    });
+    expect(await node.info(CALLER)).toEqual(QUIET_NODE);
+    expect(await node.syncStatus(CALLER)).toEqual(sync);
+    expect(await node.arrivals(3n, 4, CALLER)).toEqual([arrival]);
+    expect(await node.badBlocks(CALLER)).toMatchObject([{ hash: bad.hash }]);
+    expect(await node.metrics(CALLER)).toEqual([family]);
+    await node.changeLogLevel("DEBUG", ["chain"], CALLER);
+    await node.changeLogLevel("INFO", undefined, CALLER);
+    expect(levels).toEqual([
+      ["DEBUG", ["chain"]],
+      ["INFO", undefined],
+    ]);
+  });
+
+  it("runs jobs for their requester, and writes a trace to a file where there is room", async () => {
+    const asked: string[] = [];
+    const pieces = [new Uint8Array([0x7b, 0x7d])];
+    const parts: Partial<CoreParts> = {
+      simulator: {
+        run: async (_job, { remoteHost }) => ({ kind: asked.push(remoteHost) > 0 ? "busy" : "tooLarge" }),
+      },
+      stateQueries: { query: async () => ({ kind: "stateUnavailable" }) },
+      tracer: {
+        run: async () => ({ kind: "traced", pieces: pieces.map((piece) => Uint8Array.from(piece)) }),
+      },
+      findLogs: async () => ({ kind: "tooManyLogs" }),
+      writeTrace: async (name, { length }, host) => `${name} ${length} ${host}`,
+    };
+    const { jobs } = coreOf(parts);
+    const call = { kind: "call", call: {}, blockNumber: 1n } as Parameters<Core["jobs"]["simulate"]>[0];
+    expect(await jobs.simulate(call, CALLER)).toEqual({ kind: "busy" });
+    expect(asked).toEqual([CALLER.remoteHost]);
+    const query = { kind: "accounts", blockNumber: 2n, from: ZERO_HASH, limit: 3 } as const;
+    expect(await jobs.query(query, CALLER)).toEqual({ kind: "stateUnavailable" });
+    const job = { kind: "block", blockNumber: 1n } as const;
+    expect(await jobs.trace(job, CALLER)).toEqual({ kind: "traced", pieces });
+    expect(await jobs.traceToFile(job, "block_1", CALLER)).toEqual({
+      path: `block_1 1 ${CALLER.remoteHost}`,
+    });
+    const full = coreOf({ ...parts, writeTrace: async () => undefined });
+    expect(await full.jobs.traceToFile(job, "block_1", CALLER)).toBe("noRoom");
+    const range = { from: 0n, to: 0n };
+    expect(await jobs.findLogs({ addresses: [], topics: [] }, range, CALLER)).toEqual({
+      kind: "tooManyLogs",
+    });
+  });
+
+  it("answers for the servers: readiness, log-ins, gifts", async () => {
+    const attempt = { name: "alice", password: "secret", remoteHost: "198.51.100.8" };
+    const gift = { address: "0x01", remoteHost: "198.51.100.8" };
+    const { serving } = coreOf({
+      logins: { http: async ({ name }) => ({ token: name }), webSocket: undefined },
+      give: async ({ address }) => ({ kind: "given", transactionHash: "0x02", amountWei: BigInt(address) }),
+    });
+    expect(await serving.readiness("minPeers=2", CALLER)).toEqual(["0 peers, minPeers is 2"]);
+    expect(await serving.login("http", attempt, CALLER)).toEqual({ token: "alice" });
+    expect(await serving.gift(gift, CALLER)).toEqual({
+      kind: "given",
+      transactionHash: "0x02",
+      amountWei: 1n,
+    });
+    expect(await serving.descriptor("http", CALLER)).toBeUndefined();
+    await expect(serving.login("webSocket", attempt, CALLER)).rejects.toThrow();
+  });
+
+  it("rejects when what a call reads was removed meanwhile", async () => {
+    const { filters } = coreOf({ findLogs: () => Promise.reject(new BlockRemoved(7n)) });
+    const criteria = { from: 0n, to: "latest", addresses: [], topics: [] } as const;
+    const id = await filters.addLogs(criteria, CALLER);
+    await expect(filters.logs(id ?? "", CALLER)).rejects.toThrow(BlockRemoved);
+  });
+});
