@@ -1,9 +1,17 @@
 import type { ChainView } from "../chain/view/chainView.ts";
+import { CORE_CALLS } from "./core/coreCalls.ts";
 import type { RpcMethod } from "./method.ts";
+import type { RpcBackend } from "./ports.ts";
+
+/** Ports that read nothing from the view: those of the core, and what does not change. */
+const WITHOUT_VIEW: ReadonlySet<string> = new Set<string>([
+  ...Object.keys(CORE_CALLS).map((call) => call.slice(0, call.indexOf("."))),
+  ...(["spec", "clock", "settings", "submit"] satisfies (keyof RpcBackend)[]),
+]);
 
 /**
- * The methods of a thread that sees the chain through a view. Each begins on the head that the process shows, so that no caller is
- * answered from an older one than another connection has seen.
+ * The methods of a thread that sees the chain through a view. One that reads the chain begins on the head that the process shows, so
+ * that no caller is answered from an older one than another connection has seen.
  */
 export function onNewestHead(
   methods: readonly RpcMethod[],
@@ -20,7 +28,7 @@ export function onNewestHead(
   }
 
   return methods.map((method) =>
-    method.ports === undefined
+    (method.ports ?? []).every((port) => WITHOUT_VIEW.has(port))
       ? method
       : {
           ...method,

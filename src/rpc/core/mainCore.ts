@@ -87,12 +87,16 @@ function filterCalls(filters: Filters): FilterCalls {
 function networkCalls({ network }: Pick<CoreParts, "network">): Core["network"] {
   return {
     async info() {
-      const { peerToPeer, ethVersion, services } = network;
-      if (peerToPeer === undefined) return { ethVersion, services: services(), peerToPeer };
+      const { peerToPeer, ethVersion } = network;
+      // Servers are their own endpoints; they do not cross threads.
+      const services = Object.fromEntries(
+        Object.entries(network.services()).map(([name, { host, port }]) => [name, { host, port }]),
+      );
+      if (peerToPeer === undefined) return { ethVersion, services, peerToPeer };
       const { isListening, peerCount, enode, nodeId, advertised } = peerToPeer;
       return {
         ethVersion,
-        services: services(),
+        services,
         peerToPeer: { isListening, peerCount, enode, nodeId, advertised },
       };
     },

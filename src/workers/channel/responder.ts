@@ -84,6 +84,19 @@ export class Responder<Request, Answer> implements Gatherer<Batch<AnswerContents
     return { kind: "answers", content: answers, messages: answers.length, bytes, transferred };
   }
 
+  /** Sends answers one by one, because one of them cannot be cloned: that one is a failure, and the others are not. */
+  cannotSend({ content: answers, messages, bytes }: Batch<AnswerContents<Answer>>): void {
+    this.credit.giveBack(messages, bytes);
+    for (const one of answers) {
+      try {
+        this.channel.send("answers", [one], 1, this.handler.sizeOf(one));
+      } catch (error) {
+        this.handler.failed(error);
+        this.channel.send("answers", [{ id: one.id, failed: messageOf(error) }], 1);
+      }
+    }
+  }
+
   private async work(): Promise<void> {
     this.isWorking = true;
     const pacer = new EventLoopPacer();
@@ -157,7 +170,7 @@ function immediateAnswers(): Promise<void> {
 
 type AnswerChannel<Answer> = Pick<
   Channel<AnswerContents<Answer>, object>,
-  "creditOf" | "gather" | "whenRoom" | "isDropped"
+  "creditOf" | "gather" | "send" | "whenRoom" | "isDropped"
 >;
 
 class InFlight implements RemoteRequester {

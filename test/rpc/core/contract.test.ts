@@ -95,11 +95,12 @@ describe.each([
       },
       removePeer: async () => fail("caller", "malformed", "no enode"),
     };
-    const services = () => ({ jsonrpc: { host: "127.0.0.1", port: 8545 } });
+    // As a server, which knows more than its endpoint.
+    const services = () => ({ jsonrpc: { host: "127.0.0.1", port: 8545, close: () => undefined } });
     const { network } = coreOf({ network: { peerToPeer, ethVersion: 68, services } });
     expect(await network.info(CALLER)).toMatchObject({
       ethVersion: 68,
-      services: { jsonrpc: { port: 8545 } },
+      services: { jsonrpc: { host: "127.0.0.1", port: 8545 } },
       peerToPeer: { isListening: true, peerCount: 0 },
     });
     expect(await network.peers(CALLER)).toEqual([]);

@@ -224,6 +224,25 @@ describe("calls of the core that a thread makes", () => {
     expect(await core.pool.nextNonce(ZERO_ADDRESS, CALLER)).toBe(0n);
   });
 
+  it("whose result cannot cross threads fail alone, and take neither the node nor other answers along", async () => {
+    const { logger, lines } = loggedLines();
+    const main = aCore({});
+    const uncloneable = { pending: 0, queued: 0, local: 0, remote: 0, bytes: 0, close: () => undefined };
+    const { core, answerCredit } = aRemoteCore(
+      { ...main, pool: { ...main.pool, statistics: async () => uncloneable } },
+      logger,
+    );
+    const [before, failed, after] = await Promise.allSettled([
+      core.pool.nextNonce(ZERO_ADDRESS, CALLER),
+      core.pool.statistics(CALLER),
+      core.filters.remove("0x1", CALLER),
+    ]);
+    expect([before, after]).toMatchObject([{ value: 0n }, { value: false }]);
+    expect(failed).toMatchObject({ status: "rejected", reason: { name: "FailedOnMainThread" } });
+    expect(lines).toHaveLength(1);
+    await expect.poll(() => [answerCredit.messages, answerCredit.bytes]).toEqual([0, 0]);
+  });
+
   it("reject as on the main thread when what they read was removed meanwhile, which is no fault", async () => {
     const { logger, lines } = loggedLines();
     const main = aCore({});
