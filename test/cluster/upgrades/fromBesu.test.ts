@@ -140,6 +140,11 @@ describeWithVectors("a validator that moves from Besu", () => {
       expect(await until(async () => silenceOf(moved), "silence")).toContain(
         `the validator ${last.address} has no record of its votes`,
       );
+      // Others may have its block a moment before it says so itself.
+      await until(
+        async () => logOf(moved).find(({ message }) => message.startsWith("Produced #")),
+        "a line about a block of its own",
+      );
       const said = logOf(moved).map(({ message }) => message);
       const votesAgain = said.findIndex((message) =>
         message.startsWith("this node proposes and votes again"),
