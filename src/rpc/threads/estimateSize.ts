@@ -1,4 +1,7 @@
-/** Estimates the bytes that a value takes in a message between threads, on both sides: exact for text and bytes, which alone can be large. */
+/**
+ * Estimates the bytes that a value takes in a message between threads, on both sides: exact for text and bytes, which alone can be large.
+ * Of a view, all memory behind it is copied.
+ */
 export function estimateSize(value: unknown): number {
   let size = 0;
   const left: unknown[] = [value];
@@ -6,7 +9,7 @@ export function estimateSize(value: unknown): number {
     const one = left.pop();
     size += PART_BYTES;
     if (typeof one === "string") size += one.length;
-    else if (ArrayBuffer.isView(one)) size += one.byteLength;
+    else if (ArrayBuffer.isView(one)) size += one.buffer.byteLength;
     else if (Array.isArray(one)) for (const item of one) left.push(item);
     else if (typeof one === "object" && one !== null)
       for (const [name, member] of Object.entries(one)) {

@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
-import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { asAddress, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import type { Requester } from "../../../src/primitives/requester.ts";
 import type { Core } from "../../../src/rpc/core/core.ts";
@@ -15,7 +17,7 @@ import { StateRemoved } from "../../../src/state/keptNodes.ts";
 import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
 import { RequestSender } from "../../../src/workers/channel/requestSender.ts";
 import { aChannel } from "../../builders/aChannel.ts";
-import { aCore } from "../../builders/anRpcBackend.ts";
+import { aCore, QUIET_CONSENSUS } from "../../builders/anRpcBackend.ts";
 import { aRemoteCore } from "../../builders/aRemoteCore.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
@@ -299,6 +301,36 @@ describe("jobs", () => {
     ]);
     // Detached here, except for what is part of other memory.
     expect([...traces, log, shared].map(({ length }) => length)).toEqual([0, 0, 0, 4]);
+  });
+});
+
+describe("results of calls", () => {
+  it("take the bytes of their results, not the megabytes of a block that an address is part of", async () => {
+    const block = new Uint8Array(9_000_000);
+    const part = (at: number) => asAddress(block.subarray(at, at + 20));
+    const [member, other] = [part(20), part(40)];
+    const status = {
+      ...QUIET_CONSENSUS,
+      self: part(0),
+      validators: [member, other],
+      votes: { outstanding: [{ recipient: part(60), add: [member], drop: [] }], needed: 1, expireAt: 9n },
+    };
+    const main = aCore({ consensus: { proposals: new VoteProposals(), status: () => status } });
+    const { core, answerCredit, holdUp, goOn } = aRemoteCore(main);
+    holdUp();
+    const asked = Array.from({ length: 1_000 }, () => core.consensus.status(CALLER));
+    await expect.poll(() => answerCredit.messages).toBe(1_000);
+    expect(answerCredit.bytes).toBeLessThan(2_000_000);
+    goOn();
+    const [answer] = await Promise.all(asked);
+    expect(answer).toEqual(status);
+    const { self, validators, votes } = expectDefined(answer, "an answer");
+    const crossed = [
+      self,
+      ...validators,
+      ...votes.outstanding.flatMap(({ recipient, add }) => [recipient, ...add]),
+    ];
+    expect(crossed.map(({ buffer }) => buffer.byteLength)).toEqual([20, 20, 20, 20, 20]);
   });
 
   it("hand over pooled transactions without a copy", async () => {

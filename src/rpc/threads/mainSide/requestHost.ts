@@ -10,6 +10,7 @@ import type { Core } from "../../core/core.ts";
 import { CORE_CALLS } from "../../core/coreCalls.ts";
 import { estimateSize } from "../estimateSize.ts";
 import type { MainChannel } from "../messages.ts";
+import { withOwnMemory } from "../ownMemory.ts";
 import type { CoreOutcome, CoreRequest, RemoteCaller } from "../protocol.ts";
 import { AnswerTurns } from "./answerTurns.ts";
 
@@ -59,7 +60,7 @@ export class RequestHost implements RequestHandler<CoreRequest, CoreOutcome> {
     try {
       // A caller who has gone gets no answer, and no turn.
       const isLarge = CORE_CALLS[call].takesTurns === true;
-      return { call, result: await (isLarge ? this.turns.make(requester, make) : make()) };
+      return { call, result: withOwnMemory(await (isLarge ? this.turns.make(requester, make) : make())) };
     } catch (error) {
       if (error instanceof BlockRemoved) return { removed: "block", number: error.number };
       if (error instanceof StateRemoved) return { removed: "state", number: error.number };
