@@ -18,7 +18,7 @@ export interface CoreCallRules<Result = unknown> {
   /** The answer may be very large: one such answer is made at a time for the callers of a thread. */
   readonly takesTurns?: boolean;
   /** Memory of a result that nobody else uses: it is handed to the other thread, not copied. */
-  readonly owned?: (result: Result) => readonly JsonPiece[];
+  readonly owned?: (result: Result) => readonly (string | ArrayBufferView)[];
   /** What a call resolves to when too many wait for the main thread; one without it rejects with TooManyRequests. */
   readonly whenBusy?: Result;
 }
@@ -49,7 +49,7 @@ export const CORE_CALLS: { readonly [Name in CoreCallName]: CoreCallRules<Result
   },
   "pool.entries": {
     takesTurns: true,
-    owned: (entries) => (entries === "tooMany" ? [] : [entries.hashes, entries.areLocal]),
+    owned: (entries) => (entries === "tooMany" ? [] : [entries.hashes, entries.areLocal, entries.addedAtMs]),
   },
   "filters.addLogs": PLAIN,
   "filters.addBlocks": PLAIN,

@@ -1,9 +1,10 @@
 import { expectDefined } from "../../primitives/assert.ts";
+import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { isOnLastValidator } from "../../types/extraData.ts";
 import { Filters } from "../filters/filters.ts";
 import { readiness } from "../server/health.ts";
-import type { Core, FilterCalls } from "./core.ts";
+import type { BadBlock, Core, FilterCalls } from "./core.ts";
 import type { CoreParts, RpcPermissions } from "./coreParts.ts";
 import { packTransactions } from "./packedTransactions.ts";
 import { listBySender, listEntries, listMatching } from "./poolListings.ts";
@@ -23,7 +24,7 @@ export function createMainCore(parts: CoreParts): Core {
       statistics: async () => pool.statistics,
       bySender: (sender, limitBytes) => listBySender(pool, sender, limitBytes),
       matching: (filter, limit, limitBytes) => listMatching(pool, filter, { limit, limitBytes }),
-      entries: async (limit) => listEntries(pool, limit),
+      entries: (limit) => listEntries(pool, limit),
     },
     filters: filterCalls(new Filters(parts)),
     network: networkCalls(parts),
@@ -133,7 +134,15 @@ function nodeCalls(parts: CoreParts): Core["node"] {
       }
       return found;
     },
-    badBlocks: async () => parts.badBlocks().map((block) => ({ hash: block.hash, raw: encodeBlock(block) })),
+    async badBlocks() {
+      const encoded: BadBlock[] = [];
+      const pacer = new EventLoopPacer();
+      for (const block of parts.badBlocks()) {
+        encoded.push({ hash: block.hash, raw: encodeBlock(block) });
+        if (pacer.isDue()) await pacer.yield();
+      }
+      return encoded;
+    },
     metrics: async () => (await parts.collectMetrics()) ?? [],
     changeLogLevel: async (level, modules) => parts.changeLogLevel(level, modules),
   };

@@ -1,7 +1,8 @@
 import { asAddress } from "../../primitives/address.ts";
 import { expectDefined } from "../../primitives/assert.ts";
+import { atOnce, type Steps } from "../../primitives/steps.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
-import { packBytes, unpackBytes } from "../threads/packedBytes.ts";
+import { packBytesInSteps, unpackBytes } from "../threads/packedBytes.ts";
 
 /**
  * Pooled transactions on their way to the thread of a caller: encodings and senders, as one piece of memory. Copying decoded
@@ -26,11 +27,16 @@ export interface SubPoolListing extends PackedListing {
   readonly omitted: number;
 }
 
-export function packTransactions(
-  transactions: readonly Pick<SentTransaction, "raw" | "sender">[],
-): PackedTransactions {
-  return packBytes(transactions.flatMap(({ raw, sender }) => [raw, sender]));
+export function packTransactions(transactions: readonly PackedFields[]): PackedTransactions {
+  return atOnce(packTransactionsInSteps(transactions));
 }
+
+/** Like packTransactions, in steps: a listing has tens of thousands. */
+export function packTransactionsInSteps(transactions: readonly PackedFields[]): Steps<PackedTransactions> {
+  return packBytesInSteps(transactions.flatMap(({ raw, sender }) => [raw, sender]));
+}
+
+type PackedFields = Pick<SentTransaction, "raw" | "sender">;
 
 /** Decodes each transaction when it is read. */
 export function* unpackTransactions(packed: PackedTransactions): Generator<SentTransaction, void> {

@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, equalBytes } from "../../primitives/hex.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
+import { inSteps } from "../../primitives/steps.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { PackedEntries } from "./core.ts";
 import type { RpcPool } from "./coreParts.ts";
@@ -9,7 +10,7 @@ import { shortestWithin, shownBytes } from "./listingLimit.ts";
 import {
   type PackedListing,
   type PoolListing,
-  packTransactions,
+  packTransactionsInSteps,
   type SubPoolListing,
 } from "./packedTransactions.ts";
 import { type PoolFilter, passesPoolFilter } from "./poolFilter.ts";
@@ -60,21 +61,23 @@ export async function listMatching(
     bytes += shownBytes(transaction) + 2 * transaction.raw.length;
     if (bytes > limitBytes) return "tooLarge";
   }
-  return { transactions: packTransactions(matching), shownBytes: bytes };
+  return { transactions: await inSteps(packTransactionsInSteps(matching), pacer), shownBytes: bytes };
 }
 
 /** "tooMany" when there are more than `limit`. */
-export function listEntries(
+export async function listEntries(
   pool: Pick<RpcPool, "entries" | "statistics">,
   limit: number,
-): PackedEntries | "tooMany" {
+): Promise<PackedEntries | "tooMany"> {
   const { pending, queued } = pool.statistics;
   if (pending + queued > limit) return "tooMany";
   const entries = [...pool.entries()];
   const hashes = new Uint8Array(HASH_BYTES * entries.length);
   const areLocal = new Uint8Array(entries.length);
   const addedAtMs = new Float64Array(entries.length);
+  const pacer = new EventLoopPacer();
   for (const [index, entry] of entries.entries()) {
+    if (pacer.isDue()) await pacer.yield();
     hashes.set(entry.transaction.hash, HASH_BYTES * index);
     areLocal[index] = entry.origin === "local" ? 1 : 0;
     addedAtMs[index] = entry.addedAtMs;
@@ -131,7 +134,8 @@ async function selectWithin(
       } else omitted++;
     }
   }
-  return { listing: { transactions: packTransactions(shown), omitted, shownBytes: bytes }, allBytes };
+  const transactions = await inSteps(packTransactionsInSteps(shown), pacer);
+  return { listing: { transactions, omitted, shownBytes: bytes }, allBytes };
 }
 
 function* sizesOf(bySender: readonly (readonly SentTransaction[])[]): Generator<number> {

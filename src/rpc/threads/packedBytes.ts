@@ -1,3 +1,5 @@
+import { atOnce, StepMeter, type Steps } from "../../primitives/steps.ts";
+
 /*
  * Both sides: byte strings on their way between threads as one piece of memory, since an object for each would cost both threads more
  * than everything else that they do with it.
@@ -5,12 +7,21 @@
  *   length u32 | bytes          once for each
  */
 const LENGTH_BYTES = 4;
+/** Bytes that are copied in the time that a string takes besides its bytes. */
+const STRING_COST_BYTES = 512;
 
 export function packBytes(strings: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return atOnce(packBytesInSteps(strings));
+}
+
+/** Like packBytes, in steps of a few hundred microseconds: megabytes of them take tens of milliseconds. */
+export function* packBytesInSteps(strings: readonly Uint8Array[]): Steps<Uint8Array<ArrayBuffer>> {
   const packed = new Uint8Array(strings.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0));
   const view = new DataView(packed.buffer);
+  const meter = new StepMeter();
   let at = 0;
   for (const bytes of strings) {
+    if (meter.isFull(STRING_COST_BYTES + bytes.length)) yield;
     view.setUint32(at, bytes.length);
     packed.set(bytes, at + LENGTH_BYTES);
     at += LENGTH_BYTES + bytes.length;

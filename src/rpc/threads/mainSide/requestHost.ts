@@ -1,13 +1,12 @@
 import type { Logger } from "../../../observability/logger.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
-import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import type { Requester } from "../../../primitives/requester.ts";
 import { StateRemoved } from "../../../state/keptNodes.ts";
 import { BlockRemoved } from "../../../types/blockRemoved.ts";
 import type { NumberedRequest } from "../../../workers/channel/requestSender.ts";
 import { type RemoteRequester, type RequestHandler, Responder } from "../../../workers/channel/responder.ts";
 import type { Core } from "../../core/core.ts";
-import { CORE_CALLS } from "../../core/coreCalls.ts";
+import { CORE_CALLS, type CoreCallRules } from "../../core/coreCalls.ts";
 import { estimateSize } from "../estimateSize.ts";
 import type { MainChannel } from "../messages.ts";
 import { withOwnMemory } from "../ownMemory.ts";
@@ -89,7 +88,7 @@ function buffersOf(outcome: CoreOutcome): readonly ArrayBuffer[] {
   // A large answer is not made for a caller who has gone.
   if (!("call" in outcome) || outcome.result === undefined) return [];
   // The rule of a call takes the result of this call, hence the cast.
-  const owned = CORE_CALLS[outcome.call].owned as ((result: unknown) => readonly JsonPiece[]) | undefined;
+  const owned = CORE_CALLS[outcome.call].owned as CoreCallRules["owned"];
   return (owned?.(outcome.result) ?? []).flatMap((piece) => {
     if (typeof piece === "string") return [];
     const { buffer, byteLength } = piece;
