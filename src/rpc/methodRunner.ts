@@ -2,7 +2,8 @@ import type { Logger } from "../observability/logger.ts";
 import { onceKnown } from "../primitives/eventual.ts";
 import { StateRemoved } from "../state/keptNodes.ts";
 import { BlockRemoved } from "../types/blockRemoved.ts";
-import { FailedOnMainThread, TooManyRequests } from "./core/coreErrors.ts";
+import { RequestFailed } from "../workers/channel/requestSender.ts";
+import { TooManyRequests } from "./core/tooManyRequests.ts";
 import { decodeParams } from "./decodeParams.ts";
 import type { EndpointContext } from "./endpoint.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
@@ -117,7 +118,7 @@ export class MethodRunner {
 
   private failed({ method, idText }: Call, error: unknown): RpcError {
     if (error instanceof TooManyRequests) return ERRORS.tooManyCalls;
-    if (error instanceof FailedOnMainThread) return ERRORS.internalError;
+    if (error instanceof RequestFailed) return ERRORS.internalError;
     // It was there when the method began.
     if (error instanceof StateRemoved) return ERRORS.worldStateUnavailable;
     if (error instanceof BlockRemoved) return ERRORS.historyNotStored;

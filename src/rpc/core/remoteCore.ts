@@ -5,29 +5,18 @@ import type { RequestSender } from "../../workers/channel/requestSender.ts";
 import type { CoreOutcome, CoreRequest, RemoteCaller } from "../threads/protocol.ts";
 import type { Core } from "./core.ts";
 import { CORE_CALLS, type CoreCallName } from "./coreCalls.ts";
-import { FailedOnMainThread, TooManyRequests } from "./coreErrors.ts";
+import { TooManyRequests } from "./tooManyRequests.ts";
 
 /** The core as a thread for callers has it: each call is a request to the main thread (threads/mainSide/requestHost.ts). */
 export function createRemoteCore(main: Pick<RequestSender<CoreRequest, CoreOutcome>, "ask">): Core {
   const callerOf = callerNumbers();
 
-  async function ask(
-    call: CoreCallName,
-    args: readonly unknown[],
-    requester: Requester,
-  ): Promise<CoreOutcome | "busy"> {
-    try {
-      return await main.ask({ call, args, caller: callerOf(requester) }, requester, requester.remoteHost);
-    } catch (error) {
-      throw new FailedOnMainThread(`${call} failed on the main thread`, { cause: error });
-    }
-  }
-
   function remoteCall(call: CoreCallName) {
     return async (...given: readonly unknown[]): Promise<unknown> => {
       // The last argument of each call of the core, hence the cast.
       const requester = given.at(-1) as Requester;
-      const outcome = await ask(call, given.slice(0, -1), requester);
+      const request = { call, args: given.slice(0, -1), caller: callerOf(requester) };
+      const outcome = await main.ask(request, requester, requester.remoteHost);
       if (outcome !== "busy") return resultOf(outcome);
       const rules = CORE_CALLS[call];
       if ("whenBusy" in rules) return rules.whenBusy;

@@ -12,6 +12,11 @@ export type NumberedAnswer<Answer> =
   /** The other thread failed, which it has logged. */
   | { readonly id: number; readonly failed: string };
 
+/** The other thread failed at a request, which it has logged. */
+export class RequestFailed extends Error {
+  override name = "RequestFailed";
+}
+
 /** What the asking end sends. */
 export interface RequestContents<Request> {
   readonly requests: readonly NumberedRequest<Request>[];
@@ -70,7 +75,7 @@ export class RequestSender<Request, Answer> implements Gatherer<RequestBatch<Req
     this.check = setInterval(() => this.tellAbandoned(), ABANDONED_CHECK_MS).unref();
   }
 
-  /** Rejects when the other thread failed; resolves to "busy" when too many requests wait for it. */
+  /** Rejects with RequestFailed, or with what keeps the request from being cloned; resolves to "busy" when too many wait. */
   ask(
     request: Request,
     requester: Pick<Requester, "isAbandoned"> | undefined,
@@ -90,7 +95,7 @@ export class RequestSender<Request, Answer> implements Gatherer<RequestBatch<Req
   receive(answers: readonly NumberedAnswer<Answer>[]): void {
     for (const one of answers) {
       const { resolve, reject } = this.take(one.id);
-      if ("failed" in one) reject(new Error(one.failed));
+      if ("failed" in one) reject(new RequestFailed(one.failed));
       else resolve(one.answer);
     }
   }

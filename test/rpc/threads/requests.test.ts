@@ -6,16 +6,16 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import type { Requester } from "../../../src/primitives/requester.ts";
 import type { Core } from "../../../src/rpc/core/core.ts";
-import { FailedOnMainThread, TooManyRequests } from "../../../src/rpc/core/coreErrors.ts";
 import { packTransactions } from "../../../src/rpc/core/packedTransactions.ts";
 import { createRemoteCore } from "../../../src/rpc/core/remoteCore.ts";
+import { TooManyRequests } from "../../../src/rpc/core/tooManyRequests.ts";
 import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
 import { estimateSize } from "../../../src/rpc/threads/estimateSize.ts";
 import { MESSAGES } from "../../../src/rpc/threads/messages.ts";
 import type { CoreOutcome, CoreRequest } from "../../../src/rpc/threads/protocol.ts";
 import { StateRemoved } from "../../../src/state/keptNodes.ts";
 import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
-import { RequestSender } from "../../../src/workers/channel/requestSender.ts";
+import { RequestFailed, RequestSender } from "../../../src/workers/channel/requestSender.ts";
 import { aChannel } from "../../builders/aChannel.ts";
 import { aCore, QUIET_CONSENSUS } from "../../builders/anRpcBackend.ts";
 import { aRemoteCore } from "../../builders/aRemoteCore.ts";
@@ -221,9 +221,20 @@ describe("calls of the core that a thread makes", () => {
       throw new Error("a bug");
     };
     const { core } = aRemoteCore({ ...main, serving: { ...main.serving, readiness } }, logger);
-    await expect(core.serving.readiness("", CALLER)).rejects.toThrow(FailedOnMainThread);
+    await expect(core.serving.readiness("", CALLER)).rejects.toThrow(RequestFailed);
     expect(lines).toHaveLength(1);
     expect(await core.pool.nextNonce(ZERO_ADDRESS, CALLER)).toBe(0n);
+  });
+
+  it("whose arguments cannot cross threads are a fault of this thread, and take no other along", async () => {
+    const { core } = aRemoteCore(aCore({}));
+    const uncloneable = (() => undefined) as unknown as string;
+    const [failed, after] = await Promise.allSettled([
+      core.filters.remove(uncloneable, CALLER),
+      core.filters.remove("0x1", CALLER),
+    ]);
+    expect(failed).toMatchObject({ status: "rejected", reason: { name: "DataCloneError" } });
+    expect(after).toMatchObject({ value: false });
   });
 
   it("whose result cannot cross threads fail alone, and take neither the node nor other answers along", async () => {
@@ -240,7 +251,7 @@ describe("calls of the core that a thread makes", () => {
       core.filters.remove("0x1", CALLER),
     ]);
     expect([before, after]).toMatchObject([{ value: 0n }, { value: false }]);
-    expect(failed).toMatchObject({ status: "rejected", reason: { name: "FailedOnMainThread" } });
+    expect(failed).toMatchObject({ status: "rejected", reason: { name: "RequestFailed" } });
     expect(lines).toHaveLength(1);
     await expect.poll(() => [answerCredit.messages, answerCredit.bytes]).toEqual([0, 0]);
   });

@@ -2,8 +2,3 @@
 export class TooManyRequests extends Error {
   override name = "TooManyRequests";
 }
-
-/** A fault on the main thread, which has logged it. */
-export class FailedOnMainThread extends Error {
-  override name = "FailedOnMainThread";
-}
