@@ -1,10 +1,8 @@
-import { asAddress } from "../../../primitives/address.ts";
 import { asHash } from "../../../primitives/hash.ts";
-import { decodeTransaction, withSender } from "../../../types/transaction.ts";
+import { unpackTransactions } from "../../core/packedTransactions.ts";
 import type { SubscriptionPorts } from "../../subscriptions/subscriptions.ts";
 import { ADDED, DROPPED } from "../interests.ts";
 import type { PoolEvents, ToThread } from "../messages.ts";
-import { unpackBytes } from "../packedBytes.ts";
 
 /** Events of the main thread (mainSide/eventSource.ts) and the progress of syncing, for the subscribers of this thread. */
 export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged"> {
@@ -33,14 +31,8 @@ export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged"> {
   }
 
   receive({ added, dropped, areLost }: PoolEvents): void {
-    const strings = unpackBytes(added);
-    for (const raw of strings) {
-      const sender = strings.next().value;
-      const decoded = decodeTransaction(raw);
-      if (!decoded.ok || sender === undefined) continue;
-      const transaction = withSender(decoded.value, asAddress(sender));
+    for (const transaction of unpackTransactions(added))
       for (const listener of this.added.all) listener({ transaction });
-    }
     for (let at = 0; at < dropped.length; at += 32) {
       const hash = asHash(dropped.slice(at, at + 32));
       for (const listener of this.dropped.all) listener({ transaction: { hash } });

@@ -1,9 +1,9 @@
 import type { SentTransaction } from "../../../types/transaction.ts";
 import type { Batch, Gatherer } from "../../../workers/channel/channel.ts";
 import type { Credit } from "../../../workers/channel/credit.ts";
+import { packTransactions } from "../../core/packedTransactions.ts";
 import { ADDED, DROPPED } from "../interests.ts";
 import type { MainChannel, ToThread } from "../messages.ts";
-import { packBytes } from "../packedBytes.ts";
 
 /** Counted for each event beside its bytes, and for each message. */
 const EVENT_BYTES = 64;
@@ -47,7 +47,7 @@ export class EventSource implements Gatherer<Batch<Pick<ToThread, "poolEvents">>
 
   takeBatch(): Batch<Pick<ToThread, "poolEvents">> {
     const { added, dropped, bytes, areLost } = this;
-    const packed = packBytes(added.flatMap(({ raw, sender }) => [raw, sender]));
+    const packed = packTransactions(added);
     const hashes = new Uint8Array(32 * dropped.length);
     for (const [index, hash] of dropped.entries()) hashes.set(hash, 32 * index);
     this.added = [];
@@ -96,7 +96,7 @@ export class EventSource implements Gatherer<Batch<Pick<ToThread, "poolEvents">>
     if (!this.areLost) return true;
     if (!this.credit.isHalfFree || this.bytes > 0) return false;
     this.areLost = false;
-    const none = { added: packBytes([]), dropped: new Uint8Array(0), areLost: true };
+    const none = { added: packTransactions([]), dropped: new Uint8Array(0), areLost: true };
     this.channel.send("poolEvents", none, 1, MESSAGE_BYTES);
     return true;
   }
