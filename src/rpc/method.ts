@@ -133,13 +133,10 @@ export class JsonStream {
   /** About the bytes that the answer keeps in memory until it is read to its end. */
   readonly heldBytes: number;
   readonly pieces: Iterable<JsonPiece>;
-  /** Whether pieces of bytes have memory that nobody else uses, which may be handed to another thread without a copy. */
-  readonly ownsMemory: boolean;
 
-  constructor(heldBytes: number, pieces: Iterable<JsonPiece>, memory: "shared" | "own" = "shared") {
+  constructor(heldBytes: number, pieces: Iterable<JsonPiece>) {
     this.heldBytes = heldBytes;
     this.pieces = pieces;
-    this.ownsMemory = memory === "own";
   }
 }
 

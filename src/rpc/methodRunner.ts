@@ -49,7 +49,7 @@ export class MethodRunner {
   }
 
   /** The answer, not yet encoded. */
-  execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
+  private execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
     const { method: name } = call;
     const { metrics } = this;
     const method = context.offered.get(name);

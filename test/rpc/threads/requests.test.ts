@@ -344,12 +344,35 @@ describe("results of calls", () => {
     expect(crossed.map(({ buffer }) => buffer.byteLength)).toEqual([20, 20, 20, 20, 20]);
   });
 
-  it("hand over pooled transactions without a copy", async () => {
+  it("hand over pooled transactions without a copy, one and listings of many", async () => {
     const main = aCore({});
-    const packed = packTransactions([aTransaction()]);
-    const { core } = aRemoteCore({ ...main, pool: { ...main.pool, transaction: async () => packed } });
-    const { length } = packed;
-    expect(await core.pool.transaction(ZERO_HASH, CALLER)).toHaveLength(length);
-    expect(packed).toHaveLength(0);
+    const [one, pending, queued, matching] = Array.from({ length: 4 }, () =>
+      packTransactions([aTransaction()]),
+    );
+    const listingOf = (packed = one) => ({
+      transactions: expectDefined(packed, "one of four"),
+      shownBytes: 0,
+    });
+    const { core } = aRemoteCore({
+      ...main,
+      pool: {
+        ...main.pool,
+        transaction: async () => listingOf(one).transactions,
+        bySender: async () => ({
+          pending: { ...listingOf(pending), omitted: 0 },
+          queued: { ...listingOf(queued), omitted: 0 },
+        }),
+        matching: async () => listingOf(matching),
+      },
+    });
+    const length = one?.length;
+    expect(await core.pool.transaction(ZERO_HASH, CALLER)).toHaveLength(length ?? 0);
+    const bySender = await core.pool.bySender(undefined, 0, CALLER);
+    expect([bySender.pending, bySender.queued].map(({ transactions }) => transactions.length)).toEqual([
+      length,
+      length,
+    ]);
+    expect(await core.pool.matching([], 1, 0, CALLER)).toMatchObject({ shownBytes: 0 });
+    expect([one, pending, queued, matching].map((packed) => packed?.length)).toEqual([0, 0, 0, 0]);
   });
 });

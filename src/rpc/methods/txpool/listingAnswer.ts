@@ -12,7 +12,7 @@ export function listingAnswer(
   pieceBytes?: number,
 ): RawJson | JsonStream {
   const pieces = jsonPieces(write, pieceBytes);
-  return bytes < LARGE_BYTES ? new RawJson(joinPieces([...pieces])) : new JsonStream(bytes, pieces, "own");
+  return bytes < LARGE_BYTES ? new RawJson(joinPieces([...pieces])) : new JsonStream(bytes, pieces);
 }
 
 const LARGE_BYTES = 64 * 1024;
