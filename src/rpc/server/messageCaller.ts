@@ -2,7 +2,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Grant } from "../access/grant.ts";
 import type { Caller } from "../endpoint.ts";
 import type { Connection } from "../method.ts";
-import type { WebSocketOutput } from "./websocketOutput.ts";
+import type { MessageOutput } from "./messageOutput.ts";
 
 export interface MessageCallerParts {
   readonly remoteHost: string;
@@ -11,19 +11,19 @@ export interface MessageCallerParts {
   readonly timeoutMs: number;
 }
 
-/** The sender of a message over WebSocket, while it may be answered. */
+/** The sender of a message, while it may be answered. */
 export class MessageCaller implements Caller {
   readonly connection: Connection;
   readonly remoteHost: string;
   readonly isForeignPage: boolean;
   readonly grant: Grant | undefined;
-  private readonly output: WebSocketOutput;
+  private readonly output: MessageOutput;
   private readonly clock: Pick<Clock, "nowMs">;
   private readonly deadlineMs: number;
 
   constructor(
     connection: Connection,
-    output: WebSocketOutput,
+    output: MessageOutput,
     { remoteHost, isForeignPage, clock, timeoutMs }: MessageCallerParts,
     grant: Grant | undefined,
   ) {

@@ -1,95 +1,119 @@
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock } from "../../primitives/clock.ts";
-import { ALL_BACKLOGS_BYTES } from "./limits.ts";
-import { holdsTooMuch, type SharedTotal, type SharedTotals } from "./sharedTotals.ts";
-import type { WebSocketConnection } from "./websocketConnection.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import { ALL_ANSWERS_BYTES, ALL_BACKLOGS_BYTES } from "./limits.ts";
+import type { MessageTransport } from "./messageTransport.ts";
+import { holdsTooMuch, type SharedTotal, type SharedTotals, shareTotals } from "./sharedTotals.ts";
 
-/** Bounds what the clients of all WebSocket connections leave unread: above a limit the slowest readers are cut. */
-export interface UnreadLimits {
-  /** Called before each notification with the bytes of notifications that wait on its connection. */
-  onBacklog(bytes: number): void;
-  /**
-   * Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped: a client may
-   * request many large ones before the first is ready.
-   */
-  onAnswer(bytes: number): void;
-  stop(): void;
+/** A connection, as far as it leaves something unread. */
+export interface ReadConnection {
+  readonly protocol: MessageTransport["name"];
+  /** Size of the answers that wait to be sent; 0 after a cut. */
+  readonly unreadAnswerBytes: number;
+  /** Bytes of notifications that wait to be sent; 0 after a cut. */
+  readonly backlogBytes: number;
+  cut(): void;
+  onClose(listener: () => void): void;
 }
 
 export interface UnreadParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly totals: Pick<SharedTotals, "webSocketAnswers" | "notifications">;
+  /** What is held together with other threads; nothing is if not given. */
+  readonly totals?: Pick<SharedTotals, "webSocketAnswers" | "notifications"> | undefined;
 }
 
-export function limitUnread(
-  connections: ReadonlySet<WebSocketConnection>,
-  answerLimitBytes: number,
-  { clock, logger, totals }: UnreadParts,
-): UnreadLimits {
-  const answers = { total: totals.webSocketAnswers, limit: answerLimitBytes, of: answersOf };
-  const backlogs = { total: totals.notifications, limit: ALL_BACKLOGS_BYTES, of: backlogOf };
-  let nextCheckMs = clock.nowMs();
+/** Bounds what the clients of all connections of messages leave unread: above a limit the slowest readers are cut. */
+export class UnreadLimits {
+  private readonly connections = new Set<ReadConnection>();
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+  private readonly answers: Limited;
+  private readonly backlogs: Limited;
+  private nextCheckMs: number;
   /** Bytes of answers, including those of connections that were just cut. */
-  let answered = 0;
+  private answered = 0;
+  private timer: Timer | undefined;
 
-  function check(): void {
-    nextCheckMs = clock.nowMs() + CHECK_PAUSE_MS;
-    cutSlowest(connections, backlogs, logger);
+  constructor(
+    { clock, logger, totals = shareTotals() }: UnreadParts,
+    answerLimitBytes: number = ALL_ANSWERS_BYTES,
+  ) {
+    this.clock = clock;
+    this.logger = logger;
+    this.answers = { total: totals.webSocketAnswers, limit: answerLimitBytes, of: answersOf };
+    this.backlogs = { total: totals.notifications, limit: ALL_BACKLOGS_BYTES, of: backlogOf };
+    this.nextCheckMs = clock.nowMs();
+    if (totals.notifications.threads > 1) this.checkLater();
+  }
+
+  /** Bounds what this connection leaves unread, with that of the others, until it closes. */
+  add(connection: ReadConnection): void {
+    this.connections.add(connection);
+    connection.onClose(() => this.connections.delete(connection));
+  }
+
+  /** Called before each notification with the bytes of notifications that wait on its connection. */
+  onBacklog(bytes: number): void {
+    if (bytes >= CHECKED_BACKLOG_BYTES && this.clock.nowMs() >= this.nextCheckMs) this.checkBacklogs();
+  }
+
+  /**
+   * Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped: a client may
+   * request many large ones before the first is ready.
+   */
+  onAnswer(bytes: number): void {
+    const { answers } = this;
+    this.answered += bytes;
+    answers.total.set(this.answered);
+    if (bytes > 0 && holdsTooMuch(answers.total, answers.limit)) this.cutSlowest(answers);
+  }
+
+  stop(): void {
+    this.timer?.cancel();
   }
 
   /** Where other threads have connections, this one may have to give something up although it writes nothing more. */
-  function checkRegularly(): void {
-    check();
-    cutSlowest(connections, answers, logger);
-    timer = clock.at(clock.nowMs() + CHECK_PAUSE_MS, checkRegularly);
+  private checkLater(): void {
+    this.timer = this.clock.at(this.clock.nowMs() + CHECK_PAUSE_MS, () => {
+      this.checkBacklogs();
+      this.cutSlowest(this.answers);
+      this.checkLater();
+    });
   }
-  let timer =
-    totals.notifications.threads > 1 ? clock.at(clock.nowMs() + CHECK_PAUSE_MS, checkRegularly) : undefined;
 
-  return {
-    onBacklog(bytes) {
-      if (bytes >= CHECKED_BACKLOG_BYTES && clock.nowMs() >= nextCheckMs) check();
-    },
-    onAnswer(bytes) {
-      answered += bytes;
-      answers.total.set(answered);
-      if (bytes > 0 && holdsTooMuch(answers.total, answers.limit)) cutSlowest(connections, answers, logger);
-    },
-    stop: () => timer?.cancel(),
-  };
+  private checkBacklogs(): void {
+    this.nextCheckMs = this.clock.nowMs() + CHECK_PAUSE_MS;
+    this.cutSlowest(this.backlogs);
+  }
+
+  /** Cuts the connections with most unread bytes until the rest is within the limit. */
+  private cutSlowest({ total, limit, of: waitingFor }: Limited): void {
+    let own = 0;
+    for (const connection of this.connections) own += waitingFor(connection);
+    total.set(own);
+    if (!holdsTooMuch(total, limit)) return;
+    const slowest = [...this.connections].sort((a, b) => waitingFor(b) - waitingFor(a));
+    this.logger.warn(
+      { waitingBytes: total.all },
+      `${slowest[0]?.protocol} clients read too slowly; the slowest connections are closed`,
+    );
+    for (const connection of slowest) {
+      own -= waitingFor(connection);
+      connection.cut();
+      total.set(own);
+      if (!holdsTooMuch(total, limit)) return;
+    }
+  }
 }
 
 interface Limited {
   readonly total: SharedTotal;
   readonly limit: number;
-  of(connection: WebSocketConnection): number;
+  of(connection: ReadConnection): number;
 }
 
-const answersOf = ({ unreadAnswerBytes }: WebSocketConnection): number => unreadAnswerBytes;
-const backlogOf = ({ backlogBytes }: WebSocketConnection): number => backlogBytes;
-
-/** Cuts the connections with most unread bytes until the rest is within the limit. */
-function cutSlowest(
-  connections: ReadonlySet<WebSocketConnection>,
-  { total, limit, of: waitingFor }: Limited,
-  logger: Logger,
-): void {
-  let own = 0;
-  for (const connection of connections) own += waitingFor(connection);
-  total.set(own);
-  if (!holdsTooMuch(total, limit)) return;
-  logger.warn(
-    { waitingBytes: total.all },
-    "WebSocket clients read too slowly; the slowest connections are closed",
-  );
-  for (const connection of [...connections].sort((a, b) => waitingFor(b) - waitingFor(a))) {
-    own -= waitingFor(connection);
-    connection.cut();
-    total.set(own);
-    if (!holdsTooMuch(total, limit)) return;
-  }
-}
+const answersOf = ({ unreadAnswerBytes }: ReadConnection): number => unreadAnswerBytes;
+const backlogOf = ({ backlogBytes }: ReadConnection): number => backlogBytes;
 
 const CHECKED_BACKLOG_BYTES = 1024 * 1024;
 const CHECK_PAUSE_MS = 100;

@@ -10,12 +10,14 @@ import { CallerTime } from "./callerTime.ts";
 import { GOING_AWAY } from "./closeCodes.ts";
 import { endConnection, type LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
-import { ALL_ANSWERS_BYTES, FRAMES_PER_MESSAGE, HEARTBEAT_MS, TOKEN_CHECK_MS } from "./limits.ts";
+import { FRAMES_PER_MESSAGE, HEARTBEAT_MS, TOKEN_CHECK_MS } from "./limits.ts";
+import { type ConnectionParts, MessageConnection } from "./messageConnection.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { textOf } from "./messageText.ts";
 import { connectionHost, type HostRule } from "./remoteHost.ts";
-import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
-import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
-import { type ConnectionParts, WebSocketConnection } from "./websocketConnection.ts";
+import type { SharedTotals } from "./sharedTotals.ts";
+import { UnreadLimits } from "./unreadLimits.ts";
+import { WebSocketTransport } from "./websocketTransport.ts";
 
 /** The WebSocket connections of an HTTP server, under any path. */
 export interface UpgradedConnections {
@@ -46,6 +48,8 @@ export interface UpgradeParts {
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */
   readonly totals?: SharedTotals | undefined;
+  /** Bounds what all clients of this thread leave unread; what those of this server do if not given. */
+  readonly unread?: UnreadLimits | undefined;
   /** The time of this thread; that of this server alone if not given. */
   readonly callerTime?: CallerTime | undefined;
 }
@@ -67,18 +71,17 @@ export function serveUpgrades(
   parts: UpgradeParts,
   guard: UpgradeGuard,
 ): UpgradedConnections {
-  const { unreadLimitBytes = ALL_ANSWERS_BYTES } = settings;
-  const { clock, logger, totals = shareTotals() } = parts;
-  const served = new Set<WebSocketConnection>();
+  const { clock } = parts;
+  const served = new Map<MessageConnection, WebSocketTransport>();
   const upgrader = createUpgrader(settings);
-  const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
-  const serve = createConnectionOpener(served, unread, settings, parts);
+  const { unread = new UnreadLimits(parts, settings.unreadLimitBytes) } = parts;
+  const serve = createConnectionOpener(served, settings, { ...parts, unread });
   server.on("upgrade", createUpgradeHandler(upgrader, serve, guard));
   const heartbeat = repeat(clock, HEARTBEAT_MS, () => {
-    for (const connection of served) connection.heartbeat();
+    for (const [connection, transport] of served) transport.heartbeat(connection);
   });
   const tokenChecks = repeat(clock, TOKEN_CHECK_MS, () => {
-    if (parts.gate !== undefined) for (const connection of served) connection.endWithToken();
+    if (parts.gate !== undefined) for (const connection of served.keys()) connection.endWithToken();
   });
   return {
     get count() {
@@ -87,7 +90,7 @@ export function serveUpgrades(
     stop() {
       heartbeat.stop();
       tokenChecks.stop();
-      unread.stop();
+      if (parts.unread === undefined) unread.stop();
     },
     leave() {
       for (const socket of upgrader.clients) socket.close(GOING_AWAY);
@@ -146,18 +149,33 @@ function createUpgradeHandler(
   };
 }
 
-/** Serves connections, and keeps them in `served` until they close, with limits on what they leave unread together. */
+/** Serves connections, and keeps them in `served` until they close. */
 function createConnectionOpener(
-  served: Set<WebSocketConnection>,
-  { onBacklog, onAnswer }: UnreadLimits,
+  served: Map<MessageConnection, WebSocketTransport>,
   { timeoutMs }: UpgradeSettings,
-  { dispatcher, reader, gate, clock, logger, callerTime = new CallerTime() }: UpgradeParts,
+  {
+    dispatcher,
+    reader,
+    gate,
+    clock,
+    logger,
+    unread,
+    callerTime = new CallerTime(),
+  }: UpgradeParts & {
+    readonly unread: UnreadLimits;
+  },
 ): ServeConnection {
-  const common = { dispatcher, reader, gate, clock, logger, callerTime, timeoutMs, onBacklog, onAnswer };
+  const common = { dispatcher, reader, gate, clock, logger, callerTime, timeoutMs, unread };
   return (socket, stream, client) => {
-    const connection = new WebSocketConnection(socket, stream, { ...common, ...client });
-    served.add(connection);
+    const transport = new WebSocketTransport(socket, stream);
+    const connection = new MessageConnection(transport, { ...common, ...client });
+    socket.on("message", (data) => connection.receive(textOf(data)));
     const { token: _secret, ...shown } = client;
+    socket.on("error", ({ message: reason }) =>
+      logger.often("debug", "WebSocket broke", () => ({ client: client.remoteHost, reason })),
+    );
+    served.set(connection, transport);
+    unread.add(connection);
     logger.often("debug", "WebSocket opened", () => shown);
     connection.onClose(() => {
       served.delete(connection);

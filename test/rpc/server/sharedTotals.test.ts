@@ -12,8 +12,7 @@ import {
   type SharedTotals,
   shareTotals,
 } from "../../../src/rpc/server/sharedTotals.ts";
-import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
-import type { WebSocketConnection } from "../../../src/rpc/server/websocketConnection.ts";
+import { UnreadLimits } from "../../../src/rpc/server/unreadLimits.ts";
 import { SubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
 import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
@@ -212,9 +211,11 @@ it("unread answers and notifications of all threads are bounded together: the sl
   const hand = createHandClock(0);
   const unread = (bytes: number) => {
     const connection = {
+      protocol: "WebSocket" as const,
       unreadAnswerBytes: bytes,
       backlogBytes: 0,
       isCut: false,
+      onClose: () => undefined,
       cut() {
         connection.isCut = true;
         connection.unreadAnswerBytes = 0;
@@ -224,8 +225,8 @@ it("unread answers and notifications of all threads are bounded together: the sl
   };
   const threads = totals.map((each, index) => {
     const connections = index === 0 ? [unread(50), unread(30)] : [unread(40)];
-    const set = new Set(connections as unknown as WebSocketConnection[]);
-    const limits = limitUnread(set, 100, { clock: hand, logger: silentLogger, totals: each });
+    const limits = new UnreadLimits({ clock: hand, logger: silentLogger, totals: each }, 100);
+    for (const connection of connections) limits.add(connection);
     return { connections, limits };
   });
   const [first, second] = threads;

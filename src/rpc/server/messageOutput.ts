@@ -1,29 +1,25 @@
-import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
 import { atEndOfCycle } from "./endOfCycle.ts";
 import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, CYCLE_LIMIT_BYTES } from "./limits.ts";
-import { SHARED_BYTES, smallFrame, textFrame, writeFrame } from "./wholeFrame.ts";
+import type { MessageTransport } from "./messageTransport.ts";
+import type { UnreadLimits } from "./unreadLimits.ts";
 
 export interface OutputParts {
   readonly logger: Logger;
-  /** Called before each notification with the bytes of notifications that wait to be sent on this connection. */
-  readonly onBacklog?: (bytes: number) => void;
-  /** Called with the size of each answer, or part of one, when there is one more and, as a negative number, when it is sent or dropped. */
-  readonly onAnswer?: (bytes: number) => void;
+  /** Bounds what is left unread, with that of other connections. */
+  readonly unread: Pick<UnreadLimits, "onBacklog" | "onAnswer">;
 }
 
 /**
- * The answers and notifications of one WebSocket connection. What is sent waits in memory until the client has read it.
+ * The answers and notifications of one connection. What is sent waits in memory until the client has read it.
  * A client that reads its notifications too slowly is cut, because notifications cannot be held back. Unread answers,
  * however large, do not count as slow reading, but have a limit of their own (unreadLimits.ts). The writes of one event-loop
  * cycle are sent together.
  */
-export class WebSocketOutput {
-  private readonly socket: WebSocket;
-  private readonly stream: Duplex;
+export class MessageOutput {
+  private readonly transport: MessageTransport;
   private readonly parts: OutputParts;
   private readonly onSent: () => void;
   private isCorked = false;
@@ -35,16 +31,15 @@ export class WebSocketOutput {
   /** Size of the answers that are being made. */
   private made = 0;
 
-  /** `stream` is the connection under the socket. `onSent` is called whenever something was sent or dropped. */
-  constructor(socket: WebSocket, stream: Duplex, parts: OutputParts, onSent: () => void) {
-    this.socket = socket;
-    this.stream = stream;
+  /** `onSent` is called whenever something was sent or dropped. */
+  constructor(transport: MessageTransport, parts: OutputParts, onSent: () => void) {
+    this.transport = transport;
     this.parts = parts;
     this.onSent = onSent;
   }
 
   get isOpen(): boolean {
-    return this.socket.readyState === this.socket.OPEN;
+    return this.transport.isOpen;
   }
 
   /** Bytes of notifications that wait to be sent; 0 after a cut. */
@@ -63,18 +58,18 @@ export class WebSocketOutput {
 
   /** Bytes of answers and notifications that wait to be sent. */
   get waitingBytes(): number {
-    return this.socket.bufferedAmount;
+    return this.transport.waitingBytes;
   }
 
   cut(): void {
     this.isCut = true;
-    this.socket.terminate();
+    this.transport.cut();
   }
 
   /** Counts a part of an answer that is being made; with a negative size, one that is to be written or dropped now. */
   make(size: number): void {
     this.made += size;
-    this.parts.onAnswer?.(size);
+    this.parts.unread.onAnswer(size);
   }
 
   /** Sends an answer. */
@@ -82,9 +77,8 @@ export class WebSocketOutput {
     if (!this.isOpen) return;
     this.corkForCycle();
     const onSent = this.countAnswer(text.length);
-    if (text.length < SHARED_BYTES) this.stream.write(textFrame(text), onSent);
-    else this.socket.send(text, onSent);
-    this.parts.onAnswer?.(text.length);
+    this.transport.send(text, onSent);
+    this.parts.unread.onAnswer(text.length);
   }
 
   /** Like write, for a very large answer. */
@@ -92,40 +86,38 @@ export class WebSocketOutput {
     if (!this.isOpen) return;
     this.corkForCycle();
     const length = roughLengthOf(pieces);
-    writeFrame(this.stream, pieces, this.countAnswer(length));
-    this.parts.onAnswer?.(length);
+    this.transport.sendPieces(pieces, this.countAnswer(length));
+    this.parts.unread.onAnswer(length);
   }
 
   /** Sends a message that is no answer, or cuts the connection if the client reads too slowly. */
   send(text: string): void {
-    if (this.isKeepingUp()) this.socket.send(text, this.onSent);
+    if (this.isKeepingUp()) this.transport.send(text, this.onSent);
   }
 
   /** Like `send`, for an event notification to the subscription `id`. */
   notify(id: string, event: EventText): void {
     if (!this.isKeepingUp()) return;
     const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
-    if (event.bytes.length < SHARED_BYTES)
-      this.stream.write(smallFrame(before, event.bytes, "}}"), this.onSent);
-    else writeFrame(this.stream, [before, event.bytes, "}}"], this.onSent);
+    this.transport.sendShared(before, event.bytes, "}}", this.onSent);
   }
 
   private backlog(): number {
-    return Math.max(0, this.socket.bufferedAmount - this.unreadAnswers);
+    return Math.max(0, this.transport.waitingBytes - this.unreadAnswers);
   }
 
-  /** Corks the stream for the rest of this event-loop cycle, so that its writes are sent together. */
+  /** Holds back what is sent for the rest of this event-loop cycle, so that its writes are sent together. */
   private corkForCycle(): void {
     if (this.isCorked) return;
     this.isCorked = true;
     this.backlogBefore = this.backlog();
-    this.stream.cork();
+    this.transport.cork();
     atEndOfCycle(this.uncork);
   }
 
   private readonly uncork = (): void => {
     this.isCorked = false;
-    this.stream.uncork();
+    this.transport.uncork();
   };
 
   /** Counts an answer as unread until the returned function is called. */
@@ -133,7 +125,7 @@ export class WebSocketOutput {
     this.unreadAnswers += length;
     return () => {
       this.unreadAnswers -= length;
-      this.parts.onAnswer?.(-length);
+      this.parts.unread.onAnswer(-length);
       this.onSent();
     };
   }
@@ -146,10 +138,13 @@ export class WebSocketOutput {
     if (!this.isOpen) return false;
     this.corkForCycle();
     const waitingBytes = this.backlog();
-    this.parts.onBacklog?.(waitingBytes);
+    this.parts.unread.onBacklog(waitingBytes);
     const isSlow = this.backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > CYCLE_LIMIT_BYTES;
     if (!isSlow) return this.isOpen;
-    this.parts.logger.warn({ waitingBytes }, "WebSocket client reads too slowly; connection closed");
+    this.parts.logger.warn(
+      { waitingBytes },
+      `${this.transport.name} client reads too slowly; connection closed`,
+    );
     this.cut();
     return false;
   }

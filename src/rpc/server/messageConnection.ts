@@ -1,5 +1,3 @@
-import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
 import type { Clock } from "../../primitives/clock.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
@@ -16,12 +14,13 @@ import type { CallerTime } from "./callerTime.ts";
 import { MESSAGE_TOO_BIG, POLICY_VIOLATION, TRY_AGAIN_LATER } from "./closeCodes.ts";
 import { ANSWER_LIMIT, BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
 import { MessageCaller } from "./messageCaller.ts";
+import { MessageOutput, type OutputParts } from "./messageOutput.ts";
 import type { MessageReader } from "./messageReader.ts";
-import { textOf } from "./messageText.ts";
+import type { MessageTransport } from "./messageTransport.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { TOKEN_OVER, TokenEnd } from "./tokenEnd.ts";
-import { type OutputParts, WebSocketOutput } from "./websocketOutput.ts";
+import type { ReadConnection } from "./unreadLimits.ts";
 
 export interface ConnectionParts extends OutputParts {
   readonly dispatcher: Dispatcher;
@@ -41,51 +40,41 @@ export interface ConnectionParts extends OutputParts {
 }
 
 /**
- * One WebSocket connection: messages in, answers and notifications out (json-rpc-errors.md#websocket).
+ * One connection of messages, over WebSocket or a Unix socket: requests in, answers and notifications out
+ * (json-rpc-errors.md#websocket).
  *
  * While a client reads its answers too slowly, the node reads no more requests from it; one that reads its notifications
- * too slowly is cut (websocketOutput.ts). Answers are sent when they are ready, in any order.
+ * too slowly is cut (messageOutput.ts). Answers are sent when they are ready, in any order.
  */
-export class WebSocketConnection implements Connection {
-  private readonly socket: WebSocket;
+export class MessageConnection implements Connection, ReadConnection {
+  private readonly transport: MessageTransport;
   private readonly parts: ConnectionParts;
-  private readonly output: WebSocketOutput;
+  private readonly output: MessageOutput;
   private readonly sender: { readonly remoteHost: string; readonly isAbandoned: () => boolean };
-  /** Messages that were received but not started; the socket is paused while there are any. */
+  /** Messages that were received but not started; no more are received while there are any. */
   private readonly waiting: string[] = [];
   private inFlight = 0;
   private isPaused = false;
-  /** Whether the client took something since the last ping. */
-  private isAlive = true;
-  private readonly stream: Duplex & { readonly bytesRead?: number };
-  /** Bytes received until the last ping. */
-  private bytesRead = 0;
+  private hasTaken = true;
   private readonly tokenEnd: TokenEnd;
 
-  /** `stream` is the connection under the socket. */
-  constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
-    this.socket = socket;
+  constructor(transport: MessageTransport, parts: ConnectionParts) {
+    this.transport = transport;
     this.parts = parts;
-    const output = new WebSocketOutput(socket, stream, parts, () => this.onSent());
+    const output = new MessageOutput(transport, parts, () => this.onSent());
     this.output = output;
-    this.stream = stream;
     this.tokenEnd = new TokenEnd(parts.gate);
     this.sender = { remoteHost: parts.remoteHost, isAbandoned: () => !output.isOpen };
-    socket.on("message", (data) => this.onMessage(textOf(data)));
-    socket.on("error", (error) =>
-      parts.logger.often("debug", "WebSocket broke", () => ({
-        client: parts.remoteHost,
-        reason: error.message,
-      })),
-    );
   }
 
-  /** Bytes of notifications that wait to be sent; 0 after a cut. */
+  get protocol(): MessageTransport["name"] {
+    return this.transport.name;
+  }
+
   get backlogBytes(): number {
     return this.output.backlogBytes;
   }
 
-  /** Size of the answers that wait to be sent; 0 after a cut. */
   get unreadAnswerBytes(): number {
     return this.output.unreadAnswerBytes;
   }
@@ -95,7 +84,7 @@ export class WebSocketConnection implements Connection {
   }
 
   notify(id: string, event: EventText): void {
-    if (this.tokenEnd.isOver) this.socket.close(POLICY_VIOLATION, TOKEN_OVER);
+    if (this.tokenEnd.isOver) this.transport.close(POLICY_VIOLATION, TOKEN_OVER);
     else this.output.notify(id, event);
   }
 
@@ -106,7 +95,7 @@ export class WebSocketConnection implements Connection {
   /** Closes a connection that has subscriptions and whose token counts no more. */
   endWithToken(): void {
     if (this.tokenEnd.subscriptions > 0 && this.tokenEnd.isOver)
-      this.socket.close(POLICY_VIOLATION, TOKEN_OVER);
+      this.transport.close(POLICY_VIOLATION, TOKEN_OVER);
   }
 
   isBehind(): boolean {
@@ -118,27 +107,26 @@ export class WebSocketConnection implements Connection {
   }
 
   close(reason: string): void {
-    this.socket.close(TRY_AGAIN_LATER, reason);
+    this.transport.close(TRY_AGAIN_LATER, reason);
   }
 
   onClose(listener: () => void): void {
-    this.socket.once("close", listener);
+    this.transport.onClose(listener);
   }
 
-  /** Pings the client, and cuts the connection when nothing was received, nor taken of what waited, since the last ping. */
-  heartbeat(): void {
-    // A message that is still arriving counts, because a pong has to wait behind its frame.
-    const { bytesRead = 0 } = this.stream;
-    if (!this.isAlive && this.inFlight === 0 && bytesRead === this.bytesRead) {
-      this.cut();
-      return;
-    }
-    this.bytesRead = bytesRead;
-    this.isAlive = false;
-    if (this.output.isOpen) this.socket.ping();
+  /** Whether messages are being answered. */
+  get isAnswering(): boolean {
+    return this.inFlight > 0;
   }
 
-  private onMessage(message: string): void {
+  /** Whether the client took something of what kept the node from reading more, since this was asked for the last time. */
+  tookSome(): boolean {
+    const { hasTaken } = this;
+    this.hasTaken = false;
+    return hasTaken;
+  }
+
+  receive(message: string): void {
     this.waiting.push(message);
     try {
       this.readMore();
@@ -149,7 +137,7 @@ export class WebSocketConnection implements Connection {
 
   private onSent(): void {
     if (!this.isPaused) return;
-    this.isAlive = true;
+    this.hasTaken = true;
     this.readMore();
   }
 
@@ -161,8 +149,8 @@ export class WebSocketConnection implements Connection {
     }
     if (this.waiting.length > 0 === this.isPaused) return;
     this.isPaused = !this.isPaused;
-    if (this.isPaused) this.socket.pause();
-    else this.socket.resume();
+    if (this.isPaused) this.transport.pause();
+    else this.transport.resume();
   }
 
   private begin(message: string): void {
@@ -247,7 +235,7 @@ export class WebSocketConnection implements Connection {
 
   private refuseAnswer(): void {
     this.logRefusal("answer too large");
-    this.socket.close(MESSAGE_TOO_BIG, "answer too large");
+    this.transport.close(MESSAGE_TOO_BIG, "answer too large");
   }
 
   private async answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<void> {
@@ -286,7 +274,7 @@ export class WebSocketConnection implements Connection {
 
   /** Handles a bug of the node: only this connection is ended. */
   private breakOff(error: unknown): void {
-    this.parts.logger.error({ error }, "WebSocket message failed");
+    this.parts.logger.error({ error }, `${this.transport.name} message failed`);
     this.cut();
   }
 }
