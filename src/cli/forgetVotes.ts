@@ -89,7 +89,7 @@ async function decide(request: ForgetVotesRequest, node: StoppedNode, io: Proces
     return reportFailure(
       `The vote log of height ${height}, round ${round}, is kept:\n${linesOf(objections)}\n` +
         "--force forgets it anyway, which risks two different blocks of that height. See docs/operating.md, " +
-        "When the chain stands.",
+        "When the chain stalls.",
       io,
       EXIT.failed,
     );

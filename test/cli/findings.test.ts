@@ -66,7 +66,7 @@ describe("the judgement of a node", () => {
 
   it.each<[what: string, changed: Partial<StatusReport>, level: string, words: RegExp]>([
     [
-      "a chain that stands",
+      "a stalled chain",
       { head: { ...WELL.head, timestamp: NOW_MS / 1000 - 200 } },
       "problem",
       /no new block for 3 min/,

@@ -43,7 +43,7 @@ describe("the help", () => {
 
   it("shows an option's purpose, unit and default", () => {
     expect(helpText()).toContain(
-      "  --rpc-max-logs-range=<BLOCKS>\n        Most blocks between the ends of a query for logs; 0 for no limit.\n        Default: 1000.\n",
+      "  --rpc-max-logs-range=<BLOCKS>\n        Maximum distance between the first and the last block of a log query; 0\n        for no limit. Default: 1000.\n",
     );
   });
 });

@@ -29,7 +29,7 @@ describe("the running program", () => {
     expect(await node.exit).toBe(0);
     expect(existsSync(pidFile)).toBe(false);
     const warning =
-      "--kzg-trusted-setup has no effect in this node: the setup of the main network is built in.";
+      "--kzg-trusted-setup has no effect in this node: the trusted setup of Ethereum's main network is built in.";
     expect(node.output().split(warning)).toHaveLength(2);
   });
 

@@ -86,7 +86,7 @@ describe("validate-config", () => {
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --kzg-trusted-setup has no effect in this node: the setup of the main network is built in.\n",
+        "Warning: --kzg-trusted-setup has no effect in this node: the trusted setup of Ethereum's main network is built in.\n",
       stderr: "",
     });
   });

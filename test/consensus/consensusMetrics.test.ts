@@ -52,7 +52,7 @@ describe("metrics of consensus", () => {
     expect(await read("validator_last_seen_seconds", { validator: toHex(silent ?? self) })).toBeNaN();
   });
 
-  it("show why a validator without a record of its votes is silent, and it says what to do where the chain stands", async () => {
+  it("show why a validator without a record of its votes is silent, and it says what to do where the chain has stalled", async () => {
     const warnings: string[] = [];
     const warn = (_: unknown, message: string): void => void warnings.push(message);
     const genesis = aGenesisHead([self, ...[1, 2, 3].map(toyAddress)], 1_700_000_000n);

@@ -101,7 +101,7 @@ describe("a validator that starts", () => {
     expect(events).toEqual(["listens", "votes after 4100 ms"]);
   });
 
-  it("votes when the chain stands, which may need it", () => {
+  it("votes when the chain stalls, which may need it", () => {
     const { events, connect, wait } = aStart();
     connect(2);
     wait(9_000);

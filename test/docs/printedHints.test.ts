@@ -29,8 +29,8 @@ describe("a hint that the node prints", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("is given where a chain stands, and where forgetting votes is refused", () => {
-    const standing = hints.filter(({ heading }) => heading === "When the chain stands");
+  it("is given where a chain has stalled, and where forgetting votes is refused", () => {
+    const standing = hints.filter(({ heading }) => heading === "When the chain stalls");
     expect(standing.length).toBeGreaterThanOrEqual(3);
   });
 

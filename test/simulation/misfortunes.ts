@@ -180,7 +180,7 @@ async function awaitBlocks(network: SimulatedNetwork, setting: Setting, fate: Fa
     if (agenda.nowMs - lookedMs < PATIENCE_MS) continue;
     lookedMs = agenda.nowMs;
     if (helpIsDue(honest, setting)) {
-      // One that kept old messages could use them against those that forget: nothing is claimed, and the chain stands.
+      // One that kept old messages could use them against those that forget: nothing is claimed, and the chain stalls.
       if (setting.byzantine > 0) return;
       forgetAll(network, honest);
       fate.noteForgotten();

@@ -26,12 +26,12 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       to: {
         type: FOLDER,
         isRequired: true,
-        help: "Folder of all backups of this node. Each is a folder there, named by time and block.",
+        help: "Folder for all backups of this node. Each backup is a folder in it, named by time and block.",
       },
       keep: {
         type: integerType({ label: "<COUNT>", min: 1n, max: 100_000n }),
         default: "7",
-        help: "Backups of this chain to keep there; older ones are removed after the new one is complete.",
+        help: "Number of backups of this chain to keep; older ones are removed once the new one is complete.",
       },
       "with-key": {
         type: switchType,
@@ -40,7 +40,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       "max-mb-per-second": {
         type: RATE,
         default: "64",
-        help: "Speed of copying, so that the node's disk stays fast. 0: no limit.",
+        help: "Maximum speed of copying, so that the node's disk stays responsive; 0 for no limit.",
       },
     },
     nodeOptions: [

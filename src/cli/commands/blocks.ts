@@ -23,7 +23,7 @@ const FORMAT = {
 const START_BLOCK = { type: BLOCK_NUMBER, default: "0", help: "The first block." } as const;
 const END_BLOCK = {
   type: BLOCK_NUMBER,
-  help: "The block to stop before. All blocks to the end when absent.",
+  help: "The block to stop before. Default: none, so all blocks to the end.",
 } as const;
 
 export const BLOCKS_COMMANDS: readonly Command[] = [
@@ -42,7 +42,7 @@ export const BLOCKS_COMMANDS: readonly Command[] = [
         type: switchType,
         help: "Accepted; there is no proof of work in these blocks.",
       },
-      run: { type: switchType, help: "Run the node afterwards." },
+      run: { type: switchType, help: "Run the node after the import." },
     },
     nodeOptions: ["data-path", "genesis-file", "config-file"],
     operands: "<FILE>...",

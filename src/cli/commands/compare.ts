@@ -14,7 +14,7 @@ const OPTIONS = {
   node: {
     type: URL_TYPE,
     default: "http://127.0.0.1:8545",
-    help: "JSON-RPC URL of the node that is compared.",
+    help: "JSON-RPC URL of the node to compare.",
   },
   from: { type: longType, help: "First block. Default: 0, or the newest one with --follow." },
   to: { type: longType, help: "Last block; the command waits for it if necessary. Default: the lower head." },
@@ -31,7 +31,7 @@ const OPTIONS = {
   "give-up-seconds": {
     type: secondsType,
     default: "300",
-    help: "How long a node may be away or behind; unlimited with --follow.",
+    help: "Maximum time that a node may be unreachable or behind; unlimited with --follow.",
   },
 } as const;
 

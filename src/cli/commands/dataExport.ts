@@ -29,7 +29,7 @@ const OPTIONS = {
   "start-block": { type: BLOCK_NUMBER, default: "0", help: "The first block." },
   "end-block": {
     type: BLOCK_NUMBER,
-    help: "The block to stop before. All blocks to the newest when absent.",
+    help: "The block to stop before. Default: none, so all blocks to the newest.",
   },
   follow: {
     type: switchType,
@@ -68,12 +68,12 @@ const OPTIONS = {
   },
   network: {
     type: textType({ label: "<NAME>", accepts: "a name of letters, digits, _ and -" }),
-    help: "First part of cryo's file names. Default: network_ and the chain id.",
+    help: "First part of the file names that cryo uses. Default: network_ and the chain id.",
   },
   "give-up-seconds": {
     type: secondsType,
     default: "300",
-    help: "How long the node may be away; unlimited with --follow.",
+    help: "Maximum time that the node may be unreachable; unlimited with --follow.",
   },
 } as const;
 

@@ -30,7 +30,7 @@ export const HAND_OVER_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "validator hand-over",
     help:
-      "Give a validator away: stop its node, mark the data folder, so that no node starts with this key there again, and write " +
+      "Give up a validator on this machine: stop its node, mark the data folder, so that no node starts with this key there again, and write " +
       "its key and votes to a file for 'validator take-over'. See docs/operating/hand-over.md.",
     options: {
       to: { type: FILE, help: "File to write, with mode 0600. It contains the private key unencrypted." },
@@ -54,7 +54,7 @@ export const HAND_OVER_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "validator take-over",
     help:
-      "Put the validator of a file from 'validator hand-over' into the data folder of a stopped node. Refused while the old " +
+      "Install the validator from a file of 'validator hand-over' in the data folder of a stopped node. Refused while the old " +
       "node answers, and when the file was used here before. See docs/operating/hand-over.md.",
     options: {
       from: { type: FILE, isRequired: true, help: "File that validator hand-over wrote." },

@@ -43,7 +43,7 @@ const OPTIONS = {
   },
   hosts: {
     type: textListType,
-    help: "Addresses of the validators, then of the followers, each with a port for peers if it is not 30303; a single one is for all.",
+    help: "Hosts of the validators, then of the followers, each with its peer-to-peer port unless that is 30303; a single host stands for all nodes.",
   },
 } as const;
 

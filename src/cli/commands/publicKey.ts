@@ -11,7 +11,7 @@ import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { writeAnswer } from "./textFiles.ts";
 
 const OPTIONS = {
-  to: { type: pathType, help: "File to write. Standard output when absent." },
+  to: { type: pathType, help: "File to write. Default: standard output." },
   "ec-curve": {
     type: choiceType(["secp256k1"]),
     default: "secp256k1",

@@ -19,8 +19,8 @@ export const RLP_COMMANDS: readonly Command[] = [
     words: "rlp encode",
     help: "Encode a JSON list of validator addresses as the extra data of a genesis block.",
     options: {
-      from: { type: pathType, help: "File with the JSON. Standard input when absent." },
-      to: { type: pathType, help: "File to write. Standard output when absent." },
+      from: { type: pathType, help: "File with the JSON. Default: standard input." },
+      to: { type: pathType, help: "File to write. Default: standard output." },
       type: TYPE,
     },
     run: async ({ values, io }) => {
@@ -37,9 +37,9 @@ export const RLP_COMMANDS: readonly Command[] = [
     options: {
       from: {
         type: pathType,
-        help: "File with the extra data in hexadecimal digits. Standard input when absent.",
+        help: "File with the extra data in hexadecimal digits. Default: standard input.",
       },
-      to: { type: pathType, help: "File to write. Standard output when absent." },
+      to: { type: pathType, help: "File to write. Default: standard output." },
       type: TYPE,
     },
     run: async ({ values, io }) => decode(values, io),

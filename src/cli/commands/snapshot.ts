@@ -50,7 +50,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
       block: {
         type: HEAD_OR_NUMBER,
         default: "head",
-        help: "The block whose state to write; the node must have it.",
+        help: "The block whose state is written; the node must have this state.",
       },
     },
     nodeOptions: ["data-path", "genesis-file", "config-file"],
@@ -59,7 +59,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "snapshot import",
     help:
-      "Make the chain of an empty data folder from a snapshot, with the node stopped. Everything is checked against the " +
+      "Create the chain of an empty data folder from a snapshot, with the node stopped. Everything is checked against the " +
       "block hash that you give: get it from someone you trust, not from the source of the file.",
     options: {
       from: { type: FILE, isRequired: true, help: "File that snapshot export wrote." },

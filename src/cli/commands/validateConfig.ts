@@ -4,9 +4,13 @@ import { defineCommand } from "./command.ts";
 
 export const VALIDATE_CONFIG = defineCommand({
   words: "validate-config",
-  help: "Check a configuration file, and the files it names.",
+  help: "Check a configuration file, and the files that it names, without starting a node.",
   options: {
-    json: { type: switchType, help: "Answer as JSON: valid, problems, warnings.", default: "false" },
+    json: {
+      type: switchType,
+      help: "Print JSON with the fields valid, problems and warnings.",
+      default: "false",
+    },
   },
   nodeOptions: ["config-file"],
   run: async ({ raw, values, io }) => {

@@ -11,9 +11,9 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "validator forget-votes",
     help:
-      "Let a stopped validator begin in round 0 again, when its network is stuck in a late round, or vote again when its " +
-      "votes are lost. Refused unless every other validator has the same newest block and no block was prepared after " +
-      "it. The vote log is kept as a copy. First read docs/operating.md, When the chain stands.",
+      "Set aside the vote log of a stopped validator, so that it starts in round 0 again when its network is stuck in a late " +
+      "round, or votes again when its votes are lost. Refused unless every other validator has the same newest block and " +
+      "no block was prepared after it. First read docs/operating.md, When the chain stalls.",
     options: {
       "heads-from": {
         type: listType(URL_TYPE, "<URL,...>"),
@@ -27,7 +27,7 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
       },
       force: {
         type: switchType,
-        help: "Forget in spite of objections, at the risk of two different blocks of one height.",
+        help: "Set it aside in spite of objections, at the risk of two different blocks at the same height.",
       },
     },
     nodeOptions: [

@@ -66,7 +66,7 @@ function judgeHead(report: StatusReport): readonly Finding[] {
     {
       level: "problem",
       what: `There has been no new block for ${durationText(ageMs)}.`,
-      advice: 'Read "When the chain stands" in docs/operating.md, and ask the status of each validator.',
+      advice: 'Read "When the chain stalls" in docs/operating.md, and ask the status of each validator.',
     },
   ];
 }

@@ -6,13 +6,13 @@ export const ACCOUNT_INDEX_OPTIONS = {
     group: "Explorer",
     type: switchType,
     default: undefined,
-    defaultText: "as --explorer-enabled",
-    help: "Keep an index by address, for explorers: what an account did, tokens, creators of contracts.",
+    defaultText: "same as --explorer-enabled",
+    help: "Maintain an index by address for explorers: what an account did, tokens, creators of contracts.",
   }),
   "explorer-index-max-mb": option({
     group: "Explorer",
     type: integerType({ label: "<MEGABYTES>", unit: "MB" }),
     default: 10_240,
-    help: "Size above which the index forgets its oldest blocks; 0 for no limit.",
+    help: "Maximum size of the index, which then drops its oldest blocks; 0 for no limit.",
   }),
 } as const;

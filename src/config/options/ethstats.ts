@@ -10,15 +10,15 @@ const noEffect = withoutEffect({
 const needed = { requires: "ethstats" };
 
 export const ETHSTATS_OPTIONS = {
-  ethstats: noEffect.optional(statsUrlType, "Server to report to."),
+  ethstats: noEffect.optional(statsUrlType, "Ethstats server to report to."),
   "ethstats-contact": noEffect.optional(
     textType({ label: "<CONTACT>", accepts: "text" }),
-    "Contact shown there.",
+    "Contact shown on that server.",
     needed,
   ),
   "ethstats-cacert-file": noEffect.optional(
     pathType,
-    "Certificate of the authority behind that server.",
+    "Certificate of the authority (CA) that signed that server's certificate.",
     needed,
   ),
 } as const;

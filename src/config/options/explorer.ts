@@ -8,7 +8,7 @@ export const EXPLORER_OPTIONS = {
     group: "Explorer",
     type: switchType,
     default: false,
-    help: "Serve a page that shows the chain: blocks, transactions, accounts, contracts, validators.",
+    help: "Serve a web page that shows the chain: blocks, transactions, accounts, contracts, validators.",
   }),
   "explorer-host": option({
     ...served,
@@ -21,12 +21,12 @@ export const EXPLORER_OPTIONS = {
     ...served,
     type: integerType({ label: "<COUNT>", unit: "connections", min: 1n }),
     default: 200,
-    help: "Largest number of connections. A visitor takes one or two.",
+    help: "Maximum number of connections. A visitor uses one or two.",
   }),
   "explorer-proxy-addresses": option({
     ...served,
     type: addressesType,
     default: [],
-    help: "Addresses of proxies by whose X-Forwarded-For the explorer and the faucet tell visitors apart; localhost for all addresses of this host, where no other program may reach the port.",
+    help: "Addresses of proxies whose X-Forwarded-For header the explorer and the faucet trust to tell visitors apart; localhost for all addresses of this host, if only the proxy can reach the port.",
   }),
 } as const;

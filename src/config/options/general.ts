@@ -45,13 +45,13 @@ export const GENERAL_OPTIONS = {
     default: undefined,
     defaultText: "none",
     group: "General",
-    help: `Profile of Besu whose values apply to options given nowhere else: ${PROFILE_NAMES.join(", ")}.`,
+    help: `Besu profile that sets the options not given elsewhere: ${PROFILE_NAMES.join(", ")}.`,
   }),
   "data-path": option({
     type: pathType,
     default: "ibex-data",
     group: "General",
-    help: "Folder of the node's key and database. Created when absent.",
+    help: "Folder for the node's key and database. Created if missing.",
   }),
   "genesis-file": option({
     type: pathType,
@@ -81,7 +81,7 @@ export const GENERAL_OPTIONS = {
     default: NO_OVERRIDES,
     group: "General",
     isHidden: true,
-    help: "Values that replace those in the genesis file's config; an empty value removes the key.",
+    help: "Values that replace those in the config section of the genesis file; an empty value removes the key.",
   }),
   "network-id": option({
     type: bigintType({ label: "<INTEGER>", max: 2n ** 256n - 1n }),
@@ -93,17 +93,17 @@ export const GENERAL_OPTIONS = {
   "node-private-key-file": option({
     type: pathType,
     default: undefined,
-    defaultText: "key in the data folder",
+    defaultText: "the file key in the data folder",
     group: "General",
-    help: "File of the node's private key: 64 hexadecimal digits. Created when absent, unless the data folder is in use.",
+    help: "File with the node's private key: 64 hexadecimal digits. Created if missing, unless the data folder is in use.",
   }),
   "node-keystore-file": option({
     type: pathType,
     default: undefined,
     group: "General",
     help:
-      "Keystore (Web3 Secret Storage, version 3) of the node's private key, instead of a plain key file. 'keystore encrypt' " +
-      "makes one.",
+      "Keystore (Web3 Secret Storage, version 3) with the node's private key, instead of a plain key file. 'keystore encrypt' " +
+      "creates one.",
   }),
   "node-keystore-password-file": option({
     type: pathType,
@@ -128,7 +128,7 @@ export const GENERAL_OPTIONS = {
     default: ["localhost", "127.0.0.1"],
     group: "General",
     aliases: ["host-whitelist"],
-    help: "Host names that requests may be addressed to, over HTTP and WebSocket; * for any.",
+    help: "Host names accepted in the Host header of HTTP and WebSocket requests; * for any.",
   }),
   logging: option({
     type: logLevelType,
@@ -136,21 +136,21 @@ export const GENERAL_OPTIONS = {
     group: "Logging",
     letter: "l",
     variables: ["LOG_LEVEL"],
-    help: `How much to log: ${LOG_LEVELS.join(", ")}.`,
+    help: `Log level: ${LOG_LEVELS.join(", ")}.`,
   }),
   "logging-modules": option({
     type: moduleLevelsType,
     default: [],
     group: "Logging",
-    help: `Log levels of single modules, such as consensus=DEBUG,rpc=WARN. Modules: ${LOG_MODULES.join(", ")}.`,
+    help: `Log levels of individual modules, such as consensus=DEBUG,rpc=WARN. Modules: ${LOG_MODULES.join(", ")}.`,
   }),
   "logging-format": option({
     type: choiceType(["AUTO", "TEXT", "JSON"]),
     default: "AUTO",
     group: "Logging",
     help:
-      "TEXT for people, JSON for programs. AUTO means JSON, or on a terminal short lines that fit it, with blocks in which " +
-      "nothing happened told once in ten. LOGGER=Json and LOGGER=Console do the same as JSON and TEXT.",
+      "TEXT for people, JSON for programs. AUTO means JSON, except on a terminal: there, short lines, with one line for " +
+      "every ten empty blocks. The variables LOGGER=Json and LOGGER=Console select JSON and TEXT.",
   }),
   "color-enabled": option({
     type: switchType,

@@ -17,13 +17,13 @@ export const JAVA_OPTIONS = {
   }),
   "key-value-storage": withoutEffect({
     group,
-    noEffect: "there is one kind of database, in the data folder",
-  }).valued(nameType, "rocksdb", "Kind of database."),
+    noEffect: "there is only one type of database, in the data folder",
+  }).valued(nameType, "rocksdb", "Type of database."),
   plugins: noEffect.valued(textListType, NO_NAMES, "Plugins to load.", { defaultText: "none" }),
   "kzg-trusted-setup": withoutEffect({
     group,
-    noEffect: "the setup of the main network is built in",
-  }).optional(pathType, "Setup for blob commitments."),
+    noEffect: "the trusted setup of Ethereum's main network is built in",
+  }).optional(pathType, "Trusted setup of KZG commitments."),
   "Xsecp-native-enabled": noEffect.valued(switchType, true, "Native signatures.", {
     aliases: ["Xsecp256k1-native-enabled"],
   }),
@@ -33,11 +33,11 @@ export const JAVA_OPTIONS = {
   "Xevm-jumpdest-cache-weight-kb": noEffect.valued(
     longType,
     32_000n,
-    "Memory for analysed code, in kilobytes.",
+    "Memory for the jump destinations of analysed code, in kilobytes.",
   ),
   "Xevm-worldstate-update-mode": noEffect.valued(
     choiceType(["STACKED", "JOURNALED"]),
     "STACKED",
-    "How state writes of calls are kept.",
+    "How the state writes of nested calls are stored.",
   ),
 } as const;

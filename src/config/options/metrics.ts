@@ -36,7 +36,7 @@ export const METRICS_OPTIONS = {
     ...common,
     type: switchType,
     default: false,
-    help: "Offer metrics to Prometheus under http://host:port/metrics.",
+    help: "Serve metrics for Prometheus at http://host:port/metrics.",
   }),
   "metrics-protocol": option({
     ...common,
@@ -57,13 +57,13 @@ export const METRICS_OPTIONS = {
     default: DEFAULT_METRIC_CATEGORIES,
     defaultText: "all",
     aliases: ["metrics-categories"],
-    help: "Groups of metrics to offer: BLOCKCHAIN, ETHEREUM, RPC, BFT, ...",
+    help: "Categories of metrics to serve: BLOCKCHAIN, ETHEREUM, RPC, BFT, ...",
   }),
   "metrics-push-enabled": option({
     ...common,
     type: switchType,
     default: false,
-    help: "Push metrics to a gateway instead of offering them.",
+    help: "Push metrics to a gateway instead of serving them.",
   }),
   "metrics-push-host": option({
     ...pushed,
@@ -76,20 +76,20 @@ export const METRICS_OPTIONS = {
     ...pushed,
     type: integerType({ label: "<SECONDS>", unit: "seconds", min: 1n }),
     default: 15,
-    help: "Time between two pushes.",
+    help: "Interval between pushes.",
   }),
   "metrics-push-prometheus-job": option({
     ...pushed,
     type: textType({ label: "<JOB>", accepts: "a name" }),
     default: "besu-client",
-    help: "Job under which the gateway keeps the metrics.",
+    help: "Job name under which the gateway stores the metrics.",
   }),
   "Xmetrics-timers-enabled": option({
     ...common,
     type: switchType,
     default: true,
     isHidden: true,
-    help: "Measure how long things take (summaries).",
+    help: "Measure durations (metrics of type summary).",
   }),
   "Xmetrics-idle-timeout": option({
     ...scraped,

@@ -14,7 +14,7 @@ import { option, withoutEffect } from "./option.ts";
 const group = "Peer-to-peer network";
 const pace = withoutEffect({
   group,
-  noEffect: "this node dials, and asks for transactions, at a pace of its own",
+  noEffect: "this node decides itself when to dial peers and request transactions",
 });
 const limits = withoutEffect({ group, noEffect: "the limits of messages between peers are fixed" });
 const versions = withoutEffect({ group, noEffect: "all versions of eth that this node knows are offered" });
@@ -23,11 +23,11 @@ const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
 const nameType = textType({ label: "<NAME>", accepts: "a name" });
 
 const CONNECTION_OPTIONS = {
-  "Xp2p-initiate-connections-frequency": pace.valued(secondsType, 30, "Time between two peer searches."),
+  "Xp2p-initiate-connections-frequency": pace.valued(secondsType, 30, "Interval between searches for peers."),
   "Xp2p-check-maintained-connections-frequency": pace.valued(
     secondsType,
     60,
-    "Time between two attempts to dial absent static nodes.",
+    "Interval between attempts to dial static nodes that are not connected.",
   ),
   "Xp2p-dns-discovery-server": option({
     group,
@@ -35,7 +35,7 @@ const CONNECTION_OPTIONS = {
     default: undefined,
     defaultText: "the system's",
     isHidden: true,
-    help: "Name server for lists of nodes in DNS.",
+    help: "Name server for the lists of nodes in DNS.",
   }),
   "Xv5-discovery-enabled": withoutEffect({
     group,
@@ -53,11 +53,11 @@ const CONNECTION_OPTIONS = {
     type: switchType,
     default: false,
     isHidden: true,
-    help: "Accept names that cannot be resolved yet. This node always resolves names repeatedly.",
+    help: "Accept host names that cannot be resolved yet. This node resolves host names again in any case.",
   }),
   "Xnat-kube-service-name": withoutEffect({
     group,
-    noEffect: "no Kubernetes service is asked: set --p2p-host",
+    noEffect: "Kubernetes is not asked for an address; set --p2p-host",
   }).valued(nameType, "besu", "Kubernetes service that provides the external address."),
   "Xnat-method-fallback-enabled": option({
     group,
@@ -66,23 +66,23 @@ const CONNECTION_OPTIONS = {
     isHidden: true,
     help: "Continue without NAT when its method fails.",
   }),
-  "Xeth-max-message-size": limits.valued(bytesType, 10_485_760, "Size limit of a peer's message."),
-  "Xewp-max-get-headers": limits.valued(countType, 512, "Largest number of headers in a response to a peer."),
-  "Xewp-max-get-bodies": limits.valued(countType, 128, "Largest number of bodies in a response to a peer."),
+  "Xeth-max-message-size": limits.valued(bytesType, 10_485_760, "Maximum size of a peer's message."),
+  "Xewp-max-get-headers": limits.valued(countType, 512, "Maximum number of headers in a response to a peer."),
+  "Xewp-max-get-bodies": limits.valued(countType, 128, "Maximum number of bodies in a response to a peer."),
   "Xewp-max-get-receipts": limits.valued(
     countType,
     256,
-    "Largest number of receipt lists in a response to a peer.",
+    "Maximum number of receipt lists in a response to a peer.",
   ),
   "Xewp-max-get-node-data": limits.valued(
     countType,
     384,
-    "Largest number of trie nodes in a response to a peer.",
+    "Maximum number of trie nodes in a response to a peer.",
   ),
   "Xewp-max-get-pooled-transactions": limits.valued(
     countType,
     256,
-    "Largest number of transactions in a response to a peer.",
+    "Maximum number of transactions in a response to a peer.",
   ),
   "Xeth-capability-max": versions.valued(
     countType,
@@ -96,12 +96,12 @@ const CONNECTION_OPTIONS = {
   "Xincoming-tx-messages-keep-alive-seconds": pace.valued(
     integerType({ label: "<SECONDS>", unit: "seconds" }),
     60,
-    "Age at which unread announcements of transactions are dropped.",
+    "Age at which unread transaction announcements are dropped.",
   ),
   "Xeth65-tx-announced-buffering-period-milliseconds": pace.valued(
     millisecondsType,
     500,
-    "Time to gather announced transactions before asking for them.",
+    "Time to collect announced transactions before requesting them.",
   ),
 } as const;
 
@@ -133,10 +133,10 @@ const TLS_OPTIONS = {
     refusedWhenOn: NO_CERTIFICATES,
     help: "Encrypt connections to peers with certificates.",
   }),
-  "Xp2p-tls-keystore-type": tls.optional(nameType, "Kind of the key store."),
+  "Xp2p-tls-keystore-type": tls.optional(nameType, "Type of the key store."),
   "Xp2p-tls-keystore-file": tls.optional(pathType, "Key store."),
   "Xp2p-tls-keystore-password-file": tls.optional(pathType, "Password of the key store."),
-  "Xp2p-tls-truststore-type": tls.optional(nameType, "Kind of the trust store."),
+  "Xp2p-tls-truststore-type": tls.optional(nameType, "Type of the trust store."),
   "Xp2p-tls-truststore-file": tls.optional(pathType, "Trust store."),
   "Xp2p-tls-truststore-password-file": tls.optional(pathType, "Password of the trust store."),
   "Xp2p-tls-crl-file": tls.optional(pathType, "Revoked certificates."),

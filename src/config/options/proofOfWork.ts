@@ -37,7 +37,7 @@ export const PROOF_OF_WORK_OPTIONS = {
   "miner-stratum-enabled": pow.switched(false, "Serve miners."),
   "miner-stratum-host": stratum.valued(hostType, "0.0.0.0", "Address to listen on."),
   "miner-stratum-port": stratum.valued(portType, 8008, "Port to listen on."),
-  "Xmax-ommers-depth": pow.valued(countType, 8, "Largest age of an uncle, in blocks."),
+  "Xmax-ommers-depth": pow.valued(countType, 8, "Maximum age of an uncle, in blocks."),
   "Xminer-pow-job-ttl": pow.valued(millisecondsType, 300_000, "Age at which a job is dropped."),
   "Xminer-remote-sealers-hashrate-ttl": pow.valued(
     integerType({ label: "<MINUTES>", unit: "minutes" }),
@@ -53,7 +53,7 @@ export const PROOF_OF_WORK_OPTIONS = {
   "Xpos-block-creation-repetition-min-duration": merge.valued(
     millisecondsType,
     500,
-    "Time between two versions of a block.",
+    "Minimum time between two versions of a block.",
   ),
   "api-gas-and-priority-fee-limiting-enabled": fees.switched(
     false,

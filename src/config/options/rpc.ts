@@ -24,7 +24,7 @@ const HTTP_OPTIONS = {
     type: switchType,
     default: false,
     group: "JSON-RPC over HTTP",
-    help: "Answer JSON-RPC over HTTP.",
+    help: "Serve JSON-RPC over HTTP.",
   }),
   "rpc-http-host": option({
     type: hostType,
@@ -38,7 +38,7 @@ const HTTP_OPTIONS = {
     default: 8545,
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Port to listen on; 0 takes a free one, written to the file besu.ports in the data folder.",
+    help: "Port to listen on; 0 picks a free one, written to the file besu.ports in the data folder.",
   }),
   "rpc-http-api": option({
     type: apiGroupsType,
@@ -46,7 +46,7 @@ const HTTP_OPTIONS = {
     group: "JSON-RPC over HTTP",
     aliases: ["rpc-http-apis"],
     requires: "rpc-http-enabled",
-    help: "Groups of methods to answer.",
+    help: "API groups to enable.",
   }),
   "rpc-http-cors-origins": option({
     type: originsType,
@@ -54,28 +54,28 @@ const HTTP_OPTIONS = {
     defaultText: "none",
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Web origins whose pages may send requests; * for any. Only origins written in full may change the node.",
+    help: "Web origins whose pages may send requests; * for any. Only origins listed by name may change the node.",
   }),
   "rpc-http-max-active-connections": option({
     type: connectionsType,
     default: 80,
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Largest number of connections. A further one takes the place of an idle one, or is closed at once.",
+    help: "Maximum number of connections. A further one replaces an idle one, or is closed at once.",
   }),
   "rpc-http-max-batch-size": option({
     type: integerType({ label: "<COUNT>", unit: "requests, -1 for no limit", min: -1n }),
     default: 1024,
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Largest number of requests in one batch; -1 for no limit.",
+    help: "Maximum number of requests in one batch; -1 for no limit.",
   }),
   "rpc-http-max-request-content-length": option({
     type: bytesType,
     default: 5_242_880,
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Size limit of a request body.",
+    help: "Maximum size of a request body.",
   }),
   "json-pretty-print-enabled": option({
     type: switchType,
@@ -91,7 +91,7 @@ const HTTP_OPTIONS = {
     group: "JSON-RPC over HTTP",
     isHidden: true,
     requires: "rpc-http-enabled",
-    help: "Longest that a request may take.",
+    help: "Maximum duration of a request.",
   }),
 } as const;
 
@@ -100,7 +100,7 @@ const WEBSOCKET_OPTIONS = {
     type: switchType,
     default: false,
     group: "JSON-RPC over WebSocket",
-    help: "Answer JSON-RPC over WebSocket.",
+    help: "Serve JSON-RPC over WebSocket.",
   }),
   "rpc-ws-host": option({
     type: hostType,
@@ -114,7 +114,7 @@ const WEBSOCKET_OPTIONS = {
     default: 8546,
     group: "JSON-RPC over WebSocket",
     requires: "rpc-ws-enabled",
-    help: "Port to listen on; 0 takes a free one.",
+    help: "Port to listen on; 0 picks a free one.",
   }),
   "rpc-ws-api": option({
     type: apiGroupsType,
@@ -122,28 +122,28 @@ const WEBSOCKET_OPTIONS = {
     group: "JSON-RPC over WebSocket",
     aliases: ["rpc-ws-apis"],
     requires: "rpc-ws-enabled",
-    help: "Groups of methods to answer.",
+    help: "API groups to enable.",
   }),
   "rpc-ws-origins": option({
     type: originsType,
     default: [],
     defaultText: "none",
     group: "JSON-RPC over WebSocket",
-    help: "Web origins whose pages may change the node, also over HTTP; * matches none. Other pages may only read and send transactions.",
+    help: "Web origins whose pages may change the node, also over HTTP; * matches none. Pages of other origins may only read and send transactions.",
   }),
   "rpc-ws-max-frame-size": option({
     type: bytesType,
     default: 1_048_576,
     group: "JSON-RPC over WebSocket",
     requires: "rpc-ws-enabled",
-    help: "A quarter of the size limit of a message, however many frames it has.",
+    help: "A quarter of the maximum size of a message, however many frames it has.",
   }),
   "rpc-ws-max-active-connections": option({
     type: connectionsType,
     default: 80,
     group: "JSON-RPC over WebSocket",
     requires: "rpc-ws-enabled",
-    help: "Largest number of connections. A further one takes the place of an idle one, or is closed at once.",
+    help: "Maximum number of connections. A further one replaces an idle one, or is closed at once.",
   }),
   "Xws-timeout-seconds": option({
     type: secondsType,
@@ -151,7 +151,7 @@ const WEBSOCKET_OPTIONS = {
     group: "JSON-RPC over WebSocket",
     isHidden: true,
     requires: "rpc-ws-enabled",
-    help: "Longest that a request may take.",
+    help: "Maximum duration of a request.",
   }),
 } as const;
 
@@ -159,22 +159,22 @@ const ANSWER_OPTIONS = {
   "rpc-max-connections-per-address": option({
     type: connectionsType,
     default: undefined,
-    defaultText: "three quarters of the active connections allowed",
+    defaultText: "three quarters of the maximum number of connections",
     group: "Limits and answers of JSON-RPC",
-    help: "Largest number of connections of one remote address, over HTTP and over WebSocket each.",
+    help: "Maximum number of connections from one remote address, counted separately for HTTP and WebSocket.",
   }),
   "rpc-proxy-addresses": option({
     type: addressesType,
     default: ["localhost"],
     group: "Limits and answers of JSON-RPC",
-    help: "Addresses of proxies, which --rpc-max-connections-per-address does not apply to; localhost for all addresses of this host, none for no proxy.",
+    help: "Addresses of proxies that --rpc-max-connections-per-address does not apply to; localhost for all addresses of this host, none for no proxy.",
   }),
   "rpc-threads": option({
     type: integerType({ label: "<COUNT>", unit: "threads", max: 64n }),
     default: undefined,
-    defaultText: "one less than the cores, and at least 2",
+    defaultText: "the number of cores less one, and at least 2",
     group: "Limits and answers of JSON-RPC",
-    help: "Threads that answer JSON-RPC over HTTP and WebSocket beside the thread that makes blocks; 0 counts as 1.",
+    help: "Number of threads that serve JSON-RPC over HTTP and WebSocket, apart from the main thread; 0 counts as 1.",
   }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
@@ -186,31 +186,31 @@ const ANSWER_OPTIONS = {
     type: bigintType({ label: "<BLOCKS>", unit: "blocks, 0 for no limit", max: MAX_LONG }),
     default: 1000n,
     group: "Limits and answers of JSON-RPC",
-    help: "Most blocks between the ends of a query for logs; 0 for no limit.",
+    help: "Maximum distance between the first and the last block of a log query; 0 for no limit.",
   }),
   "rpc-max-trace-filter-range": option({
     type: bigintType({ label: "<BLOCKS>", unit: "blocks, 0 for no limit", max: MAX_LONG }),
     default: 1000n,
     group: "Limits and answers of JSON-RPC",
-    help: "Largest block range of trace_filter; 0 for no limit.",
+    help: "Maximum block range of trace_filter; 0 for no limit.",
   }),
   "api-gas-price-blocks": option({
     type: integerType({ label: "<BLOCKS>", unit: "blocks", min: 1n, kind: "a long" }),
     default: 100,
     group: "Limits and answers of JSON-RPC",
-    help: "How many of the newest blocks eth_gasPrice samples.",
+    help: "Number of newest blocks that eth_gasPrice samples.",
   }),
   "api-gas-price-percentile": option({
     type: decimalType({ label: "<PERCENT>", min: 0, max: 100 }),
     default: 50,
     group: "Limits and answers of JSON-RPC",
-    help: "Percentile of the sampled prices that eth_gasPrice answers.",
+    help: "Percentile of the sampled prices that eth_gasPrice returns.",
   }),
   "api-gas-price-max": option({
     type: weiType,
     default: 500_000_000_000n,
     group: "Limits and answers of JSON-RPC",
-    help: "Highest price that eth_gasPrice answers, unless the next base fee or --min-gas-price is higher.",
+    help: "Highest price that eth_gasPrice returns, unless the next base fee or --min-gas-price is higher.",
   }),
 } as const;
 

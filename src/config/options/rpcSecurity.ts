@@ -42,21 +42,21 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
       group,
       isMetBy: false,
       requires: `${prefix}-enabled`,
-      help: "Answer callers with a token only (JWT).",
+      help: "Require a token (JWT) from callers.",
     }),
     credentials: option({
       type: pathType,
       default: undefined,
       group,
       requires,
-      help: "TOML file of the users that may log in for a token, with password hashes and permissions.",
+      help: "TOML file with the users who may log in for a token, their password hashes and permissions.",
     }),
     publicKey: option({
       type: pathType,
       default: undefined,
       group,
       requires,
-      help: "Public key (PEM) of the issuer of tokens, where they come from elsewhere. Nobody can log in then.",
+      help: "Public key (PEM) of an external issuer of tokens. Nobody can then log in at the node.",
     }),
     algorithm: option({
       type: choiceType(ALGORITHMS),
@@ -68,7 +68,7 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
       type: textType({ label: "<AUDIENCE>", accepts: "the audience that tokens must name" }),
       default: undefined,
       ...ofTokens,
-      help: "Audience that those tokens must name (aud), for an issuer that has others.",
+      help: "Audience (aud) that those tokens must name, where the issuer serves other audiences, too.",
     }),
     openMethods: option({
       type: methodsType,
@@ -96,21 +96,21 @@ function encryption<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HT
   return {
     enabled: option({ ...off, requires: `${prefix}-enabled`, help: "Encrypt connections (TLS)." }),
     keystore: file("Private key and certificates in one file (PKCS#12)."),
-    password: file("File whose first line is the password of that file."),
+    password: file("File whose first line is the password of the PKCS#12 file."),
     certificate: file("Certificates (PEM), the server's first, in place of a PKCS#12 file."),
-    key: file("Private key (PEM) of the first of them."),
-    clientAuth: option({ ...off, requires, help: "Answer clients with a certificate only." }),
+    key: file("Private key (PEM) of the server's certificate."),
+    clientAuth: option({ ...off, requires, help: "Require a certificate from clients." }),
     knownClients: file(
-      "Clients that are accepted: lines of common name and SHA-256 fingerprint.",
+      "File of accepted clients: one common name and SHA-256 fingerprint per line.",
       `${prefix}-tls-client-auth-enabled`,
     ),
     caClients: option({
       ...off,
       requires: `${prefix}-tls-client-auth-enabled`,
-      help: "Accept clients whose certificate an authority signed.",
+      help: "Accept clients whose certificate is signed by a certificate authority.",
     }),
     clientsCa: file(
-      "Certificates (PEM) of those authorities, in place of all public ones.",
+      "Certificates (PEM) of the authorities to trust, instead of all public ones.",
       `${prefix}-tls-ca-clients-enabled`,
     ),
     protocols: option({

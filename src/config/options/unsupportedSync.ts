@@ -4,7 +4,7 @@ import { withoutEffect } from "./option.ts";
 const group = "Synchronization and storage";
 const bonsai = withoutEffect({
   group,
-  noEffect: "it belongs to the BONSAI format; this node keeps every state",
+  noEffect: "it belongs to the BONSAI format; --state-history limits which states this node keeps",
 });
 const fastSync = withoutEffect({
   group,
@@ -15,32 +15,41 @@ const snapSync = withoutEffect({
   noEffect: "it belongs to SNAP synchronization, which BFT networks cannot use",
 });
 const tuning = withoutEffect({ group, noEffect: "this node works differently and has no such setting" });
-const pruning = withoutEffect({ group, noEffect: "old blocks are never dropped in this version" });
+const pruning = withoutEffect({ group, noEffect: "old blocks are removed by --block-history instead" });
 const rocksDb = withoutEffect({ group, noEffect: "the database is not RocksDB" });
 
 /** Options of storage formats and sync modes that this node does not have. */
 export const UNSUPPORTED_SYNC_OPTIONS = {
-  "bonsai-historical-block-limit": bonsai.valued(longType, 512n, "States that stay readable.", {
+  "bonsai-historical-block-limit": bonsai.valued(longType, 512n, "Number of states that stay readable.", {
     aliases: ["bonsai-maximum-back-layers-to-load"],
   }),
-  "bonsai-limit-trie-logs-enabled": bonsai.switched(true, "Drop logs of old states.", {
+  "bonsai-limit-trie-logs-enabled": bonsai.switched(true, "Drop trie logs of old states.", {
     aliases: ["Xbonsai-limit-trie-logs-enabled", "Xbonsai-trie-log-pruning-enabled"],
   }),
-  "bonsai-trie-logs-pruning-window-size": bonsai.valued(countType, 30_000, "Logs dropped at a time.", {
-    aliases: ["Xbonsai-trie-logs-pruning-window-size"],
-  }),
-  "Xbonsai-full-flat-db-enabled": bonsai.switched(true, "Keep accounts beside the trie.", {
+  "bonsai-trie-logs-pruning-window-size": bonsai.valued(
+    countType,
+    30_000,
+    "Number of trie logs dropped at a time.",
+    {
+      aliases: ["Xbonsai-trie-logs-pruning-window-size"],
+    },
+  ),
+  "Xbonsai-full-flat-db-enabled": bonsai.switched(true, "Store accounts in a flat database, too.", {
     aliases: ["Xsnapsync-synchronizer-flat-db-healing-enabled"],
   }),
-  "Xbonsai-code-using-code-hash-enabled": bonsai.switched(true, "Keep code by its hash."),
+  "Xbonsai-code-using-code-hash-enabled": bonsai.switched(true, "Store code by its hash."),
 
   "Xchain-pruning-enabled": pruning.switched(false, "Drop old blocks."),
-  "Xchain-pruning-blocks-retained": pruning.valued(countType, 7200, "Newest blocks that are kept."),
-  "Xchain-pruning-blocks-retained-limit": pruning.valued(countType, 7200, "Lower limit of that number."),
-  "Xchain-pruning-frequency": pruning.valued(countType, 256, "Blocks dropped at a time."),
+  "Xchain-pruning-blocks-retained": pruning.valued(countType, 7200, "Number of newest blocks to keep."),
+  "Xchain-pruning-blocks-retained-limit": pruning.valued(
+    countType,
+    7200,
+    "Minimum of --Xchain-pruning-blocks-retained.",
+  ),
+  "Xchain-pruning-frequency": pruning.valued(countType, 256, "Number of blocks dropped at a time."),
 
-  "Xplugin-rocksdb-max-open-files": rocksDb.valued(countType, 1024, "Files kept open."),
-  "Xplugin-rocksdb-background-thread-count": rocksDb.valued(countType, 4, "Threads that compact."),
+  "Xplugin-rocksdb-max-open-files": rocksDb.valued(countType, 1024, "Maximum number of open files."),
+  "Xplugin-rocksdb-background-thread-count": rocksDb.valued(countType, 4, "Threads for compaction."),
   "Xplugin-rocksdb-high-spec-enabled": rocksDb.switched(false, "Use more memory."),
 
   "Xsynchronizer-downloader-change-target-threshold-by-td": tuning.valued(
@@ -48,7 +57,7 @@ export const UNSUPPORTED_SYNC_OPTIONS = {
     1_000_000_000_000_000_000n,
     "Lead in total difficulty that another peer needs to become the sync target.",
   ),
-  "Xsynchronizer-downloader-checkpoint-RETRIES": tuning.valued(countType, 5, "Timeouts allowed.", {
+  "Xsynchronizer-downloader-checkpoint-RETRIES": tuning.valued(countType, 5, "Number of timeouts allowed.", {
     aliases: ["Xsynchronizer-downloader-checkpoint-timeouts-permitted"],
   }),
   "Xsynchronizer-transactions-parallelism": tuning.valued(countType, 4, "Threads for transactions."),

@@ -125,7 +125,7 @@ function adviceFor({ round }: ConsensusStatus, nowMs: number): string {
   if (round === undefined || round.timeoutAtMs - round.startedAtMs < LONG_ROUND_MS) return "";
   return (
     `; round ${round.number} ends in ${ageOf(round.timeoutAtMs - nowMs)}, and a restart of this node does not shorten it: ` +
-    "see docs/operating.md, When the chain stands (ibex validator forget-votes)"
+    "see docs/operating.md, When the chain stalls (ibex validator forget-votes)"
   );
 }
 

@@ -27,7 +27,7 @@ export interface StatusReport {
   readonly genesisHash: string;
   readonly head: { readonly number: number; readonly hash: string; readonly timestamp: number };
   readonly isInSync: boolean;
-  /** A head older than this means that the chain stands: the time of a block, of a round, and some seconds. */
+  /** A head older than this means that the chain has stalled: the time of a block, of a round, and some seconds. */
   readonly headAgeLimitMs: number;
   /** Undefined when no blocks are fetched. */
   readonly sync?: { readonly startingBlock: number; readonly highestBlock: number };

@@ -76,7 +76,7 @@ describe("ibex status", () => {
     const stalled = await until(async () => {
       const status = await statusOf(first.dataPath);
       return /Problem: There has been no new block for/.test(status.output) ? status : undefined;
-    }, "a status that says that the chain stands");
+    }, "a status that says that the chain has stalled");
     expect(stalled.exitCode).toBe(1);
   });
 

@@ -73,7 +73,7 @@ describe("ibft_status", () => {
     expect(await ask({ ...STATUS, isValidator: false, silence })).toMatchObject({ silence: null });
   });
 
-  it("shows what an operator needs when the chain stands", async () => {
+  it("shows what an operator needs when the chain stalls", async () => {
     expect(await ask(STATUS)).toEqual({
       mode: "validating",
       address: toHex(a),

@@ -5,7 +5,7 @@ import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
-/** Not in Besu: the first thing to check when the chain stands (docs/operating.md, "When the chain stands"). */
+/** Not in Besu: the first thing to check when the chain stalls (docs/operating.md, "When the chain stalls"). */
 export const ibftStatus = defineMethod({
   name: "ibft_status",
   namespace: "IBFT",
