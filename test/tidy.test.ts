@@ -103,6 +103,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/leveldb/levelDatabase.ts"],
   "@ethereumjs/wallet": ["node/keys/keystore.ts"],
   fastify: ["rpc/server/", "node/"],
+  graphql: ["rpc/graphql/"],
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],
   "hyparquet-writer": ["cli/data/files/parquetFile.ts"],

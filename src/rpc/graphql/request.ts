@@ -1,0 +1,25 @@
+import type { Logger } from "../../observability/logger.ts";
+import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { Requester } from "../../primitives/requester.ts";
+import type { RpcBackend } from "../ports.ts";
+
+/** A GraphQL request as the HTTP server reads it. */
+export interface GraphQlRequest {
+  readonly query: string;
+  /** Which operation of the query to run; undefined, and an empty name, for its only one. */
+  readonly operationName: string | undefined;
+  /** Values as JSON has them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Who asks, and what is asked. The context of a JSON-RPC method on the same thread has all but the logger. */
+export interface GraphQlContext extends Requester {
+  readonly backend: RpcBackend;
+  readonly logger: Logger;
+}
+
+/** The answer: an HTTP status, and a body of formatted JSON, whose pieces are made as they are read. It can be read once. */
+export interface GraphQlAnswer {
+  readonly status: number;
+  readonly body: Iterable<JsonPiece>;
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { answerGraphQl } from "../../../src/rpc/graphql/answerGraphQl.ts";
+import { aCaller } from "../../builders/aCaller.ts";
+import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+
+describe("answers to GraphQL requests", () => {
+  it("gives the gas price in hexadecimal, formatted", async () => {
+    const chain = chainOf([aStoredBlock({ number: 0 })]);
+    const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }) });
+    const { status, body } = await answerGraphQl(
+      { query: "{gasPrice}", operationName: undefined, variables: {} },
+      { ...aCaller, backend, logger: silentLogger },
+      new AbortController().signal,
+    );
+    expect(Buffer.concat([...body].map((piece) => Buffer.from(piece))).toString()).toBe(
+      '{\n  "data" : {\n    "gasPrice" : "0x0"\n  }\n}',
+    );
+    expect(status).toBe(200);
+  });
+});
