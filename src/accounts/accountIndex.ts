@@ -12,7 +12,7 @@ import { openIndexDatabase } from "./indexDatabase.ts";
 import type { IndexProgress } from "./indexer.ts";
 import { readStatus } from "./layout.ts";
 
-export interface AccountIndexSettings {
+interface AccountIndexSettings {
   /** Directory of the chain's database, which this thread has open. */
   readonly chainPath: string;
   /** Directory of the index; created when absent. */
@@ -25,7 +25,7 @@ export interface AccountIndexSettings {
   readonly viewLimits?: ViewLimits;
 }
 
-export interface AccountIndexParts {
+interface AccountIndexParts {
   readonly chain: Pick<ChainReader, "onHeadChanged">;
   readonly spec: ChainSpec;
   readonly shownHead: SharedArrayBuffer;

@@ -35,14 +35,14 @@ export interface IndexView {
   pairs(kind: Pair, subject: Subject, query: PairQuery): Promise<FoundPairs>;
 }
 
-export interface PairQuery {
+interface PairQuery {
   /** The `rest` of the pair after which the answer begins; undefined for the first ones. */
   readonly after: Uint8Array | undefined;
   /** Most pairs to return. */
   readonly limit: number;
 }
 
-export interface FoundPairs {
+interface FoundPairs {
   readonly found: readonly FoundPair[];
   /** The `after` of the next query; undefined when there are no more. */
   readonly next: Uint8Array | undefined;

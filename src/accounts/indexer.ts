@@ -10,7 +10,7 @@ import { type Sweep, sweepStep } from "./indexSweep.ts";
 import { type IndexStatus, MARKS, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
 
-export interface IndexerParts {
+interface IndexerParts {
   /** The index, which nobody else writes. */
   readonly database: DatabaseOnDisk;
   readonly view: ChainView;

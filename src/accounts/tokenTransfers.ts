@@ -18,7 +18,7 @@ export interface TokenTransfer {
   readonly isCut: boolean;
 }
 
-export interface TokenAmount {
+interface TokenAmount {
   /** 32 bytes; undefined for ERC-20. */
   readonly tokenId: Uint8Array | undefined;
   readonly value: bigint;

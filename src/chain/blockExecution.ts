@@ -57,7 +57,7 @@ export interface FilledBlock extends BlockFilling {
 }
 
 /** What filling a block needs to know apart from its fields. */
-export interface FillOrder {
+interface FillOrder {
   /** Size of the block's validator set. */
   readonly validatorCount: number;
   /** Whether the head has moved: an exception of an execution then says nothing about its transaction. */

@@ -33,7 +33,7 @@ export async function checkBody(block: Block, pacer: Pacer): Promise<Result<void
 }
 
 /** The result of executing a block, to be compared with its header. */
-export interface ExecutionSummary {
+interface ExecutionSummary {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;

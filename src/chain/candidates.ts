@@ -23,7 +23,7 @@ import type { Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** The inputs of a candidate. */
-export interface CandidateRequest {
+interface CandidateRequest {
   readonly parent: NamedHeader;
   readonly round: number;
   /** Timestamp in seconds, already valid against the parent's. */
@@ -38,7 +38,7 @@ export interface CandidateSettings {
   readonly vanity: Uint8Array;
 }
 
-export interface CandidateParts {
+interface CandidateParts {
   readonly writer: ChainWriter;
   readonly validators: ValidatorSets;
   readonly execution: BlockExecution;

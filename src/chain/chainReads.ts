@@ -8,7 +8,7 @@ import type { ValidatorSets } from "./validators.ts";
 /** Reads of a chain that do not depend on who moves its head. */
 export type ChainReads = Omit<ChainReader, "head" | "historyStart" | "onHeadChanged">;
 
-export interface ChainReadsParts {
+interface ChainReadsParts {
   readonly genesis: NamedHeader;
   readonly validators: Pick<ValidatorSets, "after">;
   /** The head of the stores. */

@@ -23,7 +23,7 @@ export interface ChainWriter {
   onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void;
 }
 
-export interface ChainWriterParts {
+interface ChainWriterParts {
   /** Adds further entries to a block's batch (the vote tally). */
   alsoWrite(batch: Batch, block: StoredBlock): void;
   readonly logger: Logger;

@@ -39,7 +39,7 @@ export type HeaderErrorCode =
   | "coinbaseNotValidator";
 
 /** A header with its extra data decoded, which rules 10 and later need. */
-export interface UnvalidatedHeader {
+interface UnvalidatedHeader {
   readonly header: Header;
   readonly extra: ExtraData;
 }

@@ -14,7 +14,7 @@ import type { RecoverSealers } from "./signerRecovery.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** A header with its extra data decoded, and its chain hash. */
-export interface DecodedHeader {
+interface DecodedHeader {
   readonly header: Header;
   readonly extra: ExtraData;
   readonly hash: Hash;

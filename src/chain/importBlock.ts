@@ -11,7 +11,7 @@ import type { ChainWriter } from "./chainWriter.ts";
 import type { ExecutedBlock } from "./executedBlocks.ts";
 import { decodeAndHash, HeaderValidator, type HeaderValidatorParts } from "./headerValidator.ts";
 
-export interface ImportParts extends HeaderValidatorParts, BodyValidatorParts {
+interface ImportParts extends HeaderValidatorParts, BodyValidatorParts {
   readonly writer: ChainWriter;
   readonly badBlocks: BadBlocks;
   readonly mutex: Mutex;

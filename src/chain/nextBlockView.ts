@@ -13,7 +13,7 @@ import type { Transaction } from "../types/transaction.ts";
 import type { Chain } from "./createChain.ts";
 
 /** What decides whether the next block may hold a transaction: its rules, and the accounts at the head. */
-export interface NextBlockView {
+interface NextBlockView {
   nonce(sender: Address): bigint;
   balanceWei(sender: Address): bigint;
   /** True when the sender has code that is not an EIP-7702 delegation. */

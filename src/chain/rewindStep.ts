@@ -15,7 +15,7 @@ const REWIND_TRANSACTIONS = 20_000;
 /** Gas for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
-export interface RewindStep {
+interface RewindStep {
   readonly head: NamedHeader;
   /** The block to rewind to, in one step or several. */
   readonly number: bigint;

@@ -10,7 +10,7 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySnapshot.ts";
 
-export interface ValidatorSetParts {
+interface ValidatorSetParts {
   readonly database: Database;
   readonly schedule: IbftSchedule;
   header(number: bigint): NamedHeader | undefined;

@@ -31,7 +31,7 @@ export interface ForkPoints {
   readonly times: readonly bigint[];
 }
 
-export type ForkIdErrorCode = "remoteForksStale" | "localForksIncompatible";
+type ForkIdErrorCode = "remoteForksStale" | "localForksIncompatible";
 
 /**
  * The fork points of a schedule. Forks active in the genesis block are left out, since the genesis hash covers them, and

@@ -22,7 +22,7 @@ export interface GenesisReading {
   readonly warnings: readonly string[];
 }
 
-export interface GenesisExpectations {
+interface GenesisExpectations {
   /** "any" also accepts chains with another consensus, for conformance tests. */
   readonly consensus: "ibft2" | "any";
   /**

@@ -14,7 +14,7 @@ export class GenesisError extends Error {
   }
 }
 
-export interface NumberForm {
+interface NumberForm {
   readonly min?: bigint;
   readonly max?: bigint;
   /** Base of digits without 0x: decimal by default (Besu reads some as hexadecimal). */

@@ -8,7 +8,7 @@ import { CheckProgress, durationOf } from "./checkProgress.ts";
 import type { DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
-export interface MigrationRequest {
+interface MigrationRequest {
   readonly paths: DatabasePaths;
   /** True to only print what would be done. */
   readonly isDryRun: boolean;

@@ -5,7 +5,7 @@ import { writeWhole } from "../primitives/wholeFile.ts";
 import { isDiskAtFault } from "../storage/diskErrors.ts";
 
 /** A file with the process id while the node runs, for health checks and start scripts. */
-export interface PidFile {
+interface PidFile {
   remove(): void;
 }
 

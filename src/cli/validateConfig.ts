@@ -5,7 +5,7 @@ import { checkKeystore } from "../node/keys/keystoreFile.ts";
 import { openNodeKey } from "../node/keys/nodeKey.ts";
 import { checkSignerFiles } from "../node/signer/openSigner.ts";
 
-export interface ConfigValidation {
+interface ConfigValidation {
   readonly isValid: boolean;
   /** Problems, each with the option and its line in the file. */
   readonly problems: readonly string[];

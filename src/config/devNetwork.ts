@@ -25,7 +25,7 @@ export const DEV_VALIDATOR_KEY_FILE = join(PACKAGE_FOLDER, "genesis", "dev.key")
 /** The only validator that genesis/dev.json names. */
 export const DEV_VALIDATOR_ADDRESS: Address = addressFromHex("0x4642e184a9ff69dc05a49c4ce7c5286955312977");
 
-export interface DevAccount {
+interface DevAccount {
   /** Address in checksum case (EIP-55). */
   readonly address: string;
   readonly privateKey: string;

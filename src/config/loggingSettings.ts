@@ -4,7 +4,7 @@ import { isFatal } from "./options/logLevel.ts";
 import { findRaw, type ResolvedOptions } from "./precedence.ts";
 import type { RawOption } from "./rawOption.ts";
 
-export interface LoggingChoices {
+interface LoggingChoices {
   readonly settings: LoggingSettings;
   readonly warnings: readonly string[];
 }

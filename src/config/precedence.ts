@@ -9,7 +9,7 @@ export interface ResolvedOptions {
   isGiven(name: OptionName): boolean;
 }
 
-export interface Resolution {
+interface Resolution {
   readonly options: ResolvedOptions;
   readonly problems: readonly string[];
 }

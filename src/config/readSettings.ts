@@ -141,7 +141,7 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   return ok({ settings, options, sources });
 }
 
-export interface DataFolder {
+interface DataFolder {
   /** Absolute. */
   readonly dataPath: string;
   readonly logging: LoggingSettings;

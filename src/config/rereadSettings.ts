@@ -11,7 +11,7 @@ import type { Settings } from "./settings.ts";
 import { tlsFiles } from "./tlsSettings.ts";
 
 /** What the sources say now. */
-export interface Reread {
+interface Reread {
   /** Options that a running node cannot change have the values that it was started with. */
   readonly settings: Settings;
   /** Changed options that a running node cannot take over, each with where it is given, for the operator. */

@@ -74,7 +74,7 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-export interface AccountIndexLimits {
+interface AccountIndexLimits {
   /** Size above which the oldest blocks are removed from the index; 0 for no limit. */
   readonly maxBytes: number;
 }
@@ -108,7 +108,7 @@ export interface DiscoverySettings {
   readonly checksForkId: boolean;
 }
 
-export interface DnsListSettings {
+interface DnsListSettings {
   readonly tree: TreeUrl;
   /** Undefined for the system's. */
   readonly nameServer: string | undefined;
@@ -228,7 +228,7 @@ export interface RpcAnswerSettings {
   readonly poolMaxSize: number;
 }
 
-export interface BlockProductionSettings {
+interface BlockProductionSettings {
   /** Lowest gas price of a transaction in our blocks; can change at run time. */
   readonly minGasPriceWei: bigint;
   /** Lowest priority fee per gas in our blocks. */

@@ -20,7 +20,7 @@ export interface ValueType<T> {
   show(value: T): string;
 }
 
-export interface WholeNumberRange {
+interface WholeNumberRange {
   readonly label: string;
   readonly unit?: string;
   readonly min?: bigint;

@@ -27,7 +27,7 @@ import type {
   RemoteSigner,
 } from "./ports.ts";
 
-export interface ConsensusParts {
+interface ConsensusParts {
   readonly spec: ChainSpec;
   readonly chain: Chain;
   readonly pool: TransactionSupply;

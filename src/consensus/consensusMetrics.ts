@@ -24,7 +24,7 @@ export interface ConsensusMetrics {
 }
 
 /** Measures the duration of work that resolves. */
-export type Stopwatch = <T>(work: Promise<T>) => Promise<T>;
+type Stopwatch = <T>(work: Promise<T>) => Promise<T>;
 
 export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
   const roundChanges = metrics.counter({

@@ -19,7 +19,7 @@ import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
 import { VoteProposals } from "./voteProposals.ts";
 
-export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
+type EngineSettings = { readonly schedule: Rules["schedule"] } & (
   | {
       /** The key from which our validator address is derived. */
       readonly privateKey: Uint8Array;
@@ -30,7 +30,7 @@ export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
     }
 );
 
-export interface EngineParts extends EffectHandlerParts {
+interface EngineParts extends EffectHandlerParts {
   /** Finds votes that the vote log lacks; absent if blocks have no seals. */
   readonly ownSeals?: OwnSeals;
   /** Receives the times that others sign; unused when absent. */

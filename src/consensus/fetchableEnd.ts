@@ -35,7 +35,7 @@ export async function judgeLostEnd(
   return isTail && votedAt !== undefined && votedAt > number ? "restored" : "refused";
 }
 
-export interface LostEndParts {
+interface LostEndParts {
   /** Addresses of the node and of its validator, which differ where a remote signer signs. */
   readonly addresses: readonly Address[];
   /** The newest record of the vote log; undefined when there is none. */

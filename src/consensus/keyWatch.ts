@@ -30,7 +30,7 @@ export interface KeyWatch {
   end(): void;
 }
 
-export interface KeyWatchParts {
+interface KeyWatchParts {
   readonly rules: Pick<Rules, "self" | "sign">;
   readonly clock: Clock;
   readonly outbox: Outbox;

@@ -6,7 +6,7 @@ import type { Engine } from "./engine.ts";
 import type { KeyWatch } from "./keyWatch.ts";
 
 /** The pause that holds a validator back while it listens. */
-export interface Hold {
+interface Hold {
   pause(reason: "listening"): void;
   resume(reason: "listening"): void;
 }

@@ -6,13 +6,13 @@ import { keccak256 } from "../primitives/hash.ts";
 import type { RemoteSigner } from "./ports.ts";
 
 /** Signs notices of a shared key, and sends them: at once with a local key, else when the remote signer has signed. */
-export interface NoticeSigner {
+interface NoticeSigner {
   send(payload: Prepare["signed"]["payload"]): void;
   /** Gives up the notices that wait for the remote signer. */
   end(): void;
 }
 
-export interface NoticeSignerParts {
+interface NoticeSignerParts {
   readonly rules: Pick<Rules, "self" | "sign">;
   readonly signer?: RemoteSigner | undefined;
   readonly clock: Pick<Clock, "nowMs" | "at">;

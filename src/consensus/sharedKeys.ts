@@ -4,7 +4,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { KeyNotice, KeyNoticeKind } from "./router/keyNotice.ts";
 
-export interface Situation {
+interface Situation {
   readonly self: Address;
   readonly startedAtMs: number;
   readonly nowMs: number;
@@ -12,7 +12,7 @@ export interface Situation {
 }
 
 /** The consequences of a notice. */
-export interface Judgement {
+interface Judgement {
   /** False when the notice is old, our own, or that of our earlier run: nothing follows from it. */
   readonly isNews: boolean;
   /** Whether it shows that two nodes run with one key. */

@@ -14,7 +14,7 @@ import { ReadingScheduler } from "./router/readingShares.ts";
 import { declareMessageRouterMetrics } from "./router/routerMetrics.ts";
 
 /** Carries consensus messages between the engine and the peers: `IBF ── message router ── engine`. */
-export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
+interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly protocol: SubProtocol;
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
@@ -22,7 +22,7 @@ export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly isValidatorNode: (node: Address) => boolean;
 }
 
-export interface ConsensusMessagesParts {
+interface ConsensusMessagesParts {
   readonly spec: ChainSpec;
   readonly self: Address;
   /** True when this node's key is not its validator's. */

@@ -25,7 +25,7 @@ export interface CoreFork {
 }
 
 /** Environment of a frame; positions are in the core's memory. */
-export interface FrameStart {
+interface FrameStart {
   /** Position of the frame's fields. */
   readonly at: number;
   readonly code: PreparedCode;

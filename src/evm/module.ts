@@ -16,7 +16,7 @@ export interface Core {
   findTargets(raw: number, targets: number, from: number, until: number): number;
 }
 
-export interface CoreMemory {
+interface CoreMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }

@@ -3,7 +3,7 @@ import { forkAt, isAtLeast } from "../chainspec/forks.ts";
 import type { Header } from "../types/header.ts";
 
 /** The parent's fields that determine the next base fee. */
-export type BaseFeeParent = Pick<Header, "number" | "timestamp" | "gasLimit" | "gasUsed" | "baseFeePerGas">;
+type BaseFeeParent = Pick<Header, "number" | "timestamp" | "gasLimit" | "gasUsed" | "baseFeePerGas">;
 
 /**
  * Base fee in wei of the block after `parent` with the given timestamp; undefined before London. The genesis file may

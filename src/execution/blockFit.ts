@@ -5,7 +5,7 @@ import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 export type Fit = "fits" | "tooLarge" | "blockIsFull";
 
 /** Gas and bytes used by a block in progress. */
-export interface BlockUse {
+interface BlockUse {
   readonly gasLimit: bigint;
   readonly gasUsed: bigint;
   /** Bytes of transactions. */

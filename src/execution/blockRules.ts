@@ -18,7 +18,7 @@ export interface BlockRules {
 }
 
 /** The header fields that execution depends on, of a finished block or one in progress. */
-export type BlockFields = Pick<
+type BlockFields = Pick<
   Header,
   "parentHash" | "number" | "timestamp" | "gasLimit" | "coinbase" | "difficulty" | "mixHash" | "baseFeePerGas"
 >;

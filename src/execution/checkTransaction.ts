@@ -38,7 +38,7 @@ export type TransactionCheckErrorCode =
 type TransactionCheck = Err<TransactionCheckErrorCode> | undefined;
 
 /** The parameters of the block and chain for a check. */
-export interface CheckConfig {
+interface CheckConfig {
   readonly rules: Rules;
   readonly chainId: bigint;
   readonly block: Pick<BlockContext, "baseFeePerGas" | "blobBaseFee">;

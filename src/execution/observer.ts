@@ -20,7 +20,7 @@ export interface ExecutionObserver {
   left(end: CalleeEnd): void;
 }
 
-export type CallKind = "call" | "callcode" | "delegatecall" | "staticcall" | "create" | "create2";
+type CallKind = "call" | "callcode" | "delegatecall" | "staticcall" | "create" | "create2";
 
 /** The kind of call by instruction. */
 export const CALL_KINDS: ReadonlyMap<number, CallKind> = new Map([

@@ -19,7 +19,7 @@ export interface YieldPolicy extends Pacer {
 }
 
 /** Bounds the logs of transactions. Read at every log, so that the owner can change it between two transactions. */
-export interface LogLimit {
+interface LogLimit {
   /** Most that one transaction's logs may cost (logCost.ts). Beyond it, LogsBeyondLimit is thrown. */
   readonly limitBytes: number;
 }
@@ -28,7 +28,7 @@ export interface LogLimit {
  * Bounds work that blocks the thread: it completes synchronously or is aborted. The deadline is checked before each read of the
  * state and every few thousand gas at most, because gas bounds time only loosely.
  */
-export interface DeadlineCheck {
+interface DeadlineCheck {
   /** Throws OutOfTime once the deadline has passed. */
   check(): void;
   /** Throws OutOfTime: called before a step of unpredictable duration. */
@@ -41,7 +41,7 @@ export class OutOfTime extends Error {
 }
 
 /** Bounds of work that yields. Read at every check, so that the owner can change them while the work runs. */
-export interface YieldSettings {
+interface YieldSettings {
   /** Wall-clock time by which the work must end. */
   readonly deadlineMs?: number;
   /** Aborted once no caller waits for the work any more. */

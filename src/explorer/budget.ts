@@ -8,7 +8,7 @@ export interface Budget {
   spend(remoteHost: string, units: number): boolean;
 }
 
-export interface BudgetSettings {
+interface BudgetSettings {
   /** Whether many visitors share the host, such as a proxy that names none of them: only the common budget bounds it. */
   readonly isShared: (remoteHost: string) => boolean;
   /** Monotonic clock, milliseconds. */

@@ -44,7 +44,7 @@ export interface ExplorerSettings extends Omit<PortSettings, "tls"> {
   readonly faucet: FaucetTerms | undefined;
 }
 
-export interface ExplorerServerParts extends Pick<ListenerParts, "current" | "socket" | "shared"> {
+interface ExplorerServerParts extends Pick<ListenerParts, "current" | "socket" | "shared"> {
   readonly methods: readonly RpcMethod[];
   readonly backend: RpcBackend;
   readonly reader: MessageReader;

@@ -6,7 +6,7 @@ import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import { sign } from "../primitives/secp256k1.ts";
 import { GIFT_GAS } from "./limits.ts";
 
-export interface Gift {
+interface Gift {
   readonly chainId: bigint;
   readonly nonce: bigint;
   readonly gasPriceWei: bigint;

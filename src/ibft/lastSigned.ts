@@ -65,7 +65,7 @@ export function encodeLastSigned(record: LastSignedState): Uint8Array {
   ]);
 }
 
-export type LastSignedErrorCode = "unknownVoteLogVersion" | "damagedVoteLog";
+type LastSignedErrorCode = "unknownVoteLogVersion" | "damagedVoteLog";
 
 /** Decodes what encodeLastSigned wrote. The vote log has checksums, so an error means a bug or another version. */
 export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {

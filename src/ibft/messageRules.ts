@@ -54,7 +54,7 @@ export type MessageErrorCode = (typeof MESSAGE_ERRORS)[number];
  */
 const ROUNDS_IN_REACH = 2 ** 31;
 
-export type WithRound = (candidate: Candidate, round: number) => Candidate;
+type WithRound = (candidate: Candidate, round: number) => Candidate;
 
 /**
  * Finds the error in a message of this height, independent of our round (ibft2.md#message-rules); undefined when it is

@@ -63,7 +63,7 @@ export interface Height {
   readonly decision: Decision | undefined;
 }
 
-export interface Decision {
+interface Decision {
   readonly candidate: Candidate;
   readonly seals: readonly Signature[];
 }
@@ -87,7 +87,7 @@ export interface OwnSignature {
   readonly signature: Signature;
 }
 
-export interface ProposerDuty {
+interface ProposerDuty {
   /** Absent in round 0. Fixed when the duty begins, so that a prepared certificate that arrives later cannot get in. */
   readonly certificate: RoundChangeCertificate | undefined;
   readonly building: "notYet" | "asked" | Candidate;

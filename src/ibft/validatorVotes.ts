@@ -23,7 +23,7 @@ export interface OutstandingVotes {
 }
 
 /** A header with its extra data decoded. */
-export interface VotingHeader {
+interface VotingHeader {
   readonly header: Header;
   readonly extra: ExtraData;
 }

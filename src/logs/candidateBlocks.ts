@@ -15,7 +15,7 @@ import type { LogMatcher } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
 import type { ScanSlices } from "./scanSlices.ts";
 
-export interface CandidateParts {
+interface CandidateParts {
   readonly database: Database;
   /** Directory of the bloom files. */
   readonly bloomFolder: string;

@@ -7,7 +7,7 @@ import { startWorkerThread, type WorkerThread } from "../workers/workerThread.ts
 import { LogIndexBacklog, segmentOf } from "./logIndexBacklog.ts";
 import type { LogIndexReport, LogIndexTask, LogIndexWorkerData } from "./logIndexWorker.ts";
 
-export interface LogIndexSettings {
+interface LogIndexSettings {
   /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
   /** Directory of the bloom files; created with the first file. */
@@ -18,7 +18,7 @@ export interface LogIndexSettings {
   readonly delayMs: number;
 }
 
-export interface LogIndexParts {
+interface LogIndexParts {
   readonly chain: Pick<ChainReader, "head" | "onHeadChanged">;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -14,7 +14,7 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-export interface LogQueryListener {
+interface LogQueryListener {
   /** Receives matching logs; returns false to end the query because there are too many. It may yield. */
   take(logs: readonly LocatedLog[]): boolean | Promise<boolean>;
   /** True once the requester is gone. */
@@ -22,7 +22,7 @@ export interface LogQueryListener {
 }
 
 /** How a query ended; "completed" when the listener has received all matching logs. */
-export type LogQueryEnd = "completed" | "tooManyLogs" | "abandoned";
+type LogQueryEnd = "completed" | "tooManyLogs" | "abandoned";
 
 /**
  * Passes all matching logs of canonical blocks in the range to the listener, in the order of block, transaction and log. It

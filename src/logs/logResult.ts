@@ -31,7 +31,7 @@ export function writeLog(writer: JsonWriter, located: LocatedLog): void {
 }
 
 /** Position of a receipt, and of its first log. */
-export interface ReceiptPosition {
+interface ReceiptPosition {
   readonly transactionHash: Hash;
   readonly transactionIndex: number;
   readonly blockHash: Uint8Array;

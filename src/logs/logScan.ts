@@ -13,13 +13,13 @@ import { createLogMatcherInSteps, type LogCriteria, type LogMatcher } from "./lo
 import type { BlockRange } from "./logQuery.ts";
 import { createScanSlices, type ScanSlices } from "./scanSlices.ts";
 
-export interface LogScanParts {
+interface LogScanParts {
   readonly database: Database;
   /** Directory of the bloom files. */
   readonly bloomFolder: string;
 }
 
-export interface LogScanListener {
+interface LogScanListener {
   /** Receives matching logs of one block, as many as a step finds. */
   take(logs: readonly LocatedLog[]): void | Promise<void>;
   /** True to end the scan early. */

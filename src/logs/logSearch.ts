@@ -10,7 +10,7 @@ import type { BlockRange } from "./logQuery.ts";
 import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
 import { QUICK_LANE, SearchLane, SLOW_LANE } from "./searchLane.ts";
 
-export interface LogSearchParts {
+interface LogSearchParts {
   /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
   /** Directory of the bloom files. */

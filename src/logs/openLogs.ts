@@ -13,7 +13,7 @@ export interface Logs {
   close(): Promise<void>;
 }
 
-export interface LogsSettings {
+interface LogsSettings {
   /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
   /** Directory of the bloom files. */
@@ -24,7 +24,7 @@ export interface LogsSettings {
   readonly indexDelayMs?: number;
 }
 
-export interface LogsParts {
+interface LogsParts {
   readonly chain: ChainReader;
   readonly blocks: Pick<BlockStore, "hasReceiptsInMemory">;
   readonly clock: Clock;

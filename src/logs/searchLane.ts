@@ -2,7 +2,7 @@ import { FairQueue } from "../primitives/fairQueue.ts";
 import type { Requester } from "../primitives/requester.ts";
 import type { TimeDebts } from "../primitives/timeDebts.ts";
 
-export interface SearchLaneLimits {
+interface SearchLaneLimits {
   /** Number of searches that run at a time. */
   readonly running: number;
   /**

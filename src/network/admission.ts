@@ -4,7 +4,7 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { AdmissionErrorCause } from "./traffic.ts";
 
 /** An open connection to the same peer. */
-export interface OpenConnection {
+interface OpenConnection {
   readonly isInbound: boolean;
   readonly openedMs: number;
 }

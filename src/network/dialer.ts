@@ -43,7 +43,7 @@ export function earliestDueMs(candidates: Iterable<DialTime>): number | undefine
   return earliestMs;
 }
 
-export interface DialerParts {
+interface DialerParts {
   readonly clock: Clock;
   readonly candidates: DialCandidates;
   /** Dials a node; must lead to `connected` or `disconnected`, possibly before it returns. */

@@ -28,7 +28,7 @@ interface Candidate extends DialTime {
   connectedMs: number | undefined;
 }
 
-export interface DiscoveredPeersParts {
+interface DiscoveredPeersParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Random number from 0 to 1. */
   readonly chance: () => number;

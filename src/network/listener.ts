@@ -11,7 +11,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenerEvents {
+interface ListenerEvents {
   readonly accepted: (socket: Socket) => void;
   readonly failed: (error: Error) => void;
 }

@@ -32,7 +32,7 @@ export interface DiscoverySearch {
   readonly epochMs: () => number;
 }
 
-export interface DnsListSource {
+interface DnsListSource {
   readonly tree: TreeUrl;
   /** Name server to ask; undefined for the system's. */
   readonly nameServer: string | undefined;
@@ -44,7 +44,7 @@ export interface PeerDiscovery {
   close(): void;
 }
 
-export interface PeerDiscoveryParts {
+interface PeerDiscoveryParts {
   readonly datagrams: DatagramPort;
   readonly clock: Clock;
   /** Random number from 0 to 1. */

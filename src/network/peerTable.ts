@@ -24,14 +24,14 @@ import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
 import { UnsharedProtocols } from "./unsharedProtocols.ts";
 
-export interface PeerTableSettings {
+interface PeerTableSettings {
   readonly ownId: Uint8Array;
   readonly limits: PeerLimits;
   /** Decides who gives way when there are too many peers; undefined when late peers do. */
   readonly priority: PeerPriority | undefined;
 }
 
-export interface PeerTableParts extends ConnectionEndsParts {
+interface PeerTableParts extends ConnectionEndsParts {
   readonly protocols: readonly SubProtocol[];
   readonly clock: Clock;
   /** Whether the operator named the node. */

@@ -107,7 +107,7 @@ export class RivalConnections {
   }
 }
 
-export interface RivalConnectionsParts {
+interface RivalConnectionsParts {
   readonly clock: Clock;
   readonly traffic?: Traffic | undefined;
   /** Admits or refuses the connection as if it had just opened. */
@@ -117,7 +117,7 @@ export interface RivalConnectionsParts {
 }
 
 /** A connection from a peer that is already connected, and the peer's Hello. */
-export interface Rival {
+interface Rival {
   readonly connection: Connection;
   readonly hello: Hello;
 }

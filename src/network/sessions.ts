@@ -6,7 +6,7 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { Session, SubProtocol } from "./subProtocol.ts";
 import type { PassingMessage, Traffic } from "./traffic.ts";
 
-export interface SessionsParts {
+interface SessionsParts {
   readonly connection: Connection;
   readonly hello: Hello;
   readonly agreed: readonly Agreed<SubProtocol>[];
@@ -18,7 +18,7 @@ export interface SessionsParts {
 }
 
 /** The peer, and this connection to it, as the sessions see them. */
-export interface SessionPeer
+interface SessionPeer
   extends Pick<Session, "nodeId" | "address" | "isMaintained" | "isLasting" | "share" | "reward"> {
   /** Counts a useless response; true when the peer has reached the limit. */
   penalise(): boolean;

@@ -19,7 +19,7 @@ export interface Called {
   readonly hello: Pick<Hello, "nodeId" | "listenPort">;
 }
 
-export interface SharedKeyParts {
+interface SharedKeyParts {
   /** This node's own Hello fields. */
   readonly own: Pick<Hello, "nodeId" | "clientId">;
   readonly clock: Pick<Clock, "nowMs">;

@@ -14,7 +14,7 @@ export interface AdvertisedAddress {
 }
 
 /** The machine that this program runs on. */
-export interface HostFacts {
+interface HostFacts {
   isInDocker(): boolean;
   /** The IP address of a host name; undefined when there is none. */
   addressOf(name: string): Promise<string | undefined>;

@@ -25,7 +25,7 @@ import type { FindPeerHead } from "./peerInfo.ts";
  *     eth ── blocks ── sync ── chain
  *      └── transactions ── pool
  */
-export interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"> {
+interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"> {
   readonly protocols: readonly SubProtocol[];
   readonly sync: Sync;
   /** Undefined when nothing was lost. */

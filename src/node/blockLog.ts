@@ -9,7 +9,7 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
 /** Logs one line per block with the facts that operators need most, and measures decision times. */
-export interface BlockLog {
+interface BlockLog {
   /** Called when a block begins to be built or validated. Only such blocks count for the decision time. */
   started(number: bigint): void;
   /** Called when the import of a peer's block begins. */
@@ -17,7 +17,7 @@ export interface BlockLog {
   headChanged(change: HeadChange): void;
 }
 
-export interface BlockLogParts {
+interface BlockLogParts {
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
   /** This node's address, to distinguish its blocks from those of others. */

@@ -46,7 +46,7 @@ export interface BlockTimingStore {
   close(): Promise<void>;
 }
 
-export interface BlockTimingParts {
+interface BlockTimingParts {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -2,7 +2,7 @@ import { remembered } from "../primitives/remembered.ts";
 import { freeBytesOf } from "../storage/diskGuard.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
 
-export interface DiskUse {
+interface DiskUse {
   /** Free bytes on the disk of the data folder; undefined when the system does not say. */
   readonly freeBytes: number | undefined;
   /** Bytes of the chain's database files. */

@@ -21,7 +21,7 @@ export interface HandOverMark {
   readonly past: readonly string[];
 }
 
-export interface GivenValidator {
+interface GivenValidator {
   /** Names this hand-over; 32 hexadecimal digits. */
   readonly id: string;
   /** Lower-case hexadecimal. */

@@ -3,7 +3,7 @@ import { totalmem } from "node:os";
 import { CALLER_SERVERS } from "../rpc/server/serverTable.ts";
 
 /** Resource limits of this process. */
-export interface HostLimits {
+interface HostLimits {
   /** Limit of open files and connections; undefined when it cannot be read. */
   readonly openFiles: number | undefined;
   readonly memoryBytes: number;

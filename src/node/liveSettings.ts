@@ -29,7 +29,7 @@ export interface LiveSettings {
   apply(settings: Settings, tell: (changes: readonly string[]) => void): Result<void, "unusablePermissions">;
 }
 
-export interface LiveParts {
+interface LiveParts {
   readonly logger: RootLogger;
   readonly permissions: Permissions;
   readonly namedPeers: NamedPeers;

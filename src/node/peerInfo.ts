@@ -8,7 +8,7 @@ import { addressOf } from "./advertisedAddress.ts";
 /** Best block announced by a peer, by its node id. */
 export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
 
-export interface PeerInfoSettings {
+interface PeerInfoSettings {
   /** Address in our enode URL. */
   readonly advertisedHost: string;
   /** Which host names may name a node. */

@@ -39,7 +39,7 @@ export interface Peering {
   close(): Promise<void>;
 }
 
-export interface PeeringParts extends Omit<BlockExchangeParts, "onSyncChanged" | "logger"> {
+interface PeeringParts extends Omit<BlockExchangeParts, "onSyncChanged" | "logger"> {
   readonly self: Address;
   /** This node's key is not its validator's. */
   readonly hasOtherNodeKey: boolean;

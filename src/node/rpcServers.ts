@@ -19,7 +19,7 @@ export interface RpcServers extends Pick<RpcThreads, "servers"> {
   close(): Promise<void>;
 }
 
-export interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
+interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
   readonly metrics: Metrics | undefined;
   /** Threads for HTTP and WebSocket; undefined where both are off. */
   readonly callers: LoadingThreads | undefined;

@@ -5,7 +5,7 @@ import { Mutex } from "../primitives/mutex.ts";
 import type { CoreParts } from "../rpc/core/coreParts.ts";
 
 /** Limits of all trace files together: callers create them, and only the operator removes them. */
-export interface TraceFolderLimits {
+interface TraceFolderLimits {
   readonly bytes: number;
   readonly files: number;
 }

@@ -53,7 +53,7 @@ export interface RootLogger extends Logger {
   recentWarnings(): readonly RecentWarning[];
 }
 
-export type OftenLevel = keyof typeof OFTEN_LINES;
+type OftenLevel = keyof typeof OFTEN_LINES;
 
 export type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
@@ -152,7 +152,7 @@ export function outputTo(fileDescriptor: number): DestinationStream {
 const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
 /** The part of a logger that `often` needs. */
-export type OftenLogger = Pick<Logger, OftenLevel | "isEnabled">;
+type OftenLogger = Pick<Logger, OftenLevel | "isEnabled">;
 
 /** The `often` of all loggers, which share its bounds by module and message. */
 export function oftenBy(clock: Clock) {

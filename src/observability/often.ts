@@ -11,7 +11,7 @@ export interface OftenLines {
   admits(kind: string, report: (more: number) => void): boolean;
 }
 
-export interface OftenLimits {
+interface OftenLimits {
   /** Most lines of one kind in an interval. */
   readonly lines: number;
   readonly intervalMs: number;

@@ -50,13 +50,13 @@ export interface Sample {
   readonly value: number;
 }
 
-export interface MetricsParts {
+interface MetricsParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Monotonic clock, milliseconds. */
   readonly stopwatchMs: () => number;
 }
 
-export interface MetricsSettings {
+interface MetricsSettings {
   readonly categories: ReadonlySet<MetricCategory>;
   readonly hasTimers: boolean;
 }

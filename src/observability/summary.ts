@@ -53,7 +53,7 @@ export class WindowedSummary {
   }
 }
 
-export interface SummaryReading {
+interface SummaryReading {
   readonly quantiles: readonly number[];
   readonly sum: number;
   readonly count: number;

@@ -1,6 +1,6 @@
 import { DIM, type LogLine, levelColor, painter, textOf, visible } from "./textLine.ts";
 
-export interface TerminalSettings {
+interface TerminalSettings {
   readonly isColored: boolean;
   /** Current width of the window; undefined when unknown. */
   columns(): number | undefined;

@@ -13,7 +13,7 @@ import { syncFolder } from "../primitives/syncFolder.ts";
 
 export type AllowlistKey = "accounts-allowlist" | "nodes-allowlist";
 
-export interface ListedText {
+interface ListedText {
   readonly text: string;
   /** Line of its first occurrence, counted from 1. */
   readonly line: number;

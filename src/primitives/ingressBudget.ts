@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "./clock.ts";
 import { TokenBucket } from "./tokenBucket.ts";
 
-export interface IngressBudgetSettings {
+interface IngressBudgetSettings {
   /** Fraction of the thread's time. */
   readonly share: number;
   /** Most unused time that accumulates. */

@@ -1,6 +1,6 @@
 import { type Clock, clockOf } from "./clock.ts";
 
-export interface MonotonicClockParts {
+interface MonotonicClockParts {
   /** The system's wall clock, which an operator may set: milliseconds since 1970. */
   wallMs(): number;
   /** A clock that cannot be set, with an arbitrary origin. It may stop while the system sleeps. */

@@ -9,7 +9,7 @@ export interface CodedError<Code extends string = string> {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-export interface Ok<T> {
+interface Ok<T> {
   readonly ok: true;
   readonly value: T;
 }

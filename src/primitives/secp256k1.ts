@@ -13,7 +13,7 @@ export interface Signature {
 }
 
 /** The curve operations that the node needs, from either implementation. Keys are raw bytes. */
-export interface Curve {
+interface Curve {
   readonly name: "native" | "noble";
   /** Deterministic (RFC 6979), low-s: 64 bytes r || s, and the recovery id. */
   sign(digest: Uint8Array, privateKey: Uint8Array): { readonly rs: Uint8Array; readonly recovery: number };

@@ -47,7 +47,7 @@ export interface DispatcherSettings<Backend> {
   readonly modules: ReadonlySet<Namespace>;
 }
 
-export interface DispatcherParts<Backend> {
+interface DispatcherParts<Backend> {
   readonly backend: Backend;
   readonly logger: Logger;
   /** When absent, nothing is counted. */

@@ -2,7 +2,7 @@ import { isObject } from "./parameters/parameters.ts";
 import type { SourceIds } from "./sourceIds.ts";
 
 /** One element of a message, classified. `idText` is JSON, ready to be echoed. */
-export type ReadRequest =
+type ReadRequest =
   | Call
   | { readonly kind: "notification" }
   | { readonly kind: "invalid"; readonly idText: string };

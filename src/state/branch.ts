@@ -17,7 +17,7 @@ export class BranchTooLarge extends Error {
 }
 
 /** A stored state and the readers for it. */
-export interface BranchBase {
+interface BranchBase {
   readonly number: bigint;
   readonly record: StateRecord;
   readonly reader: NodeReader;

@@ -19,7 +19,7 @@ const PROBE_LIMIT = 32;
 const GONE = 0xffffffff;
 
 /** Location of a value, valid until the next put. */
-export interface FoundBytes {
+interface FoundBytes {
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly length: number;

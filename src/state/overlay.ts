@@ -48,7 +48,7 @@ export interface MemoryMeter {
 }
 
 /** What an overlay can be based on: a stored state, or another overlay (a candidate built on a candidate). */
-export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
+type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
 
 /** Upper bounds of the memory for an account, a slot and an undo step, with the EVM's record of their accesses. */
 const ACCOUNT_BYTES = 1000;

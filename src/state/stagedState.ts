@@ -25,7 +25,7 @@ import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
 import { type TrieChange, updateTrieInSteps } from "./trie/updateTrie.ts";
 
 /** The state that a stage builds on, and the readers for it. */
-export interface StageBase {
+interface StageBase {
   readonly entries: StagedEntries;
   readonly reader: NodeReader;
   readonly record: StateRecord;

@@ -38,7 +38,7 @@ export function readStateRecord(database: Database, number: number): StateRecord
 }
 
 /** Number of the newest state, and the count of rewinds so far: versions may mean something else after each. */
-export interface StateHead {
+interface StateHead {
   readonly number: number;
   readonly epoch: number;
 }

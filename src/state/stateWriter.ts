@@ -39,7 +39,7 @@ export interface SlotLeafChange extends TrieChange {
 }
 
 /** The writes of a new state. */
-export interface StateWrites {
+interface StateWrites {
   /** Number of the block. */
   readonly version: number;
   readonly epoch: number;

@@ -16,7 +16,7 @@ import { NO_STORAGE } from "./trie/storedNode.ts";
 import { newTrieLeaves, type TrieLeaf, trieLeaves } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
-export interface StateCheck {
+interface StateCheck {
   readonly accounts: number;
   readonly slots: number;
   /** Number of trie pages, of all blocks. */
@@ -28,7 +28,7 @@ export interface StateCheck {
 }
 
 /** Counts so far, while a check runs. */
-export type StateCheckProgress = Omit<StateCheck, "damages">;
+type StateCheckProgress = Omit<StateCheck, "damages">;
 
 const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 32 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { migrate } from "./migration/migrate.ts";
 import { isQuick, type MigrationPlan, planMigration } from "./migration/planMigration.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
 
-export interface ChainDatabaseSettings {
+interface ChainDatabaseSettings {
   /** Folder of the database. */
   readonly path: string;
   /** File of the head marker, outside that folder. */

@@ -2,14 +2,14 @@ import { statfs } from "node:fs/promises";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 
-export interface DiskGuardSettings {
+interface DiskGuardSettings {
   /** Folder on the disk to watch. */
   readonly path: string;
   /** Free space below which block production pauses; 0 turns the guard off. */
   readonly reserveBytes: number;
 }
 
-export interface DiskGuardParts {
+interface DiskGuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Stops block production. */

@@ -42,7 +42,7 @@ export interface HeadMarker {
 }
 
 /** A lost end that is being restored. */
-export interface Restoration {
+interface Restoration {
   readonly lost: HeadPointer;
   /** Called once, when the lost blocks are durable again. */
   readonly onRestored: () => void;

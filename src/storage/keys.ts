@@ -57,7 +57,7 @@ export const KEY_PREFIXES = {
 export type KeyPrefix = (typeof KEY_PREFIXES)[keyof typeof KEY_PREFIXES];
 
 /** Values about the whole database, by name. */
-export type MetaName = "schema" | "head" | "rules" | "history" | "import" | "base";
+type MetaName = "schema" | "head" | "rules" | "history" | "import" | "base";
 
 export function metaKey(name: MetaName): Uint8Array {
   const key = new Uint8Array(1 + name.length);

@@ -37,7 +37,7 @@ export function deletedLeavesKey(version: number, trieId: number): Uint8Array {
   return key;
 }
 
-export interface TrieKey {
+interface TrieKey {
   readonly version: number;
   readonly trieId: number;
   /** Path of the page's topmost node; undefined for a list of deleted leaves. */

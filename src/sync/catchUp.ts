@@ -10,14 +10,14 @@ import type { SyncPeer } from "./ports.ts";
 import { checkHeaderAfter, fetchRange } from "./rangeDownload.ts";
 
 /** Catches up with the peers that are ahead, and probes those whose height is only a claim. */
-export interface CatchUp {
+interface CatchUp {
   /** Fetches ranges until no peer is ahead, or none is left to ask. */
   run(): Promise<void>;
   /** Called when peers, heights or the head have changed: a peer may now be usable. */
   notify(): void;
 }
 
-export interface CatchUpParts {
+interface CatchUpParts {
   /** Called when a range ended: the parent of an announced block may have been imported. */
   readonly onRangeEnded: () => void;
   /** Called when the only peers ahead are being probed, or backed off. */

@@ -1,5 +1,5 @@
 /** A task that runs on request: one run at a time, and requests during a run cause one more run after it. */
-export interface CoalescedTask {
+interface CoalescedTask {
   wake(): void;
   /** Settles when the current run, if any, has ended. */
   settled(): Promise<void>;

@@ -9,7 +9,7 @@ const WARN_AGAIN_MS = 10 * 60_000;
  * Detects that this node's genesis file is probably wrong: one peer may send invalid blocks, but when all of them do,
  * the local rules differ, and blaming the peers would mislead the operator.
  */
-export interface GenesisMismatchDetector {
+interface GenesisMismatchDetector {
   /** Notes that a peer's blocks broke the local rules. Must be called before the peer is disconnected. */
   noteInvalidBlock(peerKey: string): void;
 }

@@ -11,7 +11,7 @@ import type { SyncPeer } from "./ports.ts";
  * Asks all peers that claim to be ahead for the next block at the same time: only the real one has the validators' seals. So
  * false claims delay nothing, however many peers make them.
  */
-export interface HeadProbe {
+interface HeadProbe {
   /** Starts probing those peers that are not being probed yet, up to MAX_PROBES. */
   begin(peers: readonly SyncPeer[]): void;
   readonly count: number;

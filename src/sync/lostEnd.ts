@@ -16,7 +16,7 @@ export interface LostBlock {
   readonly hash: Hash;
 }
 
-export interface LostEndParts {
+interface LostEndParts {
   readonly chain: Pick<SyncChain, "head" | "headerRun">;
   readonly peers: () => readonly SyncPeer[];
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 import { IMPORT_FAILURE_PAUSE_MS } from "./limits.ts";
 
 /** Decides when sync may work, and when it tries again. */
-export interface RetrySchedule {
+interface RetrySchedule {
   isClosed(): boolean;
   /** False after close, and during the pause that follows a local failure. */
   canImport(): boolean;

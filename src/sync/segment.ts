@@ -19,7 +19,7 @@ export interface Link {
  * Why headers do not continue the local chain. `otherBranch`: they form a chain that leaves the local one before its
  * head, which cannot happen between honest validators; anything else is invalid.
  */
-export type SegmentErrorCode = "otherBranch" | "brokenChain";
+type SegmentErrorCode = "otherBranch" | "brokenChain";
 
 /**
  * Links headers into a chain that begins with the child of `parent` (p2p.md#full-sync). Their contents are not

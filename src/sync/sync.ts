@@ -49,7 +49,7 @@ export interface Sync {
   close(): Promise<void>;
 }
 
-export interface SyncParts {
+interface SyncParts {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: SyncChain;
   /** Whether this address is a validator of the next block; none is unless given. */

@@ -125,7 +125,7 @@ export interface CallFrame {
   readonly isDenied?: boolean;
 }
 
-export type Suicide = Omit<Callee, "kind"> & { readonly kind: "selfdestruct" };
+type Suicide = Omit<Callee, "kind"> & { readonly kind: "selfdestruct" };
 
 function clearLogs(frame: CallFrame): void {
   frame.logs = [];

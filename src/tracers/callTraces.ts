@@ -26,7 +26,7 @@ export class OverridesError extends Error {
 }
 
 /** The state on which calls are traced: after a block, or after its first `transactions`. */
-export interface CallLocation {
+interface CallLocation {
   readonly blockNumber: bigint;
   readonly transactions?: number;
   readonly overrides?: Overrides;

@@ -19,7 +19,7 @@ interface MinedTrace {
   readonly creationMethod: "create" | "create2";
 }
 
-export interface TraceOutput {
+interface TraceOutput {
   readonly text: TraceText;
   readonly budget: TraceBudget;
 }

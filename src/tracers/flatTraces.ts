@@ -23,7 +23,7 @@ export interface FlatTrace {
   end: CalleeEnd | undefined;
 }
 
-export interface Suicide {
+interface Suicide {
   readonly kind: "suicide";
   readonly address: Address;
   readonly balance: bigint;

@@ -19,7 +19,7 @@ export interface ParityTypes {
  */
 export type ParityForm = "call" | "replay";
 
-export interface ParityParts {
+interface ParityParts {
   readonly text: TraceText;
   readonly budget: TraceBudget;
 }

@@ -33,7 +33,7 @@ export interface ReplayedBlock {
 }
 
 /** The traced transactions of a block: the one at `index`, or all. */
-export interface Replayed {
+interface Replayed {
   readonly index?: number;
   readonly style: TraceStyle;
 }

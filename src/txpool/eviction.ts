@@ -14,7 +14,7 @@ export function hasRoom({ size, bytes }: PoolSize, { maxTransactions, maxBytes }
 }
 
 /** Takes entries out of the pool, and puts them back when that made no room for the incoming one. */
-export interface RoomParts<T> {
+interface RoomParts<T> {
   readonly pool: PoolSize;
   readonly limits: PoolSizeLimits;
   readonly order: Pick<EvictionOrder, "worst">;

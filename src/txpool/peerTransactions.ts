@@ -9,7 +9,7 @@ import {
 } from "./peerValidation.ts";
 import type { TxPool } from "./txPool.ts";
 
-export interface PeerPoolParts extends PeerValidationParts {
+interface PeerPoolParts extends PeerValidationParts {
   readonly pool: Pick<TxPool, "add" | "get" | "entries" | "screen" | "nextNonce" | "isSaturated">;
   readonly logger: Logger;
 }

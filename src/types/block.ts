@@ -157,7 +157,7 @@ export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<B
   return atOnce(readBlock(bytes, { find }));
 }
 
-export interface BlockReading {
+interface BlockReading {
   readonly find?: FindTransaction | undefined;
   /** A block with more is refused before any transaction is decoded; no bound when absent. */
   readonly maxTransactions?: number | undefined;

@@ -6,7 +6,7 @@ import { type Signature, sign } from "../primitives/secp256k1.ts";
 import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 
 /** A transfer without effect: one wei to an account with no known key. */
-export interface MadeUpTransfer {
+interface MadeUpTransfer {
   readonly nonce: bigint;
   /** Wei per gas. */
   readonly priceWei: bigint;

@@ -13,7 +13,7 @@ import type { MadeUpChain } from "./madeUpChain.ts";
  * Invariants: no step holds the thread for more than some milliseconds, and waiting work comes first between two steps; the
  * first real transaction ends it for good; nothing of it is visible outside, and nothing is kept.
  */
-export interface WarmUpParts {
+interface WarmUpParts {
   readonly clock: Clock;
   /**
    * Opens chains that are used in turn. Code that has run with the parts of two of them need not be compiled again for the

@@ -17,7 +17,7 @@ export interface JobLaneSettings extends JobThreadSettings {
   readonly waitingLimit: number;
 }
 
-export interface JobLaneParts<Job, Result> extends JobThreadParts<Result> {
+interface JobLaneParts<Job, Result> extends JobThreadParts<Result> {
   /** The time spent on each requester, on all lanes together. */
   readonly debts: TimeDebts;
   /** Result of a job that is dropped from a full queue. */

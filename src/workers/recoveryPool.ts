@@ -11,7 +11,7 @@ export type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 
 export type Urgency = "urgent" | "ordinary";
 
-export interface RecoverySettings {
+interface RecoverySettings {
   readonly threads: number;
   /** Maximum number of items that wait for a worker. */
   readonly waitingLimit: number;

@@ -5,7 +5,7 @@ import { threadCpuMs } from "./threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 import { isLongJob, type JobMessage, type WorkerMessage } from "./workerProtocol.ts";
 
-export interface JobRunner<Job, Result> {
+interface JobRunner<Job, Result> {
   /** Loads what jobs need. Runs with the first job, before its time limit starts. */
   prepare(): Promise<void>;
   /** Runs one job, within a slice if given. What it throws besides SliceUsedUp counts as an internal error and goes to the log. */

@@ -11,7 +11,7 @@ export interface WorkerPoolSettings extends Omit<JobLaneSettings, "slices"> {
   readonly slices?: Slices;
 }
 
-export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
+interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
   timedOut(limitMs: number): Result;
   /** Result of a job that is dropped from a full queue. */
   readonly busy: Result;

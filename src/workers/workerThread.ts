@@ -17,7 +17,7 @@ export interface WorkerThreadSettings {
   readonly loadingLimitMs?: number;
 }
 
-export interface WorkerThreadListener<Message> {
+interface WorkerThreadListener<Message> {
   receive(message: Message): void;
   /** The thread ended by itself: its work is done, or `error` says why it failed. */
   ended(error: Error): void;

@@ -26,7 +26,7 @@ import { CALL_SLICE_MS, SliceCosts } from "./sliceCosts.ts";
  * step between two deadline checks (yieldPolicy.ts) · calls take at most SLICE_MS (callSlice.ts) of one event-loop cycle,
  * and then wait for the next one.
  */
-export interface InlineCallParts {
+interface InlineCallParts {
   readonly spec: ChainSpec;
   /** The gas cap (--rpc-gas-cap); 0 for none. */
   readonly gasCap: bigint;

@@ -55,7 +55,7 @@ export interface BulkImportParts {
 }
 
 /** A committed block, and the votes after it. */
-export interface ImportedBlock extends StoredBlock {
+interface ImportedBlock extends StoredBlock {
   readonly tally: CheckedHeader["tally"];
 }
 

@@ -20,13 +20,13 @@ export interface CheckedHeader extends NamedHeader {
   readonly tally: VoteTally;
 }
 
-export interface CheckedHeaders {
+interface CheckedHeaders {
   readonly checked: readonly CheckedHeader[];
   /** Why the header after these is invalid, if it is. */
   readonly error?: CodedError<BlockErrorCode>;
 }
 
-export interface HeaderRunParts {
+interface HeaderRunParts {
   readonly spec: ChainSpec;
   readonly clock: Pick<Clock, "nowMs">;
   readonly recoverSigners: RecoverSigners;

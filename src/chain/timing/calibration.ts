@@ -19,7 +19,7 @@ import { decodeTransaction, type SentTransaction, withSender } from "../../types
 import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 
 /** What the calibration needs, private overlays of the head among it. */
-export interface CalibrationParts {
+interface CalibrationParts {
   readonly clock: Clock;
   /**
    * CPU time used by this process, milliseconds with fractions. Unlike the clock, it does not count the time of other

@@ -125,7 +125,7 @@ export class LargeLogs {
   }
 }
 
-export interface LargeLogsParts {
+interface LargeLogsParts {
   nowMs(): number;
   readonly logger: Pick<Logger, "warn" | "debug">;
 }

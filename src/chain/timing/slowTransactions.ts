@@ -5,14 +5,14 @@ import type { SentTransaction } from "../../types/transaction.ts";
 import { StoppedTransactions } from "./stoppedTransactions.ts";
 import { TimedOutSenders } from "./timedOutSenders.ts";
 
-export interface FillingWindow {
+interface FillingWindow {
   readonly number: bigint;
   readonly windowMs: number;
   /** True when no other validator has to execute the block in the same period, so the rest of the window may be used. */
   readonly isLoneValidator: boolean;
 }
 
-export interface SlowTransactionParts {
+interface SlowTransactionParts {
   nowMs(): number;
   /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;

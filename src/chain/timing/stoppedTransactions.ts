@@ -4,7 +4,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
-export interface StoppedTransaction {
+interface StoppedTransaction {
   readonly senderKey: string;
   readonly tries: number;
   /** Number of the first block in which it may be tried again. */
@@ -36,7 +36,7 @@ const GONE_AFTER_MS = 60_000;
 /** Time for which a dropped transaction is refused without a try when it is sent again. */
 const DROPPED_MS = 600_000;
 
-export interface StoppedTransactionsParts {
+interface StoppedTransactionsParts {
   nowMs(): number;
   readonly logger: Logger;
 }

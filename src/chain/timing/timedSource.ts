@@ -17,7 +17,7 @@ export interface SourceClocks {
   readonly cpuMs?: (() => number) | undefined;
 }
 
-export interface SourceLimits {
+interface SourceLimits {
   /** When filling began. */
   readonly startMs: number;
   /** Latest end of filling, before the time that each transaction adds. */

@@ -21,7 +21,7 @@ import { VIEW_LIMITS, type ViewLimits } from "./limits.ts";
 import { MovingReads } from "./movingReads.ts";
 import type { ShownHead } from "./shownHead.ts";
 
-export interface ChainViewParts {
+interface ChainViewParts {
   /** Opened by this thread; closed by the caller. */
   readonly database: Pick<DatabaseOnDisk, "snapshot">;
   readonly spec: Pick<ChainSpec, "ibft">;

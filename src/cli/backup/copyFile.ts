@@ -13,7 +13,7 @@ export interface CopyPace {
 }
 
 /** Size and CRC-32 of a copied file. */
-export interface Copied {
+interface Copied {
   readonly bytes: number;
   readonly crc32: number;
 }

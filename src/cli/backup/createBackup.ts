@@ -31,7 +31,7 @@ import { type ChainInfo, isTable, readCopyInfo } from "./openCopy.ts";
 import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
-export interface BackupRequest {
+interface BackupRequest {
   readonly dataPath: string;
   /** Folder of all backups of this node; created when absent. */
   readonly to: string;
@@ -50,7 +50,7 @@ export interface KeyToCopy {
   readonly isKeystore: boolean;
 }
 
-export interface Backup extends FileList {
+interface Backup extends FileList {
   readonly folder: string;
   /** Bytes newly written to the disk of the backups; the rest are links. */
   readonly newBytes: number;

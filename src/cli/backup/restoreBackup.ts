@@ -9,7 +9,7 @@ import { isOutdated, readChainInfo } from "./openCopy.ts";
 import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
-export interface RestoreRequest {
+interface RestoreRequest {
   /** Folder of the backup. */
   readonly from: string;
   readonly dataPath: string;
@@ -17,7 +17,7 @@ export interface RestoreRequest {
   readonly pace: CopyPace;
 }
 
-export interface Restored extends FileList {
+interface Restored extends FileList {
   /** Operator's files that the data folder already had, left as they are. */
   readonly kept: readonly string[];
   /** Whether the data folder has a vote log, which is not from the backup. */

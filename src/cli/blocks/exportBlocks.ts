@@ -7,7 +7,7 @@ import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { createProgress } from "./progress.ts";
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly path: string;
   readonly startBlock: bigint;
   /** End of the range, exclusive. */

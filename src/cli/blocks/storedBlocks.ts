@@ -5,7 +5,7 @@ import type { NamedHeader } from "../../types/block.ts";
 import { findDatabase } from "../databasePaths.ts";
 
 /** The blocks of a stopped node. */
-export interface StoredBlocks {
+interface StoredBlocks {
   readonly blocks: BlockStore;
   readonly database: Database;
   readonly head: NamedHeader;

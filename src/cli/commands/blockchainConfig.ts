@@ -9,7 +9,7 @@ export interface BlockchainConfig {
   readonly nodes: { readonly generate: number } | { readonly publicKeys: readonly Uint8Array[] };
 }
 
-export type JsonObject = Extract<Json, { kind: "object" }>;
+type JsonObject = Extract<Json, { kind: "object" }>;
 
 /** Most nodes to generate: more than any network has validators. */
 const MOST_NODES = 10_000;

@@ -6,7 +6,7 @@ import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extr
 
 export const EXTRA_DATA_TYPES = ["IBFT_EXTRA_DATA", "QBFT_EXTRA_DATA"] as const;
 
-export type ExtraDataType = (typeof EXTRA_DATA_TYPES)[number];
+type ExtraDataType = (typeof EXTRA_DATA_TYPES)[number];
 
 /**
  * Extra data of a genesis block with these validators, in this order (ibft2.md#extra-data). QBFT chains are not

@@ -34,7 +34,7 @@ export interface NetworkPlan {
   readonly isInContainers: boolean;
 }
 
-export interface PlannedKey {
+interface PlannedKey {
   readonly address: Address;
   readonly publicKey: Uint8Array;
   readonly keyFile: string | undefined;

@@ -9,7 +9,7 @@ export interface BlockRequest extends RpcRequest {
 }
 
 /** Values of a block for the placeholders of requests. */
-export interface BlockContents {
+interface BlockContents {
   readonly block: Readonly<Record<string, unknown>>;
   readonly transactions: readonly Readonly<Record<string, unknown>>[];
 }

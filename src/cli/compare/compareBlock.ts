@@ -15,7 +15,7 @@ import { isNull } from "./firstBlock.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
 
-export interface BlockComparison {
+interface BlockComparison {
   readonly ours: Endpoint;
   readonly theirs: Endpoint;
   readonly roles: Roles;

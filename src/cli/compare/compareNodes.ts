@@ -15,7 +15,7 @@ import type { Report } from "./report.ts";
 import { createStop, Stopped } from "./stop.ts";
 import { Tally } from "./tally.ts";
 
-export interface CompareRequest {
+interface CompareRequest {
   readonly ours: URL;
   readonly theirs: URL;
   readonly from: bigint | undefined;

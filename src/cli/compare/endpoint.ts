@@ -35,7 +35,7 @@ export class NodeUnreachable extends Error {
 /** A body is too large, too deep, or not JSON: a retry would not help. */
 class UnreadableBody extends Error {}
 
-export interface EndpointParts {
+interface EndpointParts {
   /** Size limit of one HTTP answer, uncompressed. A batch with a larger answer is split in halves. */
   readonly answerBytes: number;
   /** Parses the text of an answer; throws when it is not JSON or nested too deeply. */

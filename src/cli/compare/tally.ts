@@ -107,7 +107,7 @@ export class Tally {
   }
 }
 
-export interface TallySettings {
+interface TallySettings {
   readonly names: Readonly<Record<Side, string>>;
   readonly templates: readonly MethodTemplate[];
   readonly report: Report | undefined;

@@ -17,7 +17,7 @@ import { replacedRanges } from "./replacedRanges.ts";
 import type { Table } from "./tables/table.ts";
 import { type RangeWriter, writeRange } from "./writeRange.ts";
 
-export interface DataExportRequest {
+interface DataExportRequest {
   readonly node: URL;
   readonly folder: string;
   readonly startBlock: number;

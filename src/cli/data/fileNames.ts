@@ -2,7 +2,7 @@ import type { Compression } from "./files/compression.ts";
 import { endingOf, type FileFormat } from "./files/fileFormat.ts";
 import type { Range } from "./ranges.ts";
 
-export type Schema = "cryo" | "ethereum-etl";
+type Schema = "cryo" | "ethereum-etl";
 
 export interface Naming {
   readonly schema: Schema;

@@ -59,7 +59,7 @@ export async function* blocksOf(
 }
 
 /** Decides how many blocks are requested at once: few when their answers are large. */
-export interface Pace {
+interface Pace {
   blocks(): number;
   /** Called with each block that was read. */
   count(): void;

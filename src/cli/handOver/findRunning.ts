@@ -8,7 +8,7 @@ import { ANSWER_WITHIN_MS } from "./limits.ts";
 import { type Place, showPlace } from "./place.ts";
 
 /** An answer at a place. */
-export interface Answering {
+interface Answering {
   readonly reason: string;
   /** False when something listens there with an unknown key. */
   readonly isProven: boolean;

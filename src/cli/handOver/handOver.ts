@@ -14,7 +14,7 @@ import { encodeHandOver, type HandOver, type HandOverText, readHandOver } from "
 import { openExistingKey, type StoppedFolder } from "./stoppedFolder.ts";
 import { readVotes } from "./votes.ts";
 
-export interface HandOverRequest {
+interface HandOverRequest {
   readonly settings: Settings;
   /** File to write, absolute. */
   readonly to: string;

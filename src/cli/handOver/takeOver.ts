@@ -24,7 +24,7 @@ import { type Place, placeType } from "./place.ts";
 import type { StoppedFolder } from "./stoppedFolder.ts";
 import { replaceVotes } from "./votes.ts";
 
-export interface TakeOverRequest {
+interface TakeOverRequest {
   readonly settings: Settings;
   readonly handOver: HandOver;
   /** Places of the old node that the operator names, in addition to those in the file. */
@@ -34,7 +34,7 @@ export interface TakeOverRequest {
 }
 
 /** Former contents of the folder that were kept. */
-export interface TakenOver {
+interface TakenOver {
   /** Copy of the folder's former key. */
   readonly formerKey: string | undefined;
 }

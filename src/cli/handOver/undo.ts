@@ -7,7 +7,7 @@ import type { Place } from "./place.ts";
 import { openExistingKey, type StoppedFolder } from "./stoppedFolder.ts";
 import { replaceVotes } from "./votes.ts";
 
-export interface UndoRequest {
+interface UndoRequest {
   readonly settings: Settings;
   /** Places of the new node that the operator names. */
   readonly places: readonly Place[];

@@ -27,7 +27,7 @@ import { encodeBegin, encodeEnd, encodeItems, type StateItem, writeStateItem } f
 import { createSnapshotFile, type SnapshotWriter } from "./snapshotFile.ts";
 import { createSnapshotProgress, type SnapshotProgress } from "./snapshotProgress.ts";
 
-export interface SnapshotExport {
+interface SnapshotExport {
   readonly spec: ChainSpec;
   readonly database: Database;
   readonly blocks: BlockStore;
@@ -40,7 +40,7 @@ export interface SnapshotExport {
   isStopped(): boolean;
 }
 
-export interface ExportedSnapshot {
+interface ExportedSnapshot {
   readonly block: NamedHeader;
   readonly accounts: number;
   readonly slots: number;
@@ -48,7 +48,7 @@ export interface ExportedSnapshot {
 }
 
 /** `tooEarly`: no snapshot of that block is possible or useful; `notStored`: this node lacks the block or its state. */
-export type ExportErrorCode = "tooEarly" | "notStored";
+type ExportErrorCode = "tooEarly" | "notStored";
 
 /**
  * `ibex snapshot export`: writes a file from which `ibex snapshot import` recreates the same state (snapshotFile.ts):

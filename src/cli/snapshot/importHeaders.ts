@@ -18,7 +18,7 @@ import { decodeHeader, type Header } from "../../types/header.ts";
 import { decodeItems, type SnapshotBegin } from "./records.ts";
 import { SnapshotFileError, type SnapshotReader } from "./snapshotFile.ts";
 
-export interface HeaderImport {
+interface HeaderImport {
   readonly spec: ChainSpec;
   readonly genesis: StoredBlock;
   readonly database: Database;

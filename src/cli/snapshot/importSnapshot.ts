@@ -27,7 +27,7 @@ import { decodeBegin, decodeEnd, readStateItems, type SnapshotBegin, type StateI
 import { openSnapshotFile, SnapshotFileError, type SnapshotReader } from "./snapshotFile.ts";
 import { createSnapshotProgress } from "./snapshotProgress.ts";
 
-export interface SnapshotImport {
+interface SnapshotImport {
   readonly settings: Settings;
   /** Name as given by the operator, and the resolved path. */
   readonly file: { readonly name: string; readonly path: string };
@@ -38,13 +38,13 @@ export interface SnapshotImport {
   isStopped(): boolean;
 }
 
-export interface ImportedSnapshot {
+interface ImportedSnapshot {
   readonly block: NamedHeader;
   readonly accounts: number;
   readonly slots: number;
 }
 
-export type SnapshotImportErrorCode =
+type SnapshotImportErrorCode =
   | "badSnapshot"
   | "otherChain"
   | "otherBlock"

@@ -160,7 +160,7 @@ function naturalOf(reader: RecordReader): bigint {
 }
 
 /** The totals in the last frame, to be compared with what was read. */
-export interface SnapshotEnd {
+interface SnapshotEnd {
   readonly accounts: number;
   readonly slots: number;
   readonly codes: number;

@@ -20,7 +20,7 @@ export function isFatal(text: string): boolean {
   return text.toUpperCase() === "FATAL";
 }
 
-export interface ModuleLevel {
+interface ModuleLevel {
   readonly module: LogModule;
   readonly level: LogLevel;
 }

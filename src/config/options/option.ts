@@ -19,7 +19,7 @@ export const HELP_GROUPS = [
   "Java virtual machine",
 ] as const;
 
-export type HelpGroup = (typeof HELP_GROUPS)[number];
+type HelpGroup = (typeof HELP_GROUPS)[number];
 
 /**
  * One option: everything that the command line, the environment, TOML files, the help, validation and messages need.

@@ -7,7 +7,7 @@ import type { RawMessage } from "./futureMessages.ts";
  * messages. A validator that rejoins a stalled network learns the round of the others only on connecting. If these messages
  * were dropped while it catches up, it would join the others only at the end of their round, which may be an hour long.
  */
-export interface FarFutureRoundChanges<M extends RawMessage> {
+interface FarFutureRoundChanges<M extends RawMessage> {
   add(message: M, height: bigint): void;
   /** Removes and returns the messages of `height`; drops those of lower heights. */
   takeUpTo(height: bigint): readonly M[];

@@ -11,7 +11,7 @@ import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 
 /** A failed round, described for the operator: why it ended, its proposer, who voted, and who did not. */
-export interface FailedRound {
+interface FailedRound {
   readonly fields: LogFields;
   readonly message: string;
   readonly height: bigint;

@@ -14,7 +14,7 @@ export interface Member {
   readonly missedTurns: number;
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   readonly atMs: number;
   /** The kind of message; "block" when it proposed a block that was committed. */
   readonly kind: SignedMessage["kind"] | "block";

@@ -33,7 +33,7 @@ export interface Monitor {
   end(): void;
 }
 
-export interface MonitorParts {
+interface MonitorParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly clock: Clock;
   readonly signedTimes?: SignedTimes | undefined;

@@ -45,7 +45,7 @@ export interface MemberStatus extends ObservedMember {
   readonly connections: number | undefined;
 }
 
-export interface HeadStatus {
+interface HeadStatus {
   readonly number: bigint;
   readonly hash: Hash;
   readonly proposer: Address;
@@ -56,7 +56,7 @@ export interface HeadStatus {
 }
 
 /** Votes on the validator set that are in blocks and have no majority yet. */
-export interface VotesStatus {
+interface VotesStatus {
   readonly outstanding: readonly OutstandingVotes[];
   /** Number of votes that make a majority. */
   readonly needed: number;
@@ -69,14 +69,7 @@ export interface VotesStatus {
  * `bound`: we voted at a later height than the chain has, so we wait until it gets there; `silent`: our key may have signed
  * what our record lacks; `failed`: stopped by an error.
  */
-export type ConsensusMode =
-  | "notStarted"
-  | "validating"
-  | "following"
-  | "paused"
-  | "bound"
-  | "silent"
-  | "failed";
+type ConsensusMode = "notStarted" | "validating" | "following" | "paused" | "bound" | "silent" | "failed";
 
 export interface RoundStatus {
   readonly number: number;
@@ -100,7 +93,7 @@ export interface RoundStatus {
 }
 
 /** Inputs of the status besides the state machine's state. */
-export interface StatusParts {
+interface StatusParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly isFailed: boolean;
   readonly members: readonly ObservedMember[];

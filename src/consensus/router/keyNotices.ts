@@ -11,7 +11,7 @@ import { type KeyNotice, keyNoticeIn } from "./keyNotice.ts";
 import type { MessageCodec } from "./messageCodec.ts";
 import { SeenMessages } from "./seenMessages.ts";
 
-export interface KeyNoticesParts {
+interface KeyNoticesParts {
   readonly codec: MessageCodec;
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;

@@ -22,7 +22,7 @@ export type ReadingResult =
   | { readonly kind: "read"; readonly decoded: Result<SignedMessage, DecodingErrorCode> }
   | { readonly kind: "unread"; readonly reason: "stale" | "duplicate" | "overBudget" };
 
-export interface MessageReadingParts {
+interface MessageReadingParts {
   readonly codec: MessageCodec;
   readonly findTransaction?: FindTransaction | undefined;
   /** Time shares for decoding; everything is read at once when absent. */

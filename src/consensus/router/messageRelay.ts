@@ -11,7 +11,7 @@ import { RelayPolicy } from "./relayPolicy.ts";
 import { SeenMessages } from "./seenMessages.ts";
 import type { ValidatorNodes } from "./validatorNodes.ts";
 
-export interface MessageRelayParts {
+interface MessageRelayParts {
   readonly self: Address;
   readonly schedule: Pick<Rules["schedule"], "gossipedHistoryLimit" | "requestTimeoutSeconds">;
   readonly carrier: Carrier;

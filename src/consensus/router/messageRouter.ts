@@ -25,7 +25,7 @@ import { isDecodingError, type MessageRouterMetrics, type ValidationResult } fro
 import { SeenMessages } from "./seenMessages.ts";
 import { ValidatorNodes } from "./validatorNodes.ts";
 
-export interface MessageRouterParts {
+interface MessageRouterParts {
   readonly self: Address;
   readonly schedule: Pick<
     Rules["schedule"],

@@ -46,7 +46,7 @@ export const MAX_WAITING_JOBS = 64;
 /** Most bytes of all queued jobs; an account with an empty queue may always add one. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-export interface ReadingSharesParts {
+interface ReadingSharesParts {
   readonly clock: Clock;
   /** Runs `action` after other pending events. */
   readonly defer: (action: () => void) => void;

@@ -36,4 +36,4 @@ export interface Frame {
   isPrecompile: boolean;
 }
 
-export type FrameKind = "call" | "delegatecall" | "create";
+type FrameKind = "call" | "delegatecall" | "create";

@@ -14,7 +14,7 @@ import { type Run, spaceOf, type Work } from "./run.ts";
 import { LONG_BYTES } from "./slices.ts";
 
 /** A message's value: the word in memory that CALLVALUE returns, and the wei that are moved. */
-export interface SentValue {
+interface SentValue {
   readonly word: number;
   /** Undefined for a delegated call, which moves nothing and touches no account. */
   readonly moved: bigint | undefined;

@@ -2,7 +2,7 @@ import type { Frame } from "./frame.ts";
 import type { Run } from "./run.ts";
 
 /** The part of a message that its caller decides. */
-export type NewFrame = Omit<
+type NewFrame = Omit<
   Frame,
   | "caller"
   | "depth"

@@ -32,7 +32,7 @@ export interface RunEnd {
 }
 
 /** The parts that all messages of a job share. */
-export interface RunParts {
+interface RunParts {
   readonly evm: EvmParts;
   readonly table: GasSchedule;
   readonly transient: TransientStorage;

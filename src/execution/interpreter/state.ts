@@ -14,7 +14,7 @@ import { storageStore } from "./store.ts";
  * An instruction on the state, after which the frame continues. Returns why it halts the frame, if it does. The operands are
  * still on the stack, as the core leaves it.
  */
-export type StateInstruction = (run: Run, frame: Frame) => HaltReason | undefined;
+type StateInstruction = (run: Run, frame: Frame) => HaltReason | undefined;
 
 /** The instructions on the state by opcode, except for calls, creations, and SELFDESTRUCT. */
 export const STATE_INSTRUCTIONS: readonly (StateInstruction | undefined)[] = tableOf([

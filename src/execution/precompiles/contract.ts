@@ -16,7 +16,7 @@ export interface PrecompileResult {
   readonly failure?: PrecompileFailure;
 }
 
-export type PrecompileFailure = "outOfGas" | "invalidInput";
+type PrecompileFailure = "outOfGas" | "invalidInput";
 
 /**
  * Long work: yields after each part, a few milliseconds. Before its first part too, and between two parts, another call may

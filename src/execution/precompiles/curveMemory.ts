@@ -3,7 +3,7 @@ import { bigintToFixedBytes, bytesToBigint } from "../../primitives/quantity.ts"
 import type { Group, Mcl } from "./mcl.ts";
 
 /** How precompiled contracts encode a curve's points: numbers are big-endian, and points of zeros are at infinity. */
-export interface Encoding {
+interface Encoding {
   readonly modulus: bigint;
   /** Bytes of a number in the input; those beyond the field's are zero, and come first. */
   readonly numberBytes: number;

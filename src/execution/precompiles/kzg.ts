@@ -7,7 +7,7 @@ import { writeBytes } from "./multiplySum.ts";
 export const BLS_MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 
 /** A KZG proof and its claim. Points are compressed G1 points of 48 bytes, scalars have 32 bytes. */
-export interface KzgClaim {
+interface KzgClaim {
   readonly commitment: Uint8Array;
   readonly z: Uint8Array;
   readonly y: Uint8Array;

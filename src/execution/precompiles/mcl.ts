@@ -59,7 +59,7 @@ export interface Group {
   multiplySum(sum: number, points: number, scalars: number, count: number): void;
 }
 
-export interface PairingFunctions {
+interface PairingFunctions {
   /** The product of the pairings of points from two lists, before the final exponentiation. */
   millerLoops(product: number, points: number, points2: number, count: number): void;
   precompute(prepared: number, point2: number): void;

@@ -2,7 +2,7 @@ import { type CurveMemory, whileOthersRun } from "./curveMemory.ts";
 import type { Group } from "./mcl.ts";
 
 /** What a multi-scalar multiplication needs to know about its group. */
-export interface GroupReader {
+interface GroupReader {
   readonly curve: CurveMemory;
   readonly group: Group;
   readonly encodedBytes: number;

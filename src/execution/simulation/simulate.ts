@@ -68,7 +68,7 @@ export interface Workspace {
   readonly isDiscarded?: boolean;
 }
 
-export interface CallConfig {
+interface CallConfig {
   readonly gasLimit: bigint;
   /** When false, gas is free and the base fee is zero. The sender must still own the value. */
   readonly enforcesBalance: boolean;

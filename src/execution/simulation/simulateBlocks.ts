@@ -47,7 +47,7 @@ export type BlocksAnswer =
   | { readonly kind: "blocksRefused"; readonly code: BlocksErrorCode; readonly detail: string };
 
 /** The block that the simulated ones follow, and the branch of states on top of its own. */
-export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash" | "slice"> {
+interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash" | "slice"> {
   readonly branch: StateBranch;
   /** --rpc-gas-cap: gas limit of all calls together; 0 for no limit. */
   readonly gasCap: bigint;

@@ -30,7 +30,7 @@ export interface UnverifiedRoundChange extends RoundId {
 }
 
 /** Bounds on the lists of one message. */
-export interface ListLimits {
+interface ListLimits {
   /** Most Prepares in a prepared certificate, and round changes in a round-change certificate: the number of validators. */
   readonly members: number;
   /** Most signed payloads in all, repetitions included. */

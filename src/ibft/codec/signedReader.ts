@@ -36,7 +36,7 @@ export interface KnownSigners {
 }
 
 /** The work that follows a point where a reading may pause: something short, a signature recovery, or a block. */
-export type ReadingStep = "payload" | "signature" | "block";
+type ReadingStep = "payload" | "signature" | "block";
 
 /** A decoding that can pause at each yield; between payloads it yields undefined. */
 export type Reading<T> = Generator<ReadingStep | undefined, T>;
@@ -61,7 +61,7 @@ export interface SignedReader {
   roundChangeCertificate(part: Uint8Array, round: number): Reading<RoundChangeCertificate>;
 }
 
-export interface SignedReaderParts {
+interface SignedReaderParts {
   readonly recover: Recover;
   /** Throws to refuse the author of the message. */
   readonly admit: (author: Address) => void;

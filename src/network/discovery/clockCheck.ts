@@ -4,7 +4,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
 import type { Packet, ReceivedPacket } from "./packets.ts";
 
-export interface ClockCheckParts {
+interface ClockCheckParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Milliseconds since 1970. */
   readonly epochMs: () => number;

@@ -32,7 +32,7 @@ export interface DatagramSource {
   readonly port: number;
 }
 
-export interface DiscoverySettings {
+interface DiscoverySettings {
   readonly privateKey: Uint8Array;
   /** Nodes to contact first, and again whenever they are lost: bootnodes, and good nodes of earlier runs. */
   readonly bootnodes: readonly NodeContact[];

@@ -14,7 +14,7 @@ export interface TreeRoot {
 }
 
 /** Any other entry; its name is its hash. */
-export type TreeEntry =
+type TreeEntry =
   | { readonly kind: "branch"; readonly children: readonly string[] }
   | { readonly kind: "link"; readonly url: string; readonly tree: TreeUrl }
   | { readonly kind: "node"; readonly record: NodeRecord };

@@ -6,7 +6,7 @@ export interface NamedNode extends Omit<NodeContact, "ip"> {
   readonly host: string;
 }
 
-export interface NamedNodesParts {
+interface NamedNodesParts {
   readonly clock: Clock;
   /** The IP address of a host name; undefined when it has none, or no name server answers. */
   readonly resolve: (host: string) => Promise<string | undefined>;

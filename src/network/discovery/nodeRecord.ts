@@ -21,12 +21,12 @@ export interface NodeRecord {
   readonly encoded: Uint8Array;
 }
 
-export type NodeRecordErrorCode = "malformedRecord" | "badRecordSignature";
+type NodeRecordErrorCode = "malformedRecord" | "badRecordSignature";
 
 /** Largest record (EIP-778). */
 export const MAX_RECORD_BYTES = 300;
 
-export interface OwnRecord {
+interface OwnRecord {
   readonly sequence: bigint;
   readonly endpoint: Endpoint;
   readonly forkId: ForkId;

@@ -2,7 +2,7 @@ import type { ForkId } from "../../chainspec/forkId.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type NodeRecord, signNodeRecord } from "./nodeRecord.ts";
 
-export interface OwnRecordParts {
+interface OwnRecordParts {
   readonly privateKey: Uint8Array;
   /** The endpoint at which others reach this node. */
   readonly endpoint: () => Endpoint;

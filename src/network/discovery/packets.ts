@@ -51,7 +51,7 @@ export interface ReceivedPacket {
   readonly nodeId: Uint8Array;
 }
 
-export type PacketErrorCode = "malformedPacket" | "badPacketHash" | "badPacketSignature";
+type PacketErrorCode = "malformedPacket" | "badPacketHash" | "badPacketSignature";
 
 /** The largest datagram of the protocol, so that none is split on its way. */
 export const MAX_PACKET_BYTES = 1280;

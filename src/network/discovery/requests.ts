@@ -7,7 +7,7 @@ import type { NodeContact, Packet, ReceivedPacket } from "./packets.ts";
 
 export type Pong = Extract<Packet, { kind: "pong" }>;
 
-export interface DiscoveryRequestParts {
+interface DiscoveryRequestParts {
   readonly clock: Clock;
   /** Sends a request and returns its hash. */
   readonly send: (node: NodeContact, request: Request) => Uint8Array;

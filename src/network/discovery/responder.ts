@@ -18,7 +18,7 @@ export interface ResponderParts {
 }
 
 /** Whether a packet was answered, or why not. */
-export type ResponseOutcome = "answered" | "expired" | "unproven" | "unrequested";
+type ResponseOutcome = "answered" | "expired" | "unproven" | "unrequested";
 
 /** Answers another node's request (p2p.md#bonding). `from` has the TCP port 0. */
 export function respond(

@@ -8,7 +8,7 @@ import { type BlockAnnouncement, CODES } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
 
-export interface BlockGossipParts {
+interface BlockGossipParts {
   readonly chain: EthChain;
   readonly pool: Pick<EthPool, "get">;
   /** Peers with a completed Status exchange. */

@@ -9,7 +9,7 @@ import {
 } from "./limits.ts";
 import type { ValidationCounts } from "./transactionScore.ts";
 
-export interface GossipQueueParts<Peer> {
+interface GossipQueueParts<Peer> {
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
   /** Does the work now, or when the peer's time budget permits. */

@@ -11,7 +11,7 @@ import type { EthChain } from "./ports.ts";
  * the next block, which is usually being committed here at the same moment: its height is raised only after a short delay.
  * Larger leads are believed at once.
  */
-export interface ImpliedHeights {
+interface ImpliedHeights {
   note(validator: Address, number: bigint): void;
   close(): void;
 }

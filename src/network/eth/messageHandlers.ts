@@ -9,7 +9,7 @@ import type { RequestKind, RequestServer } from "./serve.ts";
 import type { TransactionGossip } from "./transactionGossip.ts";
 
 /** Receives one message of a greeted session; it owns the payload, and must return soon. */
-export type MessageHandler = (peer: Peer, session: Session, payload: Uint8Array) => void;
+type MessageHandler = (peer: Peer, session: Session, payload: Uint8Array) => void;
 
 export type MessageHandlers = Readonly<Record<MessageKind, MessageHandler>>;
 

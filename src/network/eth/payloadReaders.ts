@@ -70,7 +70,7 @@ export function readTransactions(list: Uint8Array, limits: TransactionListLimits
   return [...readTransactionsOneByOne(list, limits)];
 }
 
-export interface TransactionListLimits {
+interface TransactionListLimits {
   readonly limit: number;
   readonly most: number;
 }

@@ -26,7 +26,7 @@ import { type RequestErrorCode, Requests, type ResponseKind } from "./requests.t
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 import { encodeHashes } from "./wireWriter.ts";
 
-export type ResponseErrorCode = RequestErrorCode | "badAnswer";
+type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
 export interface PeerParts {
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Session } from "../subProtocol.ts";
 import { LATEST_ETH_VERSION } from "./messages.ts";
 
 /** The connections of one peer: one, or two for some seconds after both ends dialed (p2p.md#connection-policy). */
-export interface PeerConnections {
+interface PeerConnections {
   readonly isEmpty: boolean;
   /** True when the operator configured the peer. */
   readonly isMaintained: boolean;

@@ -43,7 +43,7 @@ export interface Eth {
   close(): void;
 }
 
-export interface EthParts {
+interface EthParts {
   readonly identity: EthIdentity;
   readonly chain: EthChain;
   readonly pool: EthPool;

@@ -19,7 +19,7 @@ export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
  * How a response matched the open requests. `late` ones arrive after the timeout and are no offence; `unsolicited` ones
  * are.
  */
-export type ResponseStatus = "accepted" | "late" | "unmatched" | "unsolicited";
+type ResponseStatus = "accepted" | "late" | "unmatched" | "unsolicited";
 
 const REQUEST_CODES: Readonly<Record<ResponseKind, number>> = {
   blockHeaders: CODES.getBlockHeaders,
@@ -33,7 +33,7 @@ interface Open {
   readonly settle: (result: Result<Uint8Array, RequestErrorCode>) => void;
 }
 
-export interface RequestsParts {
+interface RequestsParts {
   readonly clock: Clock;
   readonly send: (code: number, payload: Uint8Array) => boolean;
   /** Called when a request timed out; `isRepeated` after several consecutive ones of one kind. */

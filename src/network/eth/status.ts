@@ -12,7 +12,7 @@ import { encodeScalar } from "./wireWriter.ts";
  * Why a peer's Status is refused; all have the same reason on the wire, subprotocolTriggered
  * (p2p.md#status-and-fork-id).
  */
-export type StatusErrorCode = "otherNetwork" | "otherForks" | "otherGenesis";
+type StatusErrorCode = "otherNetwork" | "otherForks" | "otherGenesis";
 
 /**
  * This node's Status at this head, on a connection of this version; the peer requests the head's header at once, so it

@@ -12,7 +12,7 @@ import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 
 /** Announces transactions of the pool to peers, in full or by hash (p2p.md#transaction-gossip). */
-export interface TransactionAnnouncer {
+interface TransactionAnnouncer {
   /** Must be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
   /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */

@@ -14,7 +14,7 @@ import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { TransactionIntake } from "./transactionIntake.ts";
 
-export interface TransactionFetcherParts {
+interface TransactionFetcherParts {
   readonly peers: () => readonly Peer[];
   readonly pool: Pick<EthPool, "isOpen" | "isSaturated">;
   readonly clock: Clock;

@@ -39,7 +39,7 @@ export interface IbfTransport {
   readonly droppedCount: number;
 }
 
-export type SendMessage = (code: number, payload: Uint8Array) => void;
+type SendMessage = (code: number, payload: Uint8Array) => void;
 
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;

@@ -15,7 +15,7 @@ import { SocketReader } from "./socketReader.ts";
 import { SocketWriter } from "./socketWriter.ts";
 import { Wire, type WireEvents } from "./wire.ts";
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   opened(hello: Hello): void;
   message(id: number, payload: Uint8Array): void;
   /** Called when a message of the base protocol was received or sent. */
@@ -28,7 +28,7 @@ export interface ConnectionEvents {
   released(): void;
 }
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly own: OwnIdentity;
   readonly hello: Hello;
   readonly remote: Endpoint;

@@ -87,7 +87,7 @@ export function takeHandshakePacket(
   return ok({ bytes: queue.take(length).slice(), isOld });
 }
 
-export interface AgreedSecrets {
+interface AgreedSecrets {
   readonly aesSecret: Uint8Array;
   readonly macSecret: Uint8Array;
 }

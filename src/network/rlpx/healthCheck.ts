@@ -19,7 +19,7 @@ export interface HealthCheck {
   probe(answered: () => void): void;
 }
 
-export interface HealthCheckParts {
+interface HealthCheckParts {
   readonly clock: Clock;
   readonly writer: Pick<SocketWriter, "isSending" | "isStalled">;
   readonly reader: Pick<SocketReader, "isWaiting" | "isStalled">;

@@ -17,7 +17,7 @@ export interface KeyExchange {
   read(queue: ByteQueue): Result<ExchangedKeys | undefined, "badHandshake">;
 }
 
-export interface ExchangedKeys {
+interface ExchangedKeys {
   readonly secrets: FrameSecrets;
   /** Node id of the remote end; it is proven only by a frame. */
   readonly remoteId: Uint8Array;

@@ -3,7 +3,7 @@ import type { BufferShare } from "./bufferBudget.ts";
 import type { MessagePriority } from "./messagePriority.ts";
 
 /** A message ready for its frame, compressed; several connections share the bytes of one message. */
-export interface QueuedMessage {
+interface QueuedMessage {
   readonly id: number;
   readonly bytes: Uint8Array;
 }

@@ -4,7 +4,7 @@ import type { BufferShare } from "./bufferBudget.ts";
 import { Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
-export interface SocketReaderParts {
+interface SocketReaderParts {
   readonly socket: Socket;
   readonly wire: Pick<Wire, "receive" | "hold" | "resume" | "messagesRead" | "unreadBytes">;
   readonly share: Pick<BufferShare, "reportUnread">;

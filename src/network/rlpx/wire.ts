@@ -40,7 +40,7 @@ type Stage =
   | { readonly kind: "open"; readonly reader: FrameReader; readonly isCompressed: boolean }
   | { readonly kind: "stopped" };
 
-export interface WireSettings {
+interface WireSettings {
   readonly own: OwnIdentity;
   readonly hello: Hello;
   /** The dialed node id; undefined for a responder. */

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { CallerAccess } from "../callerAccess.ts";
 import { type ServerCertificate, serverCertificates } from "./serverCertificates.ts";
 
-export interface CertificateWatchParts {
+interface CertificateWatchParts {
   readonly access: CallerAccess;
   /** The wall clock. */
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import type { PasswordChecker } from "./passwords.ts";
 import type { TokenIssuer } from "./tokenIssuer.ts";
 import type { WrongLogins } from "./wrongLogins.ts";
 
-export interface LoginParts {
+interface LoginParts {
   /** The users of now: the operator may change them. */
   readonly users: () => readonly UserSettings[];
   readonly issuer: TokenIssuer;

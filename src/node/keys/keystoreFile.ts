@@ -9,7 +9,7 @@ import { decryptKeystore, KEYSTORE_LIMIT, type KeystoreErrorCode, parseKeystore 
 import { type NodeKey, OTHERS_MAY_READ } from "./nodeKey.ts";
 
 /** A key read from its keystore, and which of its files other users of the host may read. */
-export interface KeystoreKey extends NodeKey {
+interface KeystoreKey extends NodeKey {
   readonly exposed: readonly string[];
 }
 

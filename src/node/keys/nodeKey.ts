@@ -31,7 +31,7 @@ export type StoredKeyErrorCode = "unusableNodeKey" | "diskFailure";
 /** A key has 67 characters, with its end of line. */
 const MOST_BYTES = 1024;
 
-export interface NodeKeySource {
+interface NodeKeySource {
   readonly path: string;
   /** Key to write when the file is absent (the development network's); a random one otherwise. 32 bytes. */
   readonly initialKey?: Uint8Array;

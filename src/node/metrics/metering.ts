@@ -32,7 +32,7 @@ export function createNodeMetrics(settings: MetricsSettings | undefined, clock: 
   return new Metrics(settings, { clock, stopwatchMs: () => performance.now() });
 }
 
-export interface MeteringParts {
+interface MeteringParts {
   readonly settings: Settings;
   readonly directory: DataDirectory;
   readonly chain: Chain;
@@ -49,7 +49,7 @@ export interface MeteringParts {
   readonly access: CallerAccess;
 }
 
-export interface Metering {
+interface Metering {
   /** Endpoint of the metrics server; undefined when metrics are pushed or off. */
   readonly endpoint: Endpoint | undefined;
   close(): Promise<void>;

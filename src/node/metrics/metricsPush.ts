@@ -10,13 +10,13 @@ const PUSH_TIMEOUT_MS = 5_000;
 /** Time limit of the deletion at the stop. */
 const DELETE_TIMEOUT_MS = 1_000;
 
-export interface MetricsPushParts {
+interface MetricsPushParts {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export interface MetricsPush {
+interface MetricsPush {
   /** Deletes the job's metrics at the gateway, so that the last values do not look current. */
   stop(): Promise<void>;
 }

@@ -19,7 +19,7 @@ const LIMITS: ConnectionLimits = {
   proxyAddresses: [],
 };
 
-export interface MetricsServerParts {
+interface MetricsServerParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** The settings of now, asked for each request; those of the start if not given. */

@@ -5,7 +5,7 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { OnProcessed } from "../../sync/context.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 
-export interface NetworkInfo {
+interface NetworkInfo {
   readonly maxPeers: number;
   headNumber(): bigint;
   /** Undefined when in sync. */

@@ -6,7 +6,7 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { CONNECTIONS_LIMIT, IDLE_MS } from "./limits.ts";
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: "GET" | "POST";
   /** Path below the URL of the signer. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }

@@ -22,7 +22,7 @@ export interface RemoteValidator {
   close(): void;
 }
 
-export interface OpenSignerParts {
+interface OpenSignerParts {
   readonly requestTimeoutSeconds: number;
   /** Measures durations. */
   readonly clock: Pick<Clock, "nowMs" | "at">;

@@ -10,7 +10,7 @@ import { FIRST_PAUSE_MS, LAST_PAUSE_MS, SIGNATURE_ANSWER_LIMIT } from "./limits.
 import type { HealthKeeper, SignerErrorCode } from "./signerHealth.ts";
 import type { SignerMetrics } from "./signerMetrics.ts";
 
-export interface RemoteSignerParts {
+interface RemoteSignerParts {
   readonly client: HttpClient;
   /** 64 bytes. */
   readonly publicKey: Uint8Array;

@@ -43,7 +43,7 @@ export interface HealthKeeper {
   readonly health: SignerHealth;
 }
 
-export interface HealthParts {
+interface HealthParts {
   /** Shown in log lines. */
   readonly url: string;
   /** Longest wait for one answer. */

@@ -21,7 +21,7 @@ import { processMemory } from "../processMemory.ts";
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;
 
-export interface NodeInfoSources {
+interface NodeInfoSources {
   readonly consensusAndPeers: ConsensusAndPeers;
   readonly unmined: UnminedWatch;
   readonly blockRemover: Pick<BlockRemover, "status">;

@@ -92,7 +92,7 @@ export interface PeerToPeerReport {
   }[];
 }
 
-export interface ReportSources {
+interface ReportSources {
   readonly settings: Settings;
   readonly logger: Pick<RootLogger, "recentWarnings">;
   readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover" | "stateRemover">;

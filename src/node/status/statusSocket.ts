@@ -52,7 +52,7 @@ export async function openStatusSocket(
   };
 }
 
-export interface SocketAddress {
+interface SocketAddress {
   /** A path of the socket that is short enough. */
   readonly path: string;
   /** Call it when the path is used no more. */

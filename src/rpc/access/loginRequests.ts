@@ -12,7 +12,7 @@ import type { Gate } from "./gate.ts";
 import { LOGIN_BODY_BYTES } from "./limits.ts";
 import type { LoginAnswer } from "./login.ts";
 
-export interface LoginRequestParts {
+interface LoginRequestParts {
   /** Undefined without authentication. */
   readonly gate?: Pick<Gate, "login"> | undefined;
   readonly logger: Logger;

@@ -12,7 +12,7 @@ export interface TokenRules {
 }
 
 /** A token that counts. */
-export interface ValidToken<Made> {
+interface ValidToken<Made> {
   /** What was made of its permissions. */
   readonly made: Made;
   /** When it ceases to count, seconds of the epoch. */
@@ -20,7 +20,7 @@ export interface ValidToken<Made> {
 }
 
 /** Checks tokens, and remembers those that count until they expire. */
-export interface TokenChecker<Made> {
+interface TokenChecker<Made> {
   /** What was made of the permissions, or why the token does not count, for the log. */
   check(token: string, remoteHost: string): Made | RefusedToken | Promise<Made | RefusedToken>;
 }

@@ -105,7 +105,7 @@ export interface FilterCalls {
 }
 
 /** Peers, and how this node is reached. Answers are "disabled" where peer-to-peer networking is. */
-export interface NetworkCalls {
+interface NetworkCalls {
   info(requester: Requester): Promise<NetworkInfo>;
   peers(requester: Requester): Promise<readonly PeerInfo[] | "disabled">;
   /** Makes the node a maintained peer; false when it was one already, or is this node. */
@@ -114,7 +114,7 @@ export interface NetworkCalls {
   removePeer(enode: string, requester: Requester): Promise<Result<boolean, EnodeErrorCode> | "disabled">;
 }
 
-export interface NetworkInfo {
+interface NetworkInfo {
   /** Highest version of the eth protocol that the program speaks, also when peer-to-peer networking is disabled. */
   readonly ethVersion: number;
   /** The running services besides peer-to-peer. */
@@ -124,7 +124,7 @@ export interface NetworkInfo {
 }
 
 /** Consensus, and the operator's votes on the validator set. */
-export interface ConsensusCalls {
+interface ConsensusCalls {
   status(requester: Requester): Promise<ConsensusStatus>;
   /** Casts the vote from now on. "full" when there is no room for another one; "lastValidator", unless forced, see voteProposals.ts. */
   propose(
@@ -138,7 +138,7 @@ export interface ConsensusCalls {
 }
 
 /** What an operator may change at run time about the blocks that this node builds; a restart resets all of it. */
-export interface MiningCalls {
+interface MiningCalls {
   status(requester: Requester): Promise<MiningStatus>;
   /** Lifts the operator's stop: the node proposes and votes again unless something else prevents it. */
   start(requester: Requester): Promise<void>;
@@ -154,7 +154,7 @@ export interface MiningCalls {
   setPriceFloors(floors: Partial<PriceFloors>, requester: Requester): Promise<void>;
 }
 
-export interface MiningStatus {
+interface MiningStatus {
   /** True on a validator that is neither paused nor catching up. */
   readonly isMining: boolean;
   readonly coinbase: Address;
@@ -163,7 +163,7 @@ export interface MiningStatus {
 }
 
 /** The operator's allowlists. Answers are "disabled" where the list is. */
-export interface PermissionCalls {
+interface PermissionCalls {
   items(list: AllowlistName, requester: Requester): Promise<readonly string[] | "disabled">;
   /** Changes the list in memory and in its file. */
   change(
@@ -188,7 +188,7 @@ export interface HistoryCalls {
 }
 
 /** The bloom files, which speed up searches for old logs (logs/logIndex.ts). */
-export interface LogIndexCalls {
+interface LogIndexCalls {
   status(requester: Requester): Promise<LogIndexStatus>;
   /** Rewrites the files of these blocks, the second one excluded; false while a task runs. */
   generate(from: bigint, to: bigint, requester: Requester): Promise<boolean>;
@@ -241,7 +241,7 @@ export interface JobCalls {
 }
 
 /** What the servers need besides the methods. */
-export interface ServingCalls {
+interface ServingCalls {
   /** Why the node is not ready, for /readiness; empty when it is. */
   readiness(query: string, requester: Requester): Promise<Objections>;
   /** Checks a name and a password where the keys of tokens are. */

@@ -5,7 +5,7 @@ import type { StoredBlock } from "../../types/block.ts";
 import { createPriceSample, type PriceSample } from "./priceSample.ts";
 
 /** The prices of one block. */
-export interface BlockSample {
+interface BlockSample {
   /** Prices of the transactions with a gas price. */
   readonly gasPrices: PriceSample;
   /** Fees of the transactions with a priority fee. */

@@ -20,7 +20,7 @@ interface FeeHistoryRequest {
 }
 
 /** The answer of eth_feeHistory. */
-export interface FeeHistory {
+interface FeeHistory {
   readonly oldestBlock: Hex;
   /** Base fees, one more than there are blocks: the last one belongs to the block after them. */
   readonly baseFeePerGas: readonly Hex[];

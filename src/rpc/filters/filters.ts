@@ -45,7 +45,7 @@ interface PendingFilter {
 
 type Filter = BlockFilter | InstalledLogFilter | PendingFilter;
 
-export interface FilterParts {
+interface FilterParts {
   readonly chain: ChainReader;
   readonly pool: Pick<TxPool, "onAdded">;
   readonly clock: Pick<Clock, "nowMs">;

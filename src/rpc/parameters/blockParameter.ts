@@ -18,7 +18,7 @@ interface BlockByHash {
 }
 
 /** A block by number, tag or hash: the family BH of json-rpc.md#block-parameters. */
-export type NumberTagOrHash = NumberOrTag | BlockByHash;
+type NumberTagOrHash = NumberOrTag | BlockByHash;
 
 /** Family BN: a tag in any case, or text as decodeJavaLong reads it; never a JSON number, a hash or an object. */
 export function decodeNumberOrTag(value: unknown): NumberOrTag | undefined {

@@ -11,7 +11,7 @@ import {
 import { decodeBoolean, decodeList, isAbsent, isObject } from "./parameters.ts";
 
 /** The payload of eth_simulateV1, with the form in which blocks are shown. */
-export interface SimulatePayload extends BlockStateCalls {
+interface SimulatePayload extends BlockStateCalls {
   readonly showsWholeTransactions: boolean;
 }
 

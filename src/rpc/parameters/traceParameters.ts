@@ -55,7 +55,7 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
 }
 
 /** The options of debug_traceCall: those of the other methods, a position in the block, and overrides. */
-export interface TraceCallOptions {
+interface TraceCallOptions {
   readonly style: DebugStyle;
   readonly accounts: readonly AccountOverride[] | null;
   readonly block: BlockOverride | null;

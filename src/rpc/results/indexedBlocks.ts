@@ -4,7 +4,7 @@ import type { ChainReader } from "../../chain/chain.ts";
 import type { StoredBlock } from "../../types/block.ts";
 
 /** A block, and the places in it that the index by address told of. */
-export interface IndexedBlock {
+interface IndexedBlock {
   readonly block: StoredBlock;
   readonly places: readonly FoundPlace[];
 }

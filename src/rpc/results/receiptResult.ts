@@ -23,7 +23,7 @@ export function receiptAnswer(
 }
 
 /** What receiptJson shows. */
-export interface ShownReceipt {
+interface ShownReceipt {
   readonly blobGasPriceWei: bigint;
   /** Whether logs and bloom are shown; null otherwise. */
   readonly hasLogs: boolean;

@@ -25,7 +25,7 @@ export interface SharedConnections {
   readonly sharedPages?: SharedHosts | undefined;
 }
 
-export interface LimitingParts extends SharedConnections {
+interface LimitingParts extends SharedConnections {
   /** The command-line option that sets the limit; undefined where none does. */
   readonly option: string | undefined;
   readonly logger: Logger;

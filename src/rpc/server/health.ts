@@ -1,5 +1,5 @@
 /** The functions of the node that the health routes need. */
-export interface HealthPorts {
+interface HealthPorts {
   /** Undefined when peer-to-peer networking is disabled. */
   peerCount(): number | undefined;
   /** Free bytes of disk at which blocks are made again; undefined while no pause by an almost full disk keeps them. */

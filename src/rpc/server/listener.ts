@@ -43,7 +43,7 @@ export interface PortSettings extends ConnectionLimits, Endpoint {
   readonly tls?: TlsRules | undefined;
 }
 
-export interface ListenerSettings extends PortSettings {
+interface ListenerSettings extends PortSettings {
   /** The command-line option that limits its connections; undefined where none does. */
   readonly limitOption: string | undefined;
   /** How long a connection is kept after an answer, milliseconds; the default of Node.js where absent. */

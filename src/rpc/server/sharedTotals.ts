@@ -12,7 +12,7 @@ const AMOUNTS = [
   /** Bytes of notifications that clients have not read. */
   "notifications",
 ] as const;
-export type SharedAmount = (typeof AMOUNTS)[number];
+type SharedAmount = (typeof AMOUNTS)[number];
 
 /** One amount, as one thread sees it. */
 export interface SharedTotal {

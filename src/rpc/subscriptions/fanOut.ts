@@ -9,7 +9,7 @@ export interface Notification {
   readonly event: EventText;
 }
 
-export interface FanOutParts {
+interface FanOutParts {
   /** Whether a subscription still exists. */
   isLive(subscription: Subscription): boolean;
   /** Called when more than EVENTS_WAITING events wait: the largest subscriber must be cut. */

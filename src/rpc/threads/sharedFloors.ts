@@ -12,7 +12,7 @@ export interface PriceFloors {
  *
  *   sequence i32, odd while it is being written | gas price, 32 bytes | priority fee, 32 bytes
  */
-export interface SharedFloors {
+interface SharedFloors {
   /** Handed to other threads. */
   readonly memory: SharedArrayBuffer;
   read(): PriceFloors;

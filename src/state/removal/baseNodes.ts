@@ -29,7 +29,7 @@ interface NodePlace {
   readonly depth: number;
 }
 
-export interface BaseNodesParts {
+interface BaseNodesParts {
   readonly database: Database;
   readonly writer: RemovalWriter;
   /** Reads the state that the base will hold, whose accounts have this root. */

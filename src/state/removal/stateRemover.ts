@@ -5,7 +5,7 @@ import { readStateBase } from "../../storage/stateBase.ts";
 import type { StateRemovalCommand, StateRemovalReport } from "./stateRemovalWorker.ts";
 
 /** The dependencies of the removal of old states. */
-export type StateRemoverParts = RemoverParts<{ keepStates(kept: bigint): Promise<HistoryStart> }>;
+type StateRemoverParts = RemoverParts<{ keepStates(kept: bigint): Promise<HistoryStart> }>;
 
 /** Progress of the removal of old states. */
 export interface StateRemovalStatus {

@@ -7,7 +7,7 @@ import { PAGE_LIMIT, type PageSink, type PageStack } from "./pageStack.ts";
 import { SAME_PAGE } from "./storedNode.ts";
 
 /** A branch to be written at the first `depth` nibbles of `key`; its new nodes are on the stack from `base` up. */
-export interface ClosingBranch {
+interface ClosingBranch {
   readonly version: number;
   readonly trieId: number;
   readonly key: Uint8Array;

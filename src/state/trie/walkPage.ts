@@ -16,13 +16,13 @@ import {
 } from "./storedNode.ts";
 
 /** Identifies a page: the version that wrote it, and the path of its topmost node. */
-export interface PageIdentity {
+interface PageIdentity {
   readonly version: number;
   readonly path: Uint8Array;
   readonly depth: number;
 }
 
-export interface PageVisitor {
+interface PageVisitor {
   /** A branch or extension with a record in this page; the first `depth` nibbles of `key` lead to it. */
   inner?(record: PlacedRecord, key: Uint8Array, depth: number): void;
   /** The key of a leaf in this page, either a node of its own or embedded in one. */

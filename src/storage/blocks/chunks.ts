@@ -96,7 +96,7 @@ export class OpenedChunk<T> {
 const OPENED_BYTES = 4096;
 
 /** How to read the items of a chunk. `pass` skips an item without decoding it, and is called once for each, in order. */
-export interface ChunkItems<T> {
+interface ChunkItems<T> {
   read(reader: RecordReader, index: number): T;
   pass(reader: RecordReader, index: number): void;
 }

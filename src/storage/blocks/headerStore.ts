@@ -85,7 +85,7 @@ export function readBlockNumber(database: Database, hash: Hash): bigint | undefi
 }
 
 /** The fields of a header that a log search needs. */
-export interface HeaderBloom {
+interface HeaderBloom {
   readonly number: bigint;
   readonly hash: Hash;
   readonly parentHash: Hash;

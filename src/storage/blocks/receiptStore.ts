@@ -157,7 +157,7 @@ function readReceiptFields(reader: RecordReader): Receipt {
 }
 
 /** The fields stored before a receipt's logs. */
-export interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
+interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
   readonly flags: number;
   readonly logCount: number;
 }

@@ -19,7 +19,7 @@ import { chunksOf } from "./chunks.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "./headerStore.ts";
 
 /** Limits of what a start verifies, from the head back. The newest block is always verified, whatever its size. */
-export interface VerifyLimits {
+interface VerifyLimits {
   readonly blocks: number;
   /** Most entries read in total; a block of 12,000 transfers has some 15,000. */
   readonly entries: number;

@@ -39,7 +39,7 @@ export interface ChunkSum {
 }
 
 /** The chunks of a segment that are in its file, from its first block on. */
-export interface SegmentSums {
+interface SegmentSums {
   readonly segment: number;
   readonly chunks: readonly ChunkSum[];
 }

@@ -46,7 +46,7 @@ export function* findLevelDamage(
 }
 
 /** Limits on the verification of tables. */
-export interface TableLimits {
+interface TableLimits {
   /** Most bytes that are read. */
   readonly bytes: number;
   /** Most tables whose sizes are compared with the manifest. */

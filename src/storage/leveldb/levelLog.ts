@@ -1,7 +1,7 @@
 import { crc32c } from "../crc32c.ts";
 
 /** Whether a log or manifest of LevelDB is whole. */
-export interface LogState {
+interface LogState {
   /** Where a record that had been durable is damaged; undefined when none is. */
   readonly damagedAt: number | undefined;
   /** True when the last record is incomplete: the process or the power ended while it was written. */
@@ -9,7 +9,7 @@ export interface LogState {
 }
 
 /** The contents of a log or manifest. */
-export interface LogContents extends LogState {
+interface LogContents extends LogState {
   /** The valid records, in order. */
   readonly records: readonly Uint8Array[];
 }

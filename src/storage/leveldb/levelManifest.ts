@@ -2,7 +2,7 @@ import { assert } from "../../primitives/assert.ts";
 import { RecordReader } from "../blocks/byteRecord.ts";
 
 /** The live files of a LevelDB folder, according to its manifest. */
-export interface LevelVersion {
+interface LevelVersion {
   /** Length in bytes of each live table, by its number. */
   readonly tables: ReadonlyMap<number, number>;
   /** Number from which on logs have writes that are in no table yet. */

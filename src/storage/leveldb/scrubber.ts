@@ -6,14 +6,14 @@ import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 import type { ScrubberWorkerData, ScrubReport } from "./scrubberWorker.ts";
 
-export interface ScrubberSettings {
+interface ScrubberSettings {
   /** Folder of the database, which this thread has open. */
   readonly path: string;
   /** Pause from the end of one round to the start of the next; the first one starts after at most FIRST_ROUND_MS. */
   readonly pauseMs: number;
 }
 
-export interface ScrubberParts {
+interface ScrubberParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called at most once. */
@@ -25,7 +25,7 @@ export interface ScrubberParts {
  * verifies only the newest part and LevelDB reads its tables unchecked: when a key or a filter is damaged, an existing entry
  * is simply not found. Close it before the database.
  */
-export interface Scrubber {
+interface Scrubber {
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type { MigrationPass, MigrationStep } from "./migrationStep.ts";
 import { type PlannedStep, planStep, roomOf } from "./planMigration.ts";
 import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./steps.ts";
 
-export interface MigrationRun {
+interface MigrationRun {
   readonly steps?: readonly MigrationStep[];
   /** Called before each step, then after each batch with the bytes that it has read. */
   readonly onStep?: (step: PlannedStep) => void;

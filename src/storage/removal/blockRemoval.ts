@@ -25,7 +25,7 @@ export interface RemovalProgress {
 type RemovalDatabase = Pick<DatabaseOnDisk, "range" | "write" | "approximateBytes" | "compact">;
 
 /** Bounds of one step. */
-export interface RemovalLimits {
+interface RemovalLimits {
   /** Most chunks of a body (blocks/chunks.ts), or commit records. */
   readonly entries: number;
   /** Most bytes read; the last chunk may exceed it. */

@@ -6,7 +6,7 @@ import { RemovalThread } from "./removalThread.ts";
 import type { RemoverParts, RemoverSettings } from "./remover.ts";
 
 /** The dependencies of the removal of old blocks. */
-export type BlockRemoverParts = RemoverParts<{ keepBlocks(kept: bigint): Promise<HistoryStart> }>;
+type BlockRemoverParts = RemoverParts<{ keepBlocks(kept: bigint): Promise<HistoryStart> }>;
 
 /** Progress of the removal of old blocks. */
 export interface BlockRemovalStatus {

@@ -5,7 +5,7 @@ import { startWorkerThread, type WorkerThread } from "../../workers/workerThread
 import type { DatabaseOnDisk } from "../database.ts";
 import { diskErrorOfThread } from "../diskErrors.ts";
 
-export interface RemovalThreadSettings {
+interface RemovalThreadSettings {
   readonly worker: "blockRemovalWorker" | "stateRemovalWorker";
   /** Folder of the chain's database, which this thread has open. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface RemovalThreadSettings {
   readonly removed: "old blocks" | "old states";
 }
 
-export interface RemovalThreadParts<Report> {
+interface RemovalThreadParts<Report> {
   readonly database: Pick<DatabaseOnDisk, "compact">;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -25,7 +25,7 @@ export interface PendingBlock {
 }
 
 /** What one request to a peer may ask for: blocks up to its height, of limited memory in all. */
-export interface RequestLoad {
+interface RequestLoad {
   readonly height: bigint;
   readonly bytes: number;
 }

@@ -18,7 +18,7 @@ interface OpenRequest {
   sinceMs: number;
 }
 
-export interface BodyRequestsParts {
+interface BodyRequestsParts {
   readonly context: SyncContext;
   readonly window: BlockWindow;
   readonly paces: PeerPaces;

@@ -10,7 +10,7 @@ import type { HeaderRun, SyncPeer } from "../ports.ts";
 import { RequestBudget } from "../requestBudget.ts";
 
 /** Downloads headers from one trusted peer after another, and checks them, seals included. */
-export interface HeaderFeed {
+interface HeaderFeed {
   /**
    * The next headers, with the peer that sent them; while they are checked, the following ones are downloaded. Empty when
    * the peer failed, and undefined when no trusted peer has more.
@@ -18,7 +18,7 @@ export interface HeaderFeed {
   next(): Promise<CheckedRange | undefined>;
 }
 
-export interface CheckedRange {
+interface CheckedRange {
   readonly peer: SyncPeer;
   readonly headers: readonly CheckedHeader[];
 }

@@ -22,7 +22,7 @@ export interface LimitedKind {
   readonly most?: CreditLimit;
 }
 
-export type CreditLimits = Readonly<Record<string, LimitedKind>>;
+type CreditLimits = Readonly<Record<string, LimitedKind>>;
 
 export interface CreditMemory {
   readonly memory: SharedArrayBuffer;

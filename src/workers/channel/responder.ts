@@ -6,7 +6,7 @@ import type { Credit } from "./credit.ts";
 import type { AnswerContents, NumberedAnswer, NumberedRequest } from "./requestSender.ts";
 
 /** A connection of the asking thread. */
-export interface RemoteClient {
+interface RemoteClient {
   readonly number: number;
   /** Requests in flight. */
   requests: number;

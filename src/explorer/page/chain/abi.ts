@@ -6,7 +6,7 @@ export const LONGEST_TEXT = 2_000_000;
 const MOST_ENTRIES = 2_000;
 
 /** An ABI, or why there is none, in the visitor's words. */
-export type AbiReading = { readonly abi: Abi } | { readonly problem: string };
+type AbiReading = { readonly abi: Abi } | { readonly problem: string };
 
 /** Reads an ABI as compilers and build tools write it: the list itself, or an object that has it as `abi`. */
 export function readAbi(text: string): AbiReading {

@@ -1,6 +1,6 @@
 /** JSON-RPC over one WebSocket to the node that served the page. */
 
-export interface CallError extends Error {
+interface CallError extends Error {
   /** Error code of JSON-RPC. */
   readonly code: number;
   /** Error data, such as the bytes that a contract reverted with. */

@@ -72,7 +72,7 @@ export interface WalletRpc {
   readonly isLocal: boolean;
 }
 
-export interface PeerStatus {
+interface PeerStatus {
   /** The client name that it gives itself, which nobody checked. */
   readonly client: string;
   readonly isInbound: boolean;

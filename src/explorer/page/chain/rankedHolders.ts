@@ -7,7 +7,7 @@ export const MOST_RANKED = 1_000;
 const MOST_REQUESTS = 10;
 const REQUESTED = 100;
 
-export interface RankedHolders {
+interface RankedHolders {
   /** Holders by balance, the largest first; those without a proper answer of the contract come last. */
   readonly holders: readonly TokenHolder[];
   /** Whether there may be more holders, even with larger balances. */

@@ -4,7 +4,7 @@ import { call } from "./connection.ts";
 import type { NodeStatus } from "./nodeStatus.ts";
 
 /** A wallet's provider (EIP-1193). */
-export interface Provider {
+interface Provider {
   request(request: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
 }
 

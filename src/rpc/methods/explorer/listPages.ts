@@ -13,7 +13,7 @@ import type { Json } from "../../method.ts";
 import type { ListPage } from "../../parameters/explorerParameters.ts";
 
 /** Entries of a page, and the cursor of the next one; what the index covered when they were found. */
-export interface FoundPage<Found> extends Pick<IndexView, "first" | "last"> {
+interface FoundPage<Found> extends Pick<IndexView, "first" | "last"> {
   readonly found: readonly Found[];
   readonly next: Uint8Array | undefined;
 }

@@ -5,7 +5,7 @@ import { CERTIFICATES_BYTES } from "./handshakeLimits.ts";
 import type { ClientRules } from "./tlsRules.ts";
 
 /** What is wrong with a client's certificate; undefined where it may connect. */
-export interface CertificateCheck {
+interface CertificateCheck {
   readonly refused: string | undefined;
   /** Subject and fingerprint, for the log. */
   readonly shown: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export function serverOptions(rules: TlsRules): TlsOptions {
   };
 }
 
-export interface GuardSettings {
+interface GuardSettings {
   /** The rules of the moment. */
   readonly rules: (() => TlsRules) | undefined;
   /** IP addresses, or `localhost`, that many clients may share. */
@@ -23,7 +23,7 @@ export interface GuardSettings {
   readonly maxHandshakes?: number | undefined;
 }
 
-export interface GuardParts extends HandshakeParts {
+interface GuardParts extends HandshakeParts {
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes | undefined;
 }

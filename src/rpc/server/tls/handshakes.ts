@@ -29,7 +29,7 @@ export interface HandshakeParts {
   readonly handshakeTime?: HandshakeTime | undefined;
 }
 
-export interface HandshakeRules {
+interface HandshakeRules {
   /** Asked for each connection, so that keys can be replaced while the server runs. */
   readonly rules: () => TlsRules;
   /** Addresses that many clients may share. */

@@ -43,7 +43,7 @@ export class UnexplainedBytes {
 }
 
 /** The time that hosts take of the thread by bytes that are no content. */
-export interface OverheadTime {
+interface OverheadTime {
   /** Bytes of a connection that are not charged, for they may be of a record on its way. */
   readonly freeBytes: number;
   /** Charges a host; how long it has to wait until it has had no more than its share, ms; 0 while it may go on. */

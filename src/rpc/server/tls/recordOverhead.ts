@@ -6,7 +6,7 @@ import { OVERHEAD_CHECK_MS } from "./handshakeLimits.ts";
 import { createOverheadTime, UnexplainedBytes } from "./overheadRules.ts";
 
 /** A connection whose handshake is done. */
-export interface SecureConnection {
+interface SecureConnection {
   /** Counts the bytes of the network. */
   readonly socket: Socket;
   /** Counts those of the content. */

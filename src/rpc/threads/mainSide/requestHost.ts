@@ -13,7 +13,7 @@ import { withOwnMemory } from "../ownMemory.ts";
 import type { CoreOutcome, CoreRequest, RemoteCaller } from "../protocol.ts";
 import { AnswerTurns } from "./answerTurns.ts";
 
-export interface RequestHostParts {
+interface RequestHostParts {
   readonly core: Core;
   readonly logger: Logger;
 }

@@ -1,7 +1,7 @@
 import { showSeconds } from "../../format.ts";
 
 /** A row of the distribution of times between blocks. */
-export interface SpacingRow {
+interface SpacingRow {
   readonly name: string;
   readonly count: number;
 }
