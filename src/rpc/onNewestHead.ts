@@ -13,36 +13,45 @@ const WITHOUT_VIEW: ReadonlySet<string> = new Set<string>([
  * The methods of a thread that sees the chain through a view. One that reads the chain begins on the head that the process shows, so
  * that no caller is answered from an older one than another connection has seen.
  */
-export function onNewestHead(
-  methods: readonly RpcMethod[],
-  view: Pick<ChainView, "isCurrent" | "refresh">,
-): readonly RpcMethod[] {
-  let moving: Promise<void> | undefined;
-
-  /** Resolves once the view has moved; one wait serves all calls. */
-  function moved(): Promise<void> {
-    moving ??= refreshed(view).finally(() => {
-      moving = undefined;
-    });
-    return moving;
-  }
-
+export function onNewestHead(methods: readonly RpcMethod[], newest: NewestHead): readonly RpcMethod[] {
   return methods.map((method) =>
     (method.ports ?? []).every((port) => WITHOUT_VIEW.has(port))
       ? method
       : {
           ...method,
-          run: (params, context) =>
-            view.isCurrent || view.refresh()
+          run: (params, context) => {
+            const moved = newest.reach();
+            return moved === undefined
               ? method.run(params, context)
-              : moved().then(() => method.run(params, context)),
+              : moved.then(() => method.run(params, context));
+          },
         },
   );
 }
 
-/** Waits for the moment between the write of a block and the announcement of the head, or of a step of a rewind. */
-async function refreshed(view: Pick<ChainView, "refresh">): Promise<void> {
-  while (!view.refresh()) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+/** Moves a thread's view to the head that the process shows. */
+export class NewestHead {
+  private readonly view: Pick<ChainView, "isCurrent" | "refresh">;
+  /** One wait serves all calls. */
+  private moving: Promise<void> | undefined;
+
+  constructor(view: Pick<ChainView, "isCurrent" | "refresh">) {
+    this.view = view;
+  }
+
+  /** Undefined when the view is there; otherwise resolves once it is. */
+  reach(): Promise<void> | undefined {
+    if (this.view.isCurrent || this.view.refresh()) return undefined;
+    this.moving ??= this.move().finally(() => {
+      this.moving = undefined;
+    });
+    return this.moving;
+  }
+
+  /** Waits for the moment between the write of a block and the announcement of the head, or of a step of a rewind. */
+  private async move(): Promise<void> {
+    while (!this.view.refresh()) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
 }
 
 const RETRY_MS = 1;

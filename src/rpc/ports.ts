@@ -26,6 +26,8 @@ export interface RpcBackend extends LocalPorts, Omit<Core, "serving"> {
 /** What a thread for callers has itself. */
 export interface LocalPorts {
   readonly chain: ChainReader;
+  /** Resolves once `chain` has the head that the process shows: later than a method began, or than the core has answered it. */
+  newestHead(): Promise<void>;
   readonly spec: ChainSpec;
   readonly clock: Clock;
   readonly settings: RpcSettings;

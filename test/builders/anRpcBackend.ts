@@ -67,6 +67,7 @@ export function anRpcBackend(parts: BackendParts): RpcBackend {
 /** What such a backend is made of. */
 export function rpcPorts(parts: BackendParts): AllParts {
   return {
+    newestHead: () => Promise.resolve(),
     pool: poolOf([]),
     findLogs: aLogFinder(parts.chain),
     logIndex: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
-import { onNewestHead } from "../../src/rpc/onNewestHead.ts";
+import { NewestHead, onNewestHead } from "../../src/rpc/onNewestHead.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
@@ -12,7 +12,7 @@ function aThread() {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const backend = anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 7n, fork: "london" }) });
   const context = { ...aCaller, backend, modules: new Set<never>(), methods: [] };
-  const methods = new Map(onNewestHead(METHODS, view).map((method) => [method.name, method]));
+  const methods = new Map(onNewestHead(METHODS, new NewestHead(view)).map((method) => [method.name, method]));
   return { view, ask: async (name: string) => methods.get(name)?.run([], context) };
 }
 

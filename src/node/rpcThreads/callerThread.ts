@@ -9,7 +9,7 @@ import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { createRpcBackend } from "../../rpc/backend.ts";
 import { createRemoteCore } from "../../rpc/core/remoteCore.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
-import { onNewestHead } from "../../rpc/onNewestHead.ts";
+import { NewestHead, onNewestHead } from "../../rpc/onNewestHead.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
@@ -95,10 +95,11 @@ export async function openCallerThread(
     estimateSize,
   );
   const core = createRemoteCore(requests);
-  const local = localPorts(data, { view, jobs: core.jobs, accounts });
+  const newest = new NewestHead(view);
+  const local = localPorts(data, { view, newest, jobs: core.jobs, accounts });
   const backendWith = (submit: RpcBackend["submit"]): RpcBackend =>
     createRpcBackend({ ...local, submit }, core);
-  const methods = onNewestHead(METHODS, view);
+  const methods = onNewestHead(METHODS, newest);
   const servers = await openThreadServers(data, sockets, {
     methods,
     backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),

@@ -5,6 +5,7 @@ import type { ChainView } from "../../chain/view/chainView.ts";
 import { createLogFinder } from "../../logs/findLogs.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { JobCalls } from "../../rpc/core/core.ts";
+import type { NewestHead } from "../../rpc/onNewestHead.ts";
 import type { LocalPorts } from "../../rpc/ports.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { RpcThreadData } from "./threadData.ts";
@@ -14,10 +15,12 @@ export function localPorts(
   { spec, settings, gasCap, floors: memory }: RpcThreadData,
   {
     view,
+    newest,
     jobs,
     accounts,
   }: {
     readonly view: ChainView;
+    readonly newest: NewestHead;
     readonly jobs: JobCalls;
     readonly accounts: AccountIndexReader | undefined;
   },
@@ -34,6 +37,7 @@ export function localPorts(
   };
   return {
     chain: view,
+    newestHead: async () => newest.reach(),
     spec,
     clock: systemClock,
     settings: { ...settings, gasPrice },

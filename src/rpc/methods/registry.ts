@@ -47,10 +47,9 @@ import { ethGetProof } from "./eth/getProof.ts";
 import {
   ethGetRawTransactionByBlockHashAndIndex,
   ethGetRawTransactionByBlockNumberAndIndex,
-  ethGetRawTransactionByHash,
 } from "./eth/getRawTransaction.ts";
 import { ethGetStorageAt } from "./eth/getStorageAt.ts";
-import { ethGetTransactionByHash } from "./eth/getTransactionByHash.ts";
+import { ethGetRawTransactionByHash, ethGetTransactionByHash } from "./eth/getTransactionByHash.ts";
 import {
   ethGetTransactionByBlockHashAndIndex,
   ethGetTransactionByBlockNumberAndIndex,

@@ -245,6 +245,32 @@ describe("methods about the pool", () => {
   });
 });
 
+describe("a transaction whose block comes while the pool is asked", () => {
+  it("is found in that block", async () => {
+    const mined = aTransaction();
+    const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions: [mined] })]);
+    chain.moveHead(0);
+    let isShown = false;
+    const ask = requesterOf({
+      chain,
+      pool: {
+        ...poolOf([]),
+        get() {
+          isShown = true;
+          return undefined;
+        },
+      },
+      newestHead: async () => {
+        if (isShown) chain.moveHead(1);
+      },
+    });
+    const hash = toHex(mined.hash);
+    expect(await ask("eth_getTransactionByHash", hash)).toMatchObject({ hash, blockNumber: "0x1" });
+    chain.moveHead(0);
+    expect(await ask("eth_getRawTransactionByHash", hash)).toBe(toHex(mined.raw));
+  });
+});
+
 describeWithVectors("pooled transactions recorded from live networks", () => {
   it.each(["net1/rpc/txpool", "net2/rpc/txpool", "net3/rpc/txpool-sequenced", "net3/rpc/mingasprice-1000"])(
     "are reproduced exactly: %s",

@@ -1,39 +1,19 @@
-import type { Hash } from "../../../primitives/hash.ts";
 import { type StoredBlock, transactionAt } from "../../../types/block.ts";
-import { unpackTransactions } from "../../core/packedTransactions.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { type ContextOf, defineMethod, type JsonStream, required } from "../../method.ts";
+import { defineMethod, type JsonStream, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { dataAnswer } from "../../results/dataAnswer.ts";
 import { DATA, GIVEN_QUANTITY, HASH, NUMBER_OR_TAG } from "../../schemas.ts";
 
 /**
- * The bytes of transactions as they were sent, as in go-ethereum; Besu has no such methods. An unknown transaction is
- * "0x", as in go-ethereum.
+ * The bytes of transactions as they were sent, by their places; getTransactionByHash.ts has the method for their hashes. Besu has no such
+ * methods. An unknown transaction is "0x", as in go-ethereum.
  */
 
 const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
 const RESULT = { name: "transaction", schema: DATA };
 const NOT_FOUND = "0x";
-
-export const ethGetRawTransactionByHash = defineMethod({
-  name: "eth_getRawTransactionByHash",
-  namespace: "ETH",
-  summary: "The bytes of a transaction that is in the pool or in a block.",
-  parameters: [required("hash", decodeHash, HASH)],
-  result: RESULT,
-  ports: ["chain", "pool"],
-  run([hash], context) {
-    const located = context.backend.chain.transactionByHash(hash);
-    return located === undefined ? pooled(hash, context) : dataAnswer(located.transaction.raw);
-  },
-});
-
-async function pooled(hash: Hash, context: ContextOf<"pool">): Promise<string | JsonStream> {
-  const [transaction] = unpackTransactions(await context.backend.pool.transaction(hash, context));
-  return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
-}
 
 export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",
