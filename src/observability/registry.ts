@@ -38,7 +38,10 @@ type MetricType = "counter" | "gauge" | "summary";
 
 /** The samples under one HELP and TYPE. */
 export interface MetricFamily {
+  readonly category: MetricCategory;
   readonly name: string;
+  /** What the names of the family and its samples begin with, before the name within the category. */
+  readonly prefix: string;
   readonly type: MetricType;
   readonly help: string;
   readonly samples: readonly Sample[];
@@ -93,18 +96,20 @@ export class Metrics {
   /** Declares a counter. Adds `_total` to the name where it is missing. */
   counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter> {
     if (!this.isEnabled(declaration.category)) return { with: () => NO_COUNTER };
-    const base = this.claim(declaration).replace(/_total$/, "");
+    const { full, ...named } = this.claim(declaration);
+    const base = full.replace(/_total$/, "");
     const { help, labels = [] } = declaration;
     const series = new SeriesTable(labels, () => new RunningCount(this.nowSeconds()));
     const { entries } = series;
     this.families.push(() => [
       {
+        ...named,
         name: `${base}_total`,
         type: "counter",
         help,
         samples: entries.map((each) => sample(`${base}_total`, each.labels, each.instrument.value)),
       },
-      created(base, help, entries),
+      { ...named, ...created(base, help, entries) },
     ]);
     return series;
   }
@@ -113,18 +118,19 @@ export class Metrics {
   summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary> {
     const { settings, stopwatchSeconds } = this;
     if (!settings.hasTimers || !this.isEnabled(declaration.category)) return { with: () => NO_SUMMARY };
-    const name = this.claim(declaration);
+    const { full: name, ...named } = this.claim(declaration);
     const { help, labels = [] } = declaration;
     const series = new SeriesTable(labels, () => new RunningSummary(this.nowSeconds(), stopwatchSeconds()));
     const { entries } = series;
     this.families.push(() => [
       {
+        ...named,
         name,
         type: "summary",
         help,
         samples: entries.flatMap((each) => summarySamples(name, each, stopwatchSeconds())),
       },
-      created(name, help, entries),
+      { ...named, ...created(name, help, entries) },
     ]);
     return series;
   }
@@ -148,10 +154,11 @@ export class Metrics {
     read: () => Iterable<FamilyReading<LabelValues<L>>>,
   ): void {
     if (!this.isEnabled(declaration.category)) return;
-    const name = this.claim(declaration);
+    const { full: name, ...named } = this.claim(declaration);
     const { help, type, labels = [] } = declaration;
     this.families.push(() => [
       {
+        ...named,
         name,
         type,
         help,
@@ -177,11 +184,11 @@ export class Metrics {
     category,
     name,
     prefix = METRIC_PREFIXES[category],
-  }: Declaration<readonly string[]>): string {
+  }: Declaration<readonly string[]>): Pick<MetricFamily, "category" | "prefix"> & { readonly full: string } {
     const full = prefix + name;
     assert(!this.names.has(full), `two metrics are called ${full}`);
     this.names.add(full);
-    return full;
+    return { category, prefix, full };
   }
 }
 
@@ -215,7 +222,7 @@ function created(
   base: string,
   help: string,
   entries: readonly Series<{ readonly createdAt: number }>[],
-): MetricFamily {
+): Omit<MetricFamily, "category" | "prefix"> {
   const name = `${base}_created`;
   return {
     name,

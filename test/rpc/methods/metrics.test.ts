@@ -18,6 +18,16 @@ describe("debug_metrics", () => {
       { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },
     );
     metrics.gauge({ category: "BLOCKCHAIN", name: "height", help: "" }, () => 7);
+    metrics
+      .counter({
+        category: "RPC",
+        prefix: "rpc_",
+        name: "requests_rejected_total",
+        help: "",
+        labels: ["reason"],
+      })
+      .with("busy")
+      .increment();
     metrics.gauge({ category: "NODE", name: "unknown", help: "" }, () => Number.NaN);
     metrics
       .counter({ category: "RPC", name: "calls", help: "", labels: ["method"] })
@@ -34,7 +44,11 @@ describe("debug_metrics", () => {
     expect(shown).toMatchObject({
       blockchain: { height: 7 },
       node: { unknown: "NaN" },
-      rpc: { calls_total: { a: 2 }, request_time: { a: { quantile: { "0.5": 0.5 }, sum: 0.5, count: 1 } } },
+      rpc: {
+        calls_total: { a: 2 },
+        requests_rejected_total: { busy: 1 },
+        request_time: { a: { quantile: { "0.5": 0.5 }, sum: 0.5, count: 1 } },
+      },
     });
   });
 });

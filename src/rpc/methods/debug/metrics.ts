@@ -1,8 +1,3 @@
-import {
-  METRIC_CATEGORIES,
-  METRIC_PREFIXES,
-  type MetricCategory,
-} from "../../../observability/categories.ts";
 import type { MetricFamily, Sample } from "../../../observability/registry.ts";
 import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
@@ -26,31 +21,23 @@ export const debugMetrics = defineMethod({
 type Tree = Map<string, Tree | number>;
 
 function addFamily(tree: Tree, family: MetricFamily): void {
-  const category = categoryOf(family.name);
-  const below = branch(tree, category.toLowerCase());
+  const below = branch(tree, family.category.toLowerCase());
   for (const sample of family.samples) {
-    const path = pathOf(family, sample, METRIC_PREFIXES[category].length);
+    const path = pathOf(family, sample);
     let level = below;
     for (const name of path.slice(0, -1)) level = branch(level, name);
     level.set(path.at(-1) ?? "", sample.value);
   }
 }
 
-/** The name without its category's prefix, then the label values; a summary's last steps say which figure it is. */
-function pathOf({ name, type }: MetricFamily, sample: Sample, prefixLength: number): string[] {
+/** The name within its category, then the label values; a summary's last steps say which figure it is. */
+function pathOf({ name, prefix, type }: MetricFamily, sample: Sample): string[] {
   const labels = sample.labels.map(([, value]) => value);
-  if (type !== "summary") return [sample.name.slice(prefixLength), ...labels];
+  if (type !== "summary") return [sample.name.slice(prefix.length), ...labels];
   const figure = sample.name.slice(name.length + 1);
   const kind = figure === "" ? ["quantile", labels.at(-1) ?? ""] : [figure];
   const others = figure === "" ? labels.slice(0, -1) : labels;
-  return [name.slice(prefixLength), ...others, ...kind];
-}
-
-/** The category with the longest matching prefix, because some prefixes begin with others. */
-function categoryOf(name: string): MetricCategory {
-  const fitting = METRIC_CATEGORIES.filter((category) => name.startsWith(METRIC_PREFIXES[category]));
-  const [longest = "PROCESS"] = fitting.sort((a, b) => METRIC_PREFIXES[b].length - METRIC_PREFIXES[a].length);
-  return longest;
+  return [name.slice(prefix.length), ...others, ...kind];
 }
 
 function branch(tree: Tree, name: string): Tree {
