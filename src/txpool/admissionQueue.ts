@@ -74,6 +74,14 @@ export class AdmissionQueue {
 
   private async read(): Promise<void> {
     this.isReading = true;
+    try {
+      await this.readAll();
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private async readAll(): Promise<void> {
     const pacer = new EventLoopPacer();
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
       let gathered: Readable[] = [];
@@ -86,7 +94,6 @@ export class AdmissionQueue {
       }
       this.recover(gathered, next.on);
     }
-    this.isReading = false;
   }
 
   private recover(transactions: readonly Readable[], on: Decisions): void {

@@ -13,7 +13,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, keccak256, ZERO_HASH } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { PoolHost } from "../rpc/threads/mainSide/poolHost.ts";
+import { admitPacked } from "../rpc/threads/mainSide/admitPacked.ts";
 import { packBytes } from "../rpc/threads/packedBytes.ts";
 import { WorldState, type WorldStateLimits } from "../state/worldState.ts";
 import { BlockStore, type BlockStoreLimits } from "../storage/blocks/blockStore.ts";
@@ -82,7 +82,7 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
 export class MadeUpChain {
   readonly #chain: Chain;
   readonly #pool: TxPool;
-  readonly #host: PoolHost;
+  readonly #admission: AdmissionQueue;
   readonly #kinds: readonly TransferKind[];
   readonly #validatorKey: Uint8Array;
   readonly #floorWei: bigint;
@@ -110,7 +110,7 @@ export class MadeUpChain {
     this.#pool = pool;
     const { minGasPriceWei, minPriorityFeeWei } = pool.blockFloors;
     this.#floorWei = minGasPriceWei + minPriorityFeeWei;
-    this.#host = new PoolHost(new AdmissionQueue(pool, recoverSenders));
+    this.#admission = new AdmissionQueue(pool, recoverSenders);
     this.#kinds = isAtLeast(fork, "london") ? ["feeMarket", "feeMarket", "legacy"] : ["legacy"];
     this.#validatorKey = validatorKey;
     this.#senders = senderKeys.map((key) => ({ key, nonce: 0n }));
@@ -135,7 +135,7 @@ export class MadeUpChain {
     const bytes = packBytes(transfers);
     let left = count;
     await new Promise<void>((resolve) =>
-      this.#host.receive(bytes, (decided) => {
+      admitPacked(this.#admission, bytes, (decided) => {
         left -= decided.count;
         if (left === 0) resolve();
       }),

@@ -2,6 +2,7 @@ import type { Core } from "../../rpc/core/core.ts";
 import { THREAD_SERVERS } from "../../rpc/server/serverTable.ts";
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
 import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
+import { admitPacked } from "../../rpc/threads/mainSide/admitPacked.ts";
 import { EventSource } from "../../rpc/threads/mainSide/eventSource.ts";
 import { Flushes } from "../../rpc/threads/mainSide/flushes.ts";
 import { Notifications } from "../../rpc/threads/mainSide/notifications.ts";
@@ -154,7 +155,7 @@ export class RpcThread {
         requests: (content) => requests.receive(content),
         abandoned: (ids) => requests.abandon(ids),
         transactions: (bytes) =>
-          parts.transactions.receive(bytes, (decided) => channel.send("decided", decided)),
+          admitPacked(parts.admission, bytes, (decided) => channel.send("decided", decided)),
         logLine: (line) => parts.writeLine(index, line),
         counts: (all) => {
           for (const one of all) parts.count?.(one);

@@ -5,7 +5,6 @@ import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/serve
 import { nameOptions, THREAD_SERVERS, type ThreadServerName } from "../../rpc/server/serverTable.ts";
 import { allOfHosts, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
-import { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import { hostLimits, spareDescriptors } from "../hostLimits.ts";
@@ -138,8 +137,7 @@ class Threads implements RpcThreads {
     parts.pool.onFloorsChanged(floors.write);
     const writeLine = createThreadLines(parts.logger, () => performance.now());
     const interests = openInterests(count);
-    const transactions = new PoolHost(parts.admission);
-    const threadParts = { ...parts, listeners, writeLine, interests, transactions };
+    const threadParts = { ...parts, listeners, writeLine, interests };
     const shared = {
       held,
       floors: floors.memory,

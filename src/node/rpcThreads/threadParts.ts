@@ -4,7 +4,6 @@ import type { Core } from "../../rpc/core/core.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { ThreadServerName } from "../../rpc/server/serverTable.ts";
 import type { Interests } from "../../rpc/threads/interests.ts";
-import type { PoolHost } from "../../rpc/threads/mainSide/poolHost.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { AdmissionQueue } from "../../txpool/admissionQueue.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -34,7 +33,5 @@ export type Listeners = { [Name in ThreadServerName]?: SharedListener };
 export interface ThreadParts extends RpcThreadsParts {
   readonly listeners: Listeners;
   readonly interests: Interests;
-  /** Takes their transactions. */
-  readonly transactions: PoolHost;
   readonly writeLine: (thread: number, line: LogLine) => void;
 }

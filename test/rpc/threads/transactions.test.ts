@@ -4,7 +4,7 @@ import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
 import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
 import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
-import { PoolHost } from "../../../src/rpc/threads/mainSide/poolHost.ts";
+import { admitPacked } from "../../../src/rpc/threads/mainSide/admitPacked.ts";
 import {
   type FromThread,
   MESSAGES,
@@ -28,8 +28,8 @@ const HOST = "192.0.2.1";
 
 const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
 
-/** A thread that sends to the host. After `end`, nothing is sent to it. */
-function aThread(host: PoolHost) {
+/** A thread that sends to the queue. After `end`, nothing is sent to it. */
+function aThread(queue: AdmissionQueue) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   let messages = 0;
@@ -50,7 +50,7 @@ function aThread(host: PoolHost) {
     atMain.receive(
       posted,
       handlersOf<Handlers<FromThread>>({
-        transactions: (bytes) => host.receive(bytes, (decided) => atMain.send("decided", decided)),
+        transactions: (bytes) => admitPacked(queue, bytes, (decided) => atMain.send("decided", decided)),
       }),
     );
   });
@@ -59,7 +59,7 @@ function aThread(host: PoolHost) {
 }
 
 /** The main thread with a pool that refuses what `isRefused` names. */
-function aHost(
+function aQueue(
   isRefused: (transaction: SentTransaction) => boolean = () => false,
   recoverSenders = recoverAll,
 ) {
@@ -68,12 +68,12 @@ function aHost(
     added.push(transaction);
     return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
   }) as TxPool["add"];
-  return { host: new PoolHost(new AdmissionQueue({ add, screen: () => undefined }, recoverSenders)), added };
+  return { queue: new AdmissionQueue({ add, screen: () => undefined }, recoverSenders), added };
 }
 
-function twoSides(...choices: Parameters<typeof aHost>) {
-  const { host, added } = aHost(...choices);
-  return { ...aThread(host), added };
+function twoSides(...choices: Parameters<typeof aQueue>) {
+  const { queue, added } = aQueue(...choices);
+  return { ...aThread(queue), added };
 }
 
 function submissionOf(sender: TransactionSender): (raw: Uint8Array) => Promise<Submitted> {
@@ -136,8 +136,8 @@ describe("transactions of a thread's callers", () => {
   });
 
   it("of several threads reach the pool in the order in which they came", async () => {
-    const { host, added } = aHost();
-    const [one, other] = [aThread(host), aThread(host)];
+    const { queue, added } = aQueue();
+    const [one, other] = [aThread(queue), aThread(queue)];
     // These take several slices.
     const many = Array.from({ length: 3000 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
     const last = aTransaction({ nonce: 3000n });
