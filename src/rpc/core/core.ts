@@ -20,6 +20,7 @@ import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
 import type { NodeInfo } from "../nodeInfo.ts";
+import type { NumberOrTag } from "../parameters/blockParameter.ts";
 import type { LogFilter } from "../parameters/logFilterParameter.ts";
 import type { Objections } from "../server/health.ts";
 import type { CallerServerName, GuardedServerName } from "../server/serverTable.ts";
@@ -180,10 +181,13 @@ export type AllowlistName = "accounts" | "nodes";
 
 /** Rewinds and replays of the node's own chain (chain/rewindAndReplay.ts); one at a time. */
 export interface HistoryCalls {
-  /** "unknownBlock", here and below, for a block that the chain does not have. */
-  setHead(number: bigint, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
+  /** "unknownBlock", here and below, for a block that the chain does not have. A tag names a block of the moment at which work begins. */
+  setHead(block: NumberOrTag, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
   /** The genesis block is unknown, too: it has no parent to rewind to. */
-  replayBlock(number: bigint, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
+  replayBlock(
+    block: NumberOrTag,
+    requester: Requester,
+  ): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
   resyncWorldState(requester: Requester): Promise<Result<void, RewindErrorCode>>;
 }
 
@@ -208,6 +212,8 @@ export interface NodeCalls {
   arrivals(newest: bigint, count: number, requester: Requester): Promise<readonly BlockArrival[]>;
   /** Encodings of the blocks rejected as invalid since the start, oldest first. */
   badBlocks(requester: Requester): Promise<readonly BadBlock[]>;
+  /** The encoding of the one with this hash; undefined when there is none. */
+  badBlock(hash: Hash, requester: Requester): Promise<Uint8Array | undefined>;
   /** The current value of every metric; none when metrics are disabled. */
   metrics(requester: Requester): Promise<readonly MetricFamily[]>;
   /** Changes the level from now on, of these modules or of all. */

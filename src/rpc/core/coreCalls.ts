@@ -86,6 +86,7 @@ export const CORE_CALLS: { readonly [Name in CoreCallName]: CoreCallRules<Result
   "node.syncStatus": PLAIN,
   "node.arrivals": PLAIN,
   "node.badBlocks": { takesTurns: true, owned: (blocks) => blocks.map(({ raw }) => raw) },
+  "node.badBlock": { owned: (raw) => (raw === undefined ? [] : [raw]) },
   "node.metrics": PLAIN,
   "node.changeLogLevel": PLAIN,
   "jobs.simulate": { whenBusy: BUSY },

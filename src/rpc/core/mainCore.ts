@@ -1,8 +1,10 @@
 import { expectDefined } from "../../primitives/assert.ts";
+import { equalBytes } from "../../primitives/hex.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { isOnLastValidator } from "../../types/extraData.ts";
 import { Filters } from "../filters/filters.ts";
+import { numberOf } from "../parameters/blockParameter.ts";
 import { readiness } from "../server/health.ts";
 import type { BadBlock, Core, FilterCalls } from "./core.ts";
 import type { CoreParts, RpcPermissions } from "./coreParts.ts";
@@ -58,8 +60,14 @@ export function createMainCore(parts: CoreParts): Core {
     },
     permissions: permissionCalls(parts.permissions),
     history: {
-      setHead: async (number) => (isKnown(number, 0n) ? history.setHead(number) : "unknownBlock"),
-      replayBlock: async (number) => (isKnown(number, 1n) ? history.replayBlock(number) : "unknownBlock"),
+      async setHead(block) {
+        const number = numberOf(chain, block);
+        return isKnown(number, 0n) ? history.setHead(number) : "unknownBlock";
+      },
+      async replayBlock(block) {
+        const number = numberOf(chain, block);
+        return isKnown(number, 1n) ? history.replayBlock(number) : "unknownBlock";
+      },
       resyncWorldState: () => history.resyncWorldState(),
     },
     logIndex: {
@@ -142,6 +150,10 @@ function nodeCalls(parts: CoreParts): Core["node"] {
         if (pacer.isDue()) await pacer.yield();
       }
       return encoded;
+    },
+    async badBlock(hash) {
+      const block = parts.badBlocks().find((each) => equalBytes(each.hash, hash));
+      return block && encodeBlock(block);
     },
     metrics: async () => (await parts.collectMetrics()) ?? [],
     changeLogLevel: async (level, modules) => parts.changeLogLevel(level, modules),

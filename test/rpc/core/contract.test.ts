@@ -8,6 +8,7 @@ import type { Core } from "../../../src/rpc/core/core.ts";
 import { CORE_CALLS } from "../../../src/rpc/core/coreCalls.ts";
 import type { CoreParts, RpcAllowlist } from "../../../src/rpc/core/coreParts.ts";
 import { unpackTransactions } from "../../../src/rpc/core/packedTransactions.ts";
+import { encodeBlock } from "../../../src/types/block.ts";
 import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
 import {
   aCore,
@@ -185,7 +186,7 @@ describe.each([
         resyncWorldState: async () => fail("caller", "busy", "another request"),
       },
     });
-    expect(await history.setHead(0n, CALLER)).toMatchObject({ ok: true });
+    expect(await history.setHead("latest", CALLER)).toMatchObject({ ok: true });
     expect(await history.setHead(1n, CALLER)).toBe("unknownBlock");
     expect(await history.setHead(-1n, CALLER)).toBe("unknownBlock");
     expect(await history.replayBlock(0n, CALLER)).toBe("unknownBlock");
@@ -205,7 +206,7 @@ describe.each([
     const levels: unknown[] = [];
     const bad = aStoredBlock({ number: 3, transactions: [aTransaction()] });
     const arrival = { number: 2n, hash: ZERO_HASH, atMs: 5 };
-    const family = { name: "a", type: "gauge", help: "", samples: [] } as const;
+    const family = { category: "NODE", name: "a", prefix: "", type: "gauge", help: "", samples: [] } as const;
     const sync = { startingBlock: 1n, currentBlock: 2n, highestBlock: 3n };
     const { node } = coreOf({
       syncStatus: () => sync,
@@ -217,7 +218,10 @@ describe.each([
     expect(await node.info(CALLER)).toEqual(QUIET_NODE);
     expect(await node.syncStatus(CALLER)).toEqual(sync);
     expect(await node.arrivals(3n, 4, CALLER)).toEqual([arrival]);
-    expect(await node.badBlocks(CALLER)).toMatchObject([{ hash: bad.hash }]);
+    const raw = encodeBlock(bad);
+    expect(await node.badBlocks(CALLER)).toEqual([{ hash: bad.hash, raw }]);
+    expect(await node.badBlock(bad.hash, CALLER)).toEqual(raw);
+    expect(await node.badBlock(ZERO_HASH, CALLER)).toBeUndefined();
     expect(await node.metrics(CALLER)).toEqual([family]);
     await node.changeLogLevel("DEBUG", ["chain"], CALLER);
     await node.changeLogLevel("INFO", undefined, CALLER);

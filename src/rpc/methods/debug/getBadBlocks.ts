@@ -28,9 +28,8 @@ export const debugGetBadBlocks = defineMethod({
   },
 });
 
-async function badBlockJson(bad: BadBlock, pacer: EventLoopPacer): Promise<string> {
-  const { raw, hash } = bad;
-  const decoded = await decodeBadBlock(bad, pacer);
+async function badBlockJson({ raw, hash }: BadBlock, pacer: EventLoopPacer): Promise<string> {
+  const decoded = await decodeBadBlock(raw, pacer);
   const block: StoredBlock = {
     ...decoded,
     hash,

@@ -2,7 +2,7 @@ import type { RewindErrorCode } from "../../../chain/rewindAndReplay.ts";
 import type { Result } from "../../../primitives/result.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodeNumberOrTag } from "../../parameters/blockParameter.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
 /** Rewinding and replaying the chain (json-rpc.md#debug). Refused with a reason where it could do harm. */
@@ -18,11 +18,8 @@ export const debugSetHead = defineMethod({
   summary: "Removes every block above the given one. The node may fetch them from peers again.",
   parameters: [BLOCK],
   result: RESULT,
-  ports: ["chain", "history"],
-  async run([choice], context) {
-    const { chain, history } = context.backend;
-    return answer(await history.setHead(numberOf(chain, choice), context));
-  },
+  ports: ["history"],
+  run: async ([block], context) => answer(await context.backend.history.setHead(block, context)),
 });
 
 export const debugReplayBlock = defineMethod({
@@ -32,11 +29,8 @@ export const debugReplayBlock = defineMethod({
   summary: "Rewinds to the parent of a block, and imports the block again with full validation.",
   parameters: [BLOCK],
   result: RESULT,
-  ports: ["chain", "history"],
-  async run([choice], context) {
-    const { chain, history } = context.backend;
-    return answer(await history.replayBlock(numberOf(chain, choice), context));
-  },
+  ports: ["history"],
+  run: async ([block], context) => answer(await context.backend.history.replayBlock(block, context)),
 });
 
 export const debugResyncWorldState = defineMethod({

@@ -49,12 +49,11 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   result: PATHS,
   ports: ["node", "clock", "jobs"],
   async run([hash, options = WHOLE], context) {
-    const blocks = await context.backend.node.badBlocks(context);
-    const bad = blocks.find((block) => equalBytes(block.hash, hash));
-    if (bad === undefined) return ERRORS.blockNotFound;
-    const { transactions } = await decodeBadBlock(bad, new EventLoopPacer());
+    const raw = await context.backend.node.badBlock(hash, context);
+    if (raw === undefined) return ERRORS.blockNotFound;
+    const { transactions } = await decodeBadBlock(raw, new EventLoopPacer());
     const hashes = transactions.map((transaction) => transaction.hash);
-    return writeFiles(context, { hash, hashes }, { raw: bad.raw }, options);
+    return writeFiles(context, { hash, hashes }, { raw }, options);
   },
 });
 
