@@ -11,7 +11,7 @@ import type {
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import { compareBytes, equalBytes, joinBytes } from "../primitives/hex.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
@@ -46,6 +46,8 @@ async function perform(stored: StoredStates, job: StateQuery): Promise<StateQuer
       return queryAccount(stored, job);
     case "accounts":
       return queryAccounts(stored, job);
+    case "changedAccounts":
+      return queryChangedAccounts(stored, job);
     case "slots":
       return querySlots(stored, job);
     case "blocks":
@@ -75,6 +77,22 @@ function queryAccounts(
   if (all === undefined) return { kind: "stateUnavailable" };
   const { items, next } = firstOf(all, limit);
   return { kind: "accounts", accounts: items, next };
+}
+
+function queryChangedAccounts(
+  { history, slice }: StoredStates,
+  { from, to, limit }: JobOf<"changedAccounts">,
+): StateQueryResult {
+  const changed = history.accountsChangedBetween(from, to);
+  if (changed === undefined) return { kind: "stateUnavailable" };
+  const addresses: Uint8Array[] = [];
+  for (const { hash, address } of changed) {
+    if (address === undefined) return { kind: "unknownAddress", hash };
+    if (addresses.length === limit) return { kind: "tooManyAccounts" };
+    addresses.push(address);
+    if (slice?.isUsedUp() === true) slice.giveUp();
+  }
+  return { kind: "changedAccounts", addresses: joinBytes(addresses) };
 }
 
 async function queryBlocks(

@@ -34,9 +34,9 @@ export interface DrainedRequests {
 /** The contract's output. */
 export type SystemCallOutcome = Result<Uint8Array, "systemCallFailed">;
 
-const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
-const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");
-const CONSOLIDATION_CONTRACT = addressFromHex("0x0000bbddc7ce488642fb579f8b00f3a590007251");
+export const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
+export const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");
+export const CONSOLIDATION_CONTRACT = addressFromHex("0x0000bbddc7ce488642fb579f8b00f3a590007251");
 const SYSTEM_ADDRESS = addressFromHex("0xfffffffffffffffffffffffffffffffffffffffe");
 /** Gas of a system call, which is not counted in the block's gas. */
 const SYSTEM_CALL_GAS = 30_000_000n;

@@ -56,11 +56,19 @@ const NEUTRAL_ALIASES = [
 
 /** Methods that Besu does not have, in its groups and ours; docs/differences-from-besu.md has a line for each. */
 export const OWN_METHODS = [
+  "debug_getModifiedAccountsByHash",
+  "debug_getModifiedAccountsByNumber",
   "erigon_getHeaderByNumber",
+  "eth_baseFee",
+  "eth_capabilities",
+  "eth_config",
   "eth_fillTransaction",
+  "eth_getHeaderByHash",
+  "eth_getHeaderByNumber",
   "eth_getRawTransactionByBlockHashAndIndex",
   "eth_getRawTransactionByBlockNumberAndIndex",
   "eth_getRawTransactionByHash",
+  "eth_getStorageValues",
   "eth_sendRawTransactionSync",
   "eth_simulateV1",
   "explorer_getArrivals",

@@ -12,6 +12,7 @@ import { type AccountProof, proveAccount } from "./proof.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { ACCOUNT_TRIE } from "./stateWriter.ts";
+import { changedLeaves } from "./trie/changedLeaves.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
 import { type NodeReader, PageReader } from "./trie/pageReader.ts";
 import { trieLeavesFrom } from "./trie/trieLeaves.ts";
@@ -99,6 +100,20 @@ export class StateHistory {
     return root === undefined ? undefined : accountsOf(this.database, this.nodesAt(number), root, from);
   }
 
+  /**
+   * The accounts that differ between the states after two blocks, those that only one of them has included, in the order of
+   * their address hashes; undefined when either is not stored (yet). The work is that of the changes, not of the states.
+   */
+  accountsChangedBetween(from: bigint, to: bigint): Iterable<ListedAccount> | undefined {
+    const [before, after] = [this.rootAt(from), this.rootAt(to)];
+    if (before === undefined || after === undefined) return undefined;
+    const versions = {
+      before: { reader: this.nodesAt(from), trieId: ACCOUNT_TRIE, root: before },
+      after: { reader: this.nodesAt(to), trieId: ACCOUNT_TRIE, root: after },
+    };
+    return listed(this.database, changedLeaves(versions, HASH_BYTES));
+  }
+
   /** The non-empty slots of an account in the order of their hashes, from `from` on; undefined when it is not stored (yet). */
   slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined {
     const root = this.rootAt(number);
@@ -136,11 +151,20 @@ function* accountsOf(
   root: TrieRoot,
   from: Hash,
 ): Generator<ListedAccount, void> {
-  for (const { key } of trieLeavesFrom({ reader, trieId: ACCOUNT_TRIE, root }, from)) {
-    const address = readPreimage(database, key);
-    yield { hash: asHash(key), address: address && asAddress(address) };
-  }
+  for (const { key } of trieLeavesFrom({ reader, trieId: ACCOUNT_TRIE, root }, from))
+    yield listedAccount(database, key);
 }
+
+function* listed(database: Database, hashes: Iterable<Uint8Array>): Generator<ListedAccount, void> {
+  for (const hash of hashes) yield listedAccount(database, hash);
+}
+
+function listedAccount(database: Database, hash: Uint8Array): ListedAccount {
+  const address = readPreimage(database, hash);
+  return { hash: asHash(hash), address: address && asAddress(address) };
+}
+
+const HASH_BYTES = 32;
 
 function* slotsOf(
   database: Database,

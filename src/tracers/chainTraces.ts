@@ -49,7 +49,10 @@ export async function writeBlockTraces(
   writeList([...traces.map(jsonOf), rewardJson(source, block)], text);
 }
 
-/** trace_filter. Rewards match only when no addresses are given. */
+/**
+ * trace_filter. Rewards match only when no addresses are given. The traces of one block at a time are held, so a page from a
+ * long range costs no more memory than its longest block.
+ */
 export async function writeFilteredTraces(
   source: TraceSource,
   { fromBlock, toBlock, fromAddresses, toAddresses, after, count }: TraceFilter,
@@ -71,9 +74,11 @@ export async function writeFilteredTraces(
   text.add("[");
   for (let number = fromBlock; number <= toBlock && matches < end; number++) {
     const block = blockOf(source, number);
-    if (block.transactions.length > 0)
-      for (const traced of await tracesOf(source, block, budget))
-        if (isBetween(traced.trace, from, to)) offer(() => jsonOf(traced));
+    const before = budget.remainingBytes;
+    const traces = await tracesOf(source, block, budget);
+    const heldBytes = before - budget.remainingBytes;
+    for (const traced of traces) if (isBetween(traced.trace, from, to)) offer(() => jsonOf(traced));
+    budget.release(heldBytes);
     if (isAnyAddress && number > 0n) offer(() => rewardJson(source, block));
   }
   text.add("]");

@@ -13,6 +13,16 @@ export class TraceBudget {
     this.leftBytes = bytes;
   }
 
+  /** Bytes that may still be spent. */
+  get remainingBytes(): number {
+    return this.leftBytes;
+  }
+
+  /** Gives back what was spent for something that is no longer held. */
+  release(bytes: number): void {
+    this.leftBytes += bytes;
+  }
+
   /** Throws TraceTooLargeError when the budget is exhausted. */
   spend(bytes: number): void {
     this.leftBytes -= bytes;

@@ -11,7 +11,7 @@ export interface TransactionPosition {
   readonly transactions: number;
 }
 
-/** A query on a state (debug_accountAt, debug_accountRange, debug_storageRangeAt). */
+/** A query on a state (debug_accountAt, debug_accountRange, debug_storageRangeAt), or on two. */
 export type StateQuery =
   | { readonly kind: "account"; readonly at: TransactionPosition; readonly address: Address }
   /** The accounts after a block, ordered by the hashes of their addresses, starting at `from`. */
@@ -19,6 +19,13 @@ export type StateQuery =
       readonly kind: "accounts";
       readonly blockNumber: bigint;
       readonly from: Hash;
+      readonly limit: number;
+    }
+  /** The accounts that differ between the states after two blocks (debug_getModifiedAccountsByNumber). */
+  | {
+      readonly kind: "changedAccounts";
+      readonly from: bigint;
+      readonly to: bigint;
       readonly limit: number;
     }
   /** The slots of an account, ordered by their hashes, starting at `from`. */
@@ -45,6 +52,15 @@ interface StateQueries {
     /** The first hash beyond the limit. */
     readonly next: Hash | undefined;
   };
+  readonly changedAccounts:
+    | {
+        readonly kind: "changedAccounts";
+        /** Addresses in the order of their hashes, 20 bytes each: a list of objects would take longer to cross threads. */
+        readonly addresses: Uint8Array;
+      }
+    | { readonly kind: "tooManyAccounts" }
+    /** The database was created before addresses were stored, and only this hash of one is known. */
+    | { readonly kind: "unknownAddress"; readonly hash: Hash };
   readonly slots: {
     readonly kind: "slots";
     /** The slot is undefined if only its hash is known; the value has no leading zeros. */

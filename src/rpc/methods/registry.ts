@@ -5,6 +5,10 @@ import { adminNodeInfo } from "./admin/nodeInfo.ts";
 import { adminAddPeer, adminPeers, adminRemovePeer } from "./admin/peers.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
+import {
+  debugGetModifiedAccountsByHash,
+  debugGetModifiedAccountsByNumber,
+} from "./debug/getModifiedAccounts.ts";
 import { debugReplayBlock, debugResyncWorldState, debugSetHead } from "./debug/history.ts";
 import { debugMetrics } from "./debug/metrics.ts";
 import {
@@ -19,7 +23,9 @@ import { debugTraceBlock, debugTraceBlockByHash, debugTraceBlockByNumber } from 
 import { debugTraceCall } from "./debug/traceCall.ts";
 import { debugTraceTransaction } from "./debug/traceTransaction.ts";
 import { ethCall } from "./eth/call.ts";
+import { ethCapabilities } from "./eth/capabilities.ts";
 import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./eth/chain.ts";
+import { ethConfig } from "./eth/config.ts";
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
 import { ethEstimateGas } from "./eth/estimateGas.ts";
 import { ethFeeHistory } from "./eth/feeHistory.ts";
@@ -32,7 +38,7 @@ import {
   ethNewPendingTransactionFilter,
   ethUninstallFilter,
 } from "./eth/filters.ts";
-import { ethBlobBaseFee, ethGasPrice, ethMaxPriorityFeePerGas } from "./eth/gasPrice.ts";
+import { ethBaseFee, ethBlobBaseFee, ethGasPrice, ethMaxPriorityFeePerGas } from "./eth/gasPrice.ts";
 import { ethGetBalance } from "./eth/getBalance.ts";
 import { ethGetBlockByHash, ethGetBlockByNumber } from "./eth/getBlock.ts";
 import { ethGetBlockReceipts } from "./eth/getBlockReceipts.ts";
@@ -41,6 +47,7 @@ import {
   ethGetBlockTransactionCountByNumber,
 } from "./eth/getBlockTransactionCount.ts";
 import { ethGetCode } from "./eth/getCode.ts";
+import { ethGetHeaderByHash, ethGetHeaderByNumber } from "./eth/getHeader.ts";
 import { ethGetLogs } from "./eth/getLogs.ts";
 import { ethGetMinerDataByBlockHash, ethGetMinerDataByBlockNumber } from "./eth/getMinerData.ts";
 import { ethGetProof } from "./eth/getProof.ts";
@@ -49,6 +56,7 @@ import {
   ethGetRawTransactionByBlockNumberAndIndex,
 } from "./eth/getRawTransaction.ts";
 import { ethGetStorageAt } from "./eth/getStorageAt.ts";
+import { ethGetStorageValues } from "./eth/getStorageValues.ts";
 import { ethGetRawTransactionByHash, ethGetTransactionByHash } from "./eth/getTransactionByHash.ts";
 import {
   ethGetTransactionByBlockHashAndIndex,
@@ -141,6 +149,8 @@ export const METHODS: readonly RpcMethod[] = [
   debugAccountRange,
   debugBatchSendRawTransaction,
   debugGetBadBlocks,
+  debugGetModifiedAccountsByHash,
+  debugGetModifiedAccountsByNumber,
   debugGetRawBlock,
   debugGetRawHeader,
   debugGetRawReceipts,
@@ -158,11 +168,14 @@ export const METHODS: readonly RpcMethod[] = [
   debugTraceCall,
   debugTraceTransaction,
   ethAccounts,
+  ethBaseFee,
   ethBlobBaseFee,
   ethBlockNumber,
   ethCall,
+  ethCapabilities,
   ethChainId,
   ethCoinbase,
+  ethConfig,
   ethCreateAccessList,
   ethEstimateGas,
   ethFeeHistory,
@@ -177,6 +190,8 @@ export const METHODS: readonly RpcMethod[] = [
   ethGetCode,
   ethGetFilterChanges,
   ethGetFilterLogs,
+  ethGetHeaderByHash,
+  ethGetHeaderByNumber,
   ethGetLogs,
   ethGetMinerDataByBlockHash,
   ethGetMinerDataByBlockNumber,
@@ -185,6 +200,7 @@ export const METHODS: readonly RpcMethod[] = [
   ethGetRawTransactionByBlockNumberAndIndex,
   ethGetRawTransactionByHash,
   ethGetStorageAt,
+  ethGetStorageValues,
   ethGetTransactionByBlockHashAndIndex,
   ethGetTransactionByBlockNumberAndIndex,
   ethGetTransactionByHash,

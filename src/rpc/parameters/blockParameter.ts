@@ -59,6 +59,12 @@ export function findBlock(chain: ChainReader, choice: NumberOrTag): StoredBlock 
   return number < 0n ? ERRORS.internalError : chain.blockByNumber(number);
 }
 
+/** Like findBlock, for its header alone. */
+export function findBlockHeader(chain: ChainReader, choice: NumberOrTag): NamedHeader | RpcError | undefined {
+  const number = numberOf(chain, choice);
+  return number < 0n ? ERRORS.internalError : chain.headerByNumber(number);
+}
+
 function findByHash(
   chain: ChainReader,
   { blockHash, requireCanonical }: BlockByHash,

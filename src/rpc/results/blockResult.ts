@@ -5,7 +5,7 @@ import { roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
-import { hashesOf, type StoredBlock, transactionCountOf } from "../../types/block.ts";
+import { hashesOf, type NamedHeader, type StoredBlock, transactionCountOf } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { JsonPieces, JsonStream, RawJson } from "../method.ts";
 import { writeMinedTransactions } from "./transactionResult.ts";
@@ -95,8 +95,18 @@ export function blockWithoutTransactionsJson(
     writeHeader(writer, block, hidesBloom);
     writer.beginList("uncles");
     writer.endList();
-    writeLaterMembers(writer, block.header, block.withdrawals);
+    writeLaterMembers(writer, block.header, block.withdrawals ?? []);
     if (otherMembers !== "") writer.members(otherMembers);
+    writer.endObject();
+  });
+}
+
+/** The members of a block that its header has, without total difficulty and size. */
+export function headerJson({ header, hash }: NamedHeader): string {
+  return jsonText((writer) => {
+    writer.beginObject();
+    writeHeader(writer, { header, hash });
+    writeLaterMembers(writer, header);
     writer.endObject();
   });
 }
@@ -110,7 +120,7 @@ function* writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail
   if (detail === "transactions") yield* writeMinedTransactions(writer, block);
   else yield* writeHashes(writer, block);
   writer.endList();
-  writeLaterMembers(writer, block.header, block.withdrawals);
+  writeLaterMembers(writer, block.header, block.withdrawals ?? []);
   writer.endObject();
 }
 
@@ -125,7 +135,7 @@ function* writeHashes(writer: JsonWriter, block: StoredBlock): Generator<void, v
 
 function writeHeader(
   writer: JsonWriter,
-  { header, hash, totalDifficulty, size }: StoredBlock,
+  { header, hash, totalDifficulty, size }: Pick<StoredBlock, "header" | "hash"> & Partial<StoredBlock>,
   hidesBloom = false,
 ): void {
   writer.quantity("number", header.number);
@@ -141,10 +151,10 @@ function writeHeader(
   writer.data("receiptsRoot", header.receiptsRoot);
   writer.data("miner", header.coinbase);
   writer.quantity("difficulty", header.difficulty);
-  writer.quantity("totalDifficulty", totalDifficulty);
+  if (totalDifficulty !== undefined) writer.quantity("totalDifficulty", totalDifficulty);
   writer.data("extraData", header.extraData);
   if (header.baseFeePerGas !== undefined) writer.quantity("baseFeePerGas", header.baseFeePerGas);
-  writer.quantity("size", size);
+  if (size !== undefined) writer.quantity("size", size);
   writer.quantity("gasLimit", header.gasLimit);
   writer.quantity("gasUsed", header.gasUsed);
   writer.quantity("timestamp", header.timestamp);
@@ -154,12 +164,10 @@ function writeHeader(
  * The members that Shanghai, Cancun and Prague added; on an IBFT chain only a genesis block can have them
  * (ibft2.md#later-forks).
  */
-function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: readonly unknown[] = []): void {
+function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals?: readonly unknown[]): void {
   if (header.withdrawalsRoot !== undefined) {
     writer.data("withdrawalsRoot", header.withdrawalsRoot);
-    writer.beginList("withdrawals");
-    for (const items of withdrawals) writeWithdrawal(writer, items);
-    writer.endList();
+    if (withdrawals !== undefined) writeWithdrawals(writer, withdrawals);
   }
   if (header.requestsHash !== undefined) writer.data("requestsHash", header.requestsHash);
   if (header.blobGasUsed !== undefined) writer.quantity("blobGasUsed", header.blobGasUsed);
@@ -167,6 +175,12 @@ function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals: read
   if (header.parentBeaconBlockRoot !== undefined) {
     writer.data("parentBeaconBlockRoot", header.parentBeaconBlockRoot);
   }
+}
+
+function writeWithdrawals(writer: JsonWriter, withdrawals: readonly unknown[]): void {
+  writer.beginList("withdrawals");
+  for (const items of withdrawals) writeWithdrawal(writer, items);
+  writer.endList();
 }
 
 /** A withdrawal is stored as its RLP items: index, validator, address, gwei. */

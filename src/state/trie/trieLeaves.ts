@@ -2,7 +2,14 @@ import { expectDefined } from "../../primitives/assert.ts";
 import type { TrieSource } from "./findLeaf.ts";
 import { divergenceDepth, nibbleAt, withNibble } from "./nibbles.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
-import { childOf, type LeafContents, leafContents, type ReadNode, readNode } from "./readNode.ts";
+import {
+  childOf,
+  type LeafContents,
+  leafContents,
+  type NodeSource,
+  type ReadNode,
+  readNode,
+} from "./readNode.ts";
 import { extensionChild, rootNode, type StoredNode } from "./storedNode.ts";
 import { isEmptyTrie } from "./trieRoot.ts";
 
@@ -31,9 +38,6 @@ export function trieLeaves(
 
 /** Like trieLeaves, from the key `from` on. Throws when a node cannot be read. */
 export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<TrieLeaf, void> {
-  const raise = (error: unknown): never => {
-    throw error;
-  };
   const isAhead = (_: StoredNode, key: Uint8Array, depth: number): boolean => {
     const divergence = divergenceDepth(key, from, 0);
     return divergence >= depth || nibbleAt(key, divergence) > nibbleAt(from, divergence);
@@ -51,17 +55,35 @@ export function newTrieLeaves(
   return leavesOf(source, keyLength, onDamage, (node) => node.isEmbedded || node.version === version);
 }
 
-function* leavesOf(
+/** The leaves at and below a node at the first `depth` nibbles of `key`. Throws when a node cannot be read. */
+export function leavesBelow(source: NodeSource, visit: Visit): Generator<TrieLeaf, void> {
+  return leavesFrom(source, [visit], raise, () => true);
+}
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+function leavesOf(
   source: TrieSource,
   keyLength: number,
   onDamage: (error: unknown) => void,
-  isWanted: (node: StoredNode, key: Uint8Array, depth: number) => boolean,
+  isWanted: IsWanted,
 ): Generator<TrieLeaf, void> {
   const { root } = source;
-  if (isEmptyTrie(root)) return;
-  const visits: Visit[] = [
-    { node: rootNode(root.hash, root.version), key: new Uint8Array(keyLength), depth: 0 },
-  ];
+  const node = rootNode(root.hash, root.version);
+  const visits = isEmptyTrie(root) ? [] : [{ node, key: new Uint8Array(keyLength), depth: 0 }];
+  return leavesFrom(source, visits, onDamage, isWanted);
+}
+
+type IsWanted = (node: StoredNode, key: Uint8Array, depth: number) => boolean;
+
+function* leavesFrom(
+  source: NodeSource,
+  visits: Visit[],
+  onDamage: (error: unknown) => void,
+  isWanted: IsWanted,
+): Generator<TrieLeaf, void> {
   while (visits.length > 0) {
     const visit = expectDefined(visits.pop(), "a node to visit");
     if (!isWanted(visit.node, visit.key, visit.depth)) continue;
@@ -73,7 +95,7 @@ function* leavesOf(
       continue;
     }
     const leaf = visitNode(visit, read, visits);
-    if (leaf !== undefined && isWanted(visit.node, leaf.key, 2 * keyLength)) yield leaf;
+    if (leaf !== undefined && isWanted(visit.node, leaf.key, 2 * leaf.key.length)) yield leaf;
   }
 }
 

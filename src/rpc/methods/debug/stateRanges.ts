@@ -45,7 +45,7 @@ export const debugAccountAt = defineMethod({
     if (index === count) return ERRORS.internalError;
     const at = { blockNumber, transactions: index + 1 };
     const answer = await stateQueries.query({ kind: "account", at, address }, context);
-    if (answer.kind !== "account") return queryError(answer);
+    if (answer.kind !== "account") return stateQueryError(answer);
     if (answer.account === undefined) return ERRORS.accountNotFound;
     const { code, nonce, balance, codeHash } = answer.account;
     return {
@@ -87,7 +87,7 @@ export const debugAccountRange = defineMethod({
       context,
     );
     if (answer.kind === "stateUnavailable") return { addressMap: {} };
-    if (answer.kind !== "accounts") return queryError(answer);
+    if (answer.kind !== "accounts") return stateQueryError(answer);
     const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
     return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
   },
@@ -118,7 +118,7 @@ export const debugStorageRangeAt = defineMethod({
       },
       context,
     );
-    if (answer.kind !== "slots") return queryError(answer);
+    if (answer.kind !== "slots") return stateQueryError(answer);
     const members = answer.slots.map(({ hash, slot, value }) => [
       toHex(hash),
       {
@@ -134,7 +134,8 @@ export const debugStorageRangeAt = defineMethod({
   },
 });
 
-function queryError({ kind }: StateQueryError): RpcError {
+/** The error for a state query without an answer. */
+export function stateQueryError({ kind }: StateQueryError): RpcError {
   switch (kind) {
     case "stateUnavailable":
       return ERRORS.worldStateUnavailable;

@@ -56,9 +56,13 @@ export const debugTraceBlock = defineMethod({
   },
 });
 
-/** Null for an unknown block, and for the genesis block, which executes nothing. */
+/**
+ * Null for an unknown block. The genesis block executes nothing: Besu answers null for it, and so does Ibex for struct logs. For
+ * go-ethereum's tracers, which Besu lacks, the list is empty.
+ */
 async function tracesOf(context: ContextOf<"tracer">, number: bigint | undefined, style: DebugStyle) {
-  if (number === undefined || number === 0n) return null;
+  if (number === undefined) return null;
+  if (number === 0n) return style.kind === "structLogs" ? null : [];
   return traceAnswer(
     await context.backend.tracer.run({ kind: "debugBlock", block: { number }, style }, context),
   );

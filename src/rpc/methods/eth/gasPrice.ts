@@ -2,9 +2,9 @@ import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { onceKnown } from "../../../primitives/eventual.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
-import { QUANTITY } from "../../schemas.ts";
+import { orNull, QUANTITY } from "../../schemas.ts";
 
-/** Suggested gas prices: legacy price, priority fee and blob base fee. */
+/** Gas prices: suggestions for the legacy price and the priority fee, and the base fees of the next block. */
 
 export const ethGasPrice = defineMethod({
   name: "eth_gasPrice",
@@ -24,6 +24,20 @@ export const ethMaxPriorityFeePerGas = defineMethod({
   result: { name: "maxPriorityFeePerGas", schema: QUANTITY },
   ports: ["gasPrices"],
   run: (_, { backend: { gasPrices } }) => onceKnown(gasPrices.maxPriorityFeeWei(), toQuantity),
+});
+
+/** Not in Besu, but in execution-apis. */
+export const ethBaseFee = defineMethod({
+  name: "eth_baseFee",
+  namespace: "ETH",
+  summary: "Base fee of the next block, wei; null before London.",
+  parameters: [],
+  result: { name: "baseFee", schema: orNull(QUANTITY) },
+  ports: ["nextBaseFeePerGas"],
+  run(_, { backend }) {
+    const baseFeePerGas = backend.nextBaseFeePerGas();
+    return baseFeePerGas === undefined ? null : toQuantity(baseFeePerGas);
+  },
 });
 
 export const ethBlobBaseFee = defineMethod({
