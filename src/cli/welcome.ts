@@ -1,7 +1,8 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Endpoints } from "../node/openServers.ts";
-import type { Endpoint } from "../primitives/endpoint.ts";
+import type { ListenAddress } from "../rpc/server/server.ts";
+import { isPath } from "../rpc/server/unixSocket.ts";
 
 /** What a user needs to get started with the development network; printed once, after the start. */
 export function welcomeText(
@@ -35,8 +36,9 @@ ${link}
 }
 
 /** URL of a server; "off" for one that is not running. */
-export function urlOf(scheme: "http" | "ws", endpoint: Endpoint | undefined): string {
-  if (endpoint === undefined) return "off";
-  const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
-  return `${scheme}://${host}:${endpoint.port}`;
+export function urlOf(scheme: "http" | "ws" | "unix", address: ListenAddress | undefined): string {
+  if (address === undefined) return "off";
+  if (isPath(address)) return `${scheme}:${address.path}`;
+  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
+  return `${scheme}://${host}:${address.port}`;
 }

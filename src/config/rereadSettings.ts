@@ -36,6 +36,7 @@ const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "rpc-ws-api",
   "rpc-ws-api-method-no-auth",
   "rpc-ws-origins",
+  "Xrpc-ipc-api",
 ]);
 
 /**

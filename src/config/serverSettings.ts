@@ -1,8 +1,11 @@
+import { join, resolve } from "node:path";
 import type { ExplorerSettings } from "../explorer/server.ts";
 import type { FaucetTerms } from "../faucet/gift.ts";
 import type { ConnectionLimits } from "../rpc/server/connectionLimits.ts";
+import { IPC_CONNECTIONS, IPC_TIMEOUT_MS } from "../rpc/server/limits.ts";
+import { LONGEST_SOCKET_PATH } from "../rpc/server/unixSocket.ts";
 import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
-import type { Diagnostics } from "./diagnostics.ts";
+import { type Diagnostics, report } from "./diagnostics.ts";
 import { readFaucet } from "./faucetSettings.ts";
 import type { OptionValues } from "./options.ts";
 import { shownPoolSize } from "./poolSettings.ts";
@@ -29,7 +32,12 @@ export function readServerFiles(
     authentication,
     tls,
     faucet,
-    problems: [...authentication.problems, ...tls.problems, ...faucetFound.problems],
+    problems: [
+      ...authentication.problems,
+      ...tls.problems,
+      ...faucetFound.problems,
+      ...ipcProblems(options, workingDirectory),
+    ],
     warnings: [...authentication.warnings, ...tls.warnings, ...faucetFound.warnings],
   };
 }
@@ -77,6 +85,41 @@ export function webSocketSettings(
     tls: tls.webSocket,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
   };
+}
+
+/** The JSON-RPC server over a Unix socket, whose callers have no tokens; undefined when it is off. */
+export function ipcSettings(values: OptionValues, workingDirectory: string): Settings["ipc"] {
+  if (!values["Xrpc-ipc-enabled"]) return undefined;
+  return {
+    path: ipcPath(values, workingDirectory),
+    groups: values["Xrpc-ipc-api"],
+    authentication: undefined,
+    maxConnections: IPC_CONNECTIONS,
+    // All callers have one address, which is none.
+    maxConnectionsPerAddress: IPC_CONNECTIONS,
+    proxyAddresses: [],
+    timeoutMs: IPC_TIMEOUT_MS,
+  };
+}
+
+/** A path that no Unix socket can have. */
+function ipcProblems(options: ResolvedOptions, workingDirectory: string): string[] {
+  const { values } = options;
+  const path = ipcPath(values, workingDirectory);
+  const bytes = Buffer.byteLength(path);
+  if (!values["Xrpc-ipc-enabled"] || bytes <= LONGEST_SOCKET_PATH) return [];
+  return [
+    report(
+      options,
+      `The path of a Unix socket has at most ${LONGEST_SOCKET_PATH} bytes, and ${path} has ${bytes}. Choose a shorter one with --Xrpc-ipc-path.`,
+      "Xrpc-ipc-path",
+    ),
+  ];
+}
+
+function ipcPath(values: OptionValues, workingDirectory: string): string {
+  const { "Xrpc-ipc-path": path = join(values["data-path"], "besu.ipc") } = values;
+  return resolve(workingDirectory, path);
 }
 
 /** The page that shows the chain, on a port of its own; undefined when it is off. */

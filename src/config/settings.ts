@@ -7,6 +7,7 @@ import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { HttpSettings } from "../rpc/server/http.ts";
+import type { IpcSettings } from "../rpc/server/ipc.ts";
 import type { WebSocketSettings } from "../rpc/server/websocket.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
@@ -39,6 +40,8 @@ export interface Settings {
   readonly http: (HttpSettings & OfferSettings) | undefined;
   /** Undefined when the server is off. */
   readonly webSocket: (WebSocketSettings & OfferSettings) | undefined;
+  /** Undefined when the server is off. */
+  readonly ipc: (IpcSettings & OfferSettings) | undefined;
   /** Undefined when the explorer is off. */
   readonly explorer: ExplorerSettings | undefined;
   /** Undefined when the faucet is off. */

@@ -132,6 +132,7 @@ function changeAccess(access: CallerAccess, settings: Settings): string[] {
 function listsOf({
   http,
   webSocket,
+  ipc,
   metrics,
 }: CallerAccess["now"]): readonly (readonly [name: string, list: readonly string[] | undefined])[] {
   const servers = [http, webSocket, metrics?.server];
@@ -143,6 +144,7 @@ function listsOf({
     ["rpc-ws-api", webSocket?.groups],
     ["rpc-ws-api-method-no-auth", webSocket?.authentication?.openMethods],
     ["rpc-ws-origins", (webSocket ?? http)?.trustedOrigins],
+    ["Xrpc-ipc-api", ipc?.groups],
   ];
 }
 

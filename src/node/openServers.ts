@@ -1,10 +1,10 @@
 import type { Settings } from "../config/settings.ts";
-import type { Endpoint } from "../primitives/endpoint.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
 import type { RpcSettings } from "../rpc/ports.ts";
-import { SERVER_NAMES, SERVERS, type ServerName } from "../rpc/server/serverTable.ts";
+import { type AddressOf, SERVER_NAMES, SERVERS, type ServerName } from "../rpc/server/serverTable.ts";
+import { isPath } from "../rpc/server/unixSocket.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
@@ -23,7 +23,7 @@ import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
 /** Where the servers listen; undefined for one that is off. */
-export type Endpoints = { readonly [Name in ServerName]?: Endpoint | undefined };
+export type Endpoints = { readonly [Name in ServerName]?: AddressOf<Name> | undefined };
 
 /** The servers for JSON-RPC and metrics. */
 export interface Servers extends Pick<RpcServers, "warmUp"> {
@@ -106,7 +106,7 @@ function announce(endpoints: Endpoints, services: OpenServices): void {
   for (const name of SERVER_NAMES) {
     const { [name]: endpoint } = endpoints;
     const { service } = SERVERS[name];
-    if (service !== undefined && endpoint !== undefined) services[service] = endpoint;
+    if (service !== undefined && endpoint !== undefined && !isPath(endpoint)) services[service] = endpoint;
   }
 }
 
@@ -114,7 +114,10 @@ function announce(endpoints: Endpoints, services: OpenServices): void {
 function portsOf(endpoints: Endpoints): Readonly<Record<string, number>> {
   const ports = SERVER_NAMES.flatMap((name) => {
     const { [name]: endpoint } = endpoints;
-    return endpoint === undefined ? [] : [[SERVERS[name].file, endpoint.port] as const];
+    const { file } = SERVERS[name];
+    return endpoint === undefined || isPath(endpoint) || file === undefined
+      ? []
+      : [[file, endpoint.port] as const];
   });
   return Object.fromEntries(ports);
 }

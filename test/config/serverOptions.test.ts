@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { LONGEST_SOCKET_PATH } from "../../src/rpc/server/unixSocket.ts";
 import { settingsOf } from "../node/settingsOf.ts";
 
 /** Connection limits and trusted origins of the servers. */
@@ -72,5 +73,36 @@ describe("the explorer", () => {
     expect(settingsOf("/", {}).explorer).toMatchObject({ port: 8549, isAnyPortFine: true });
     expect(settingsOf("/", { "explorer-port": "9000" }).explorer).toMatchObject({ isAnyPortFine: false });
     expect(settingsOf("/", { "explorer-enabled": "false" }).explorer).toBeUndefined();
+  });
+});
+
+describe("the Unix socket", () => {
+  it("is off, and in the data folder where it is on, with Besu's default groups", () => {
+    expect(settingsOf("/", { "data-path": "/data" }).ipc).toBeUndefined();
+    expect(settingsOf("/", { "data-path": "/data", "Xrpc-ipc-enabled": "true" }).ipc).toEqual({
+      path: "/data/besu.ipc",
+      groups: ["ETH", "NET", "WEB3"],
+      authentication: undefined,
+      maxConnections: 80,
+      maxConnectionsPerAddress: 80,
+      proxyAddresses: [],
+      timeoutMs: 300_000,
+    });
+    const chosen = { "Xrpc-ipc-enabled": "true", "Xrpc-ipc-path": "/run/x.ipc", "Xrpc-ipc-api": "ADMIN" };
+    expect(settingsOf("/", chosen).ipc).toMatchObject({ path: "/run/x.ipc", groups: ["ADMIN"] });
+  });
+
+  it("has a path that fits into the address of a Unix socket", () => {
+    const pathOf = (bytes: number) => `/${"é".repeat((bytes - 1) / 2)}`;
+    const longest = LONGEST_SOCKET_PATH;
+    const settings = (bytes: number) => ({ "Xrpc-ipc-enabled": "true", "Xrpc-ipc-path": pathOf(bytes) });
+    expect(settingsOf("/", settings(longest)).ipc?.path).toBe(pathOf(longest));
+    expect(() => settingsOf("/", settings(longest + 2))).toThrow(
+      `The path of a Unix socket has at most ${longest} bytes, and ${pathOf(longest + 2)} has ${longest + 2}. Choose a shorter one with --Xrpc-ipc-path.`,
+    );
+    expect(() => settingsOf("/", { "data-path": pathOf(longest), "Xrpc-ipc-enabled": "true" })).toThrow(
+      "besu.ipc has",
+    );
+    expect(settingsOf("/", { "data-path": pathOf(longest) }).ipc).toBeUndefined();
   });
 });

@@ -14,7 +14,11 @@ const BURST = 60;
 /** The server of one thread of two, on a port that both share. `spares` tells whether it gets descriptors for pauses. */
 async function aServer(spares: boolean) {
   const copier = startDescriptorCopier();
-  const listener = await openSharedListener("127.0.0.1", 0, { threads: 2, spares: 32 }, copier);
+  const listener = await openSharedListener(
+    { host: "127.0.0.1", port: 0 },
+    { threads: 2, spares: 32 },
+    copier,
+  );
   copier.close();
   const memory = createHostMemory(2);
   const [own, other] = [shareHosts(memory, 0), shareHosts(memory, 1)];
@@ -44,7 +48,7 @@ async function aServer(spares: boolean) {
     listener.close();
   });
   await expect.poll(() => given).toBe(1);
-  return { port: listener.port, connections, other, balance, server };
+  return { port: listener.address.port, connections, other, balance, server };
 }
 
 /** Connects from another thread, and returns when all connections wait to be accepted. */
@@ -93,7 +97,11 @@ it("a server that pauses listens again when it is to be closed", async () => {
 
 it("closes what a thread that ended was given and did not listen on, and nothing that others have", async () => {
   const copier = startDescriptorCopier();
-  const listener = await openSharedListener("127.0.0.1", 0, { threads: 2, spares: 4 }, copier);
+  const listener = await openSharedListener(
+    { host: "127.0.0.1", port: 0 },
+    { threads: 2, spares: 4 },
+    copier,
+  );
   copier.close();
   onTestFinished(() => listener.close());
   const isOpen = (fd: number): boolean => {
@@ -119,7 +127,7 @@ it("closes what a thread that ended was given and did not listen on, and nothing
   await expect.poll(() => isOpen(second)).toBe(false);
   expect(isOpen(other)).toBe(true);
   expect(fstatSync(unrelated).isCharacterDevice()).toBe(true);
-  const client = connect(listener.port, "127.0.0.1");
+  const client = connect(listener.address.port, "127.0.0.1");
   await new Promise((resolve) => server.once("connection", resolve));
   client.destroy();
   listener.ended(1);

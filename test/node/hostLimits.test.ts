@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { connectionLimit, hostLimits, hostWarnings, spareDescriptors } from "../../src/node/hostLimits.ts";
+import { CALLER_SERVERS } from "../../src/rpc/server/serverTable.ts";
 
 const GIGABYTE = 1024 ** 3;
 
@@ -23,8 +24,8 @@ describe("the host limits", () => {
       const spared = (callers: number, visitors: number, indexers = 0): number =>
         (connectionLimit(limits, { callers: 0, visitors: 0, indexers: 0 }) ?? 0) -
         (connectionLimit(limits, { callers, visitors, indexers }) ?? 0);
-      expect(spared(2, 0)).toBe(20 + 4 * spareDescriptors(limits));
-      expect(spared(2, 1)).toBe(30 + 4 * spareDescriptors(limits));
+      expect(spared(2, 0)).toBe(20 + 2 * CALLER_SERVERS.length * spareDescriptors(limits));
+      expect(spared(2, 1)).toBe(30 + 2 * CALLER_SERVERS.length * spareDescriptors(limits));
       expect(spared(0, 1)).toBe(10);
       expect(spared(0, 1, 1)).toBe(116);
       expect(spareDescriptors({ openFiles: 256, memoryBytes: GIGABYTE })).toBe(0);

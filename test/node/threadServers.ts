@@ -39,9 +39,13 @@ export async function threadServersOf(
   const copier = startDescriptorCopier();
   const socketOf = async (server: ServerSettings["http"] | ServerSettings["webSocket"]) => {
     if (server === undefined) return undefined;
-    const listener = await openSharedListener(server.host, server.port, { threads: 1, spares: 0 }, copier);
+    const listener = await openSharedListener(
+      { host: server.host, port: server.port },
+      { threads: 1, spares: 0 },
+      copier,
+    );
     onTestFinished(() => listener.close());
-    return { port: listener.port, descriptor: await listener.descriptor(0) };
+    return { port: listener.address.port, descriptor: await listener.descriptor(0) };
   };
   const sockets = { http: await socketOf(http), webSocket: await socketOf(webSocket) };
   copier.close();

@@ -6,6 +6,7 @@ import {
   hostType,
   integerType,
   originsType,
+  pathType,
   portType,
   secondsType,
   switchType,
@@ -155,6 +156,31 @@ const WEBSOCKET_OPTIONS = {
   }),
 } as const;
 
+const IPC_OPTIONS = {
+  "Xrpc-ipc-enabled": option({
+    type: switchType,
+    default: false,
+    group: "JSON-RPC over a Unix socket",
+    help: "Answer JSON-RPC over a Unix socket, to programs that run as the node's user.",
+  }),
+  "Xrpc-ipc-path": option({
+    type: pathType,
+    default: undefined,
+    defaultText: "besu.ipc in the data folder",
+    group: "JSON-RPC over a Unix socket",
+    requires: "Xrpc-ipc-enabled",
+    help: "File of the socket, made at the start and removed at the stop.",
+  }),
+  "Xrpc-ipc-api": option({
+    type: apiGroupsType,
+    default: DEFAULT_GROUPS,
+    group: "JSON-RPC over a Unix socket",
+    aliases: ["Xrpc-ipc-apis"],
+    requires: "Xrpc-ipc-enabled",
+    help: "Groups of methods to answer.",
+  }),
+} as const;
+
 const ANSWER_OPTIONS = {
   "rpc-max-connections-per-address": option({
     type: connectionsType,
@@ -174,7 +200,7 @@ const ANSWER_OPTIONS = {
     default: undefined,
     defaultText: "the number of cores less one, and at least 2",
     group: "Limits and answers of JSON-RPC",
-    help: "Number of threads that serve JSON-RPC over HTTP and WebSocket, apart from the main thread; 0 counts as 1.",
+    help: "Number of threads that serve JSON-RPC, apart from the main thread; 0 counts as 1.",
   }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
@@ -214,4 +240,9 @@ const ANSWER_OPTIONS = {
   }),
 } as const;
 
-export const RPC_OPTIONS = { ...HTTP_OPTIONS, ...WEBSOCKET_OPTIONS, ...ANSWER_OPTIONS } as const;
+export const RPC_OPTIONS = {
+  ...HTTP_OPTIONS,
+  ...WEBSOCKET_OPTIONS,
+  ...IPC_OPTIONS,
+  ...ANSWER_OPTIONS,
+} as const;

@@ -1,20 +1,15 @@
-import { type ApiGroup, apiGroupsType } from "../apiGroups.ts";
 import { hostType, openListType, originsType, pathType, portType } from "../valueTypes.ts";
 import { withoutEffect } from "./option.ts";
 
 const NO_ORIGINS: readonly string[] = [];
-const DEFAULT_GROUPS: readonly ApiGroup[] = ["ETH", "NET", "WEB3"];
-const group = "GraphQL, IPC and Engine API";
+const group = "GraphQL and Engine API";
 
 const NO_GRAPHQL = "GraphQL is not part of this version";
-const NO_IPC = "JSON-RPC over a Unix socket is not part of this version";
 const NO_ENGINE = "the Engine API does not belong to an IBFT 2.0 node";
 
 const graphql = withoutEffect({ group, noEffect: NO_GRAPHQL });
-const ipc = withoutEffect({ group, noEffect: NO_IPC });
 const engine = withoutEffect({ group, noEffect: NO_ENGINE });
 const needsGraphql = { requires: "graphql-http-enabled" };
-const needsIpc = { requires: "Xrpc-ipc-enabled" };
 const needsEngine = { requires: "engine-rpc-enabled" };
 
 export const UNSUPPORTED_SERVER_OPTIONS = {
@@ -27,15 +22,6 @@ export const UNSUPPORTED_SERVER_OPTIONS = {
     "Web origins whose pages may send requests.",
     needsGraphql,
   ),
-  "Xrpc-ipc-enabled": ipc.switched(false, "Answer JSON-RPC over a Unix socket."),
-  "Xrpc-ipc-path": ipc.optional(pathType, "File of the socket.", {
-    ...needsIpc,
-    defaultText: "besu.ipc in the data folder",
-  }),
-  "Xrpc-ipc-api": ipc.valued(apiGroupsType, DEFAULT_GROUPS, "Groups of methods to answer.", {
-    ...needsIpc,
-    aliases: ["Xrpc-ipc-apis"],
-  }),
   "engine-rpc-enabled": engine.switched(false, "Serve the Engine API to a consensus client."),
   "engine-rpc-port": engine.valued(portType, 8551, "Port to listen on.", {
     ...needsEngine,

@@ -40,13 +40,15 @@ export function startDescriptorCopier(): DescriptorCopier {
 
 async function copiesFrom(child: ChildProcess, handle: Handle, count: number): Promise<Handle[]> {
   const copies: Handle[] = [];
+  let failed: (error: Error) => void = () => undefined;
   child.channel?.ref();
   try {
     return await new Promise((resolve, reject) => {
       const fail = (): void => reject(new Error("the process that copies descriptors ended"));
       if (child.exitCode !== null || child.signalCode !== null || !child.connected) fail();
       child.once("exit", fail);
-      child.once("error", reject);
+      failed = reject;
+      child.once("error", failed);
       child.on("message", (_number, copy) => {
         copies.push(copy as unknown as Handle);
         if (copies.length === count) resolve(copies);
@@ -63,6 +65,7 @@ async function copiesFrom(child: ChildProcess, handle: Handle, count: number): P
   } finally {
     child.removeAllListeners("message");
     child.removeAllListeners("exit");
+    child.off("error", failed);
     child.channel?.unref();
   }
 }

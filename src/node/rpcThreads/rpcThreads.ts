@@ -1,9 +1,20 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
-import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
-import { nameOptions, THREAD_SERVERS, type ThreadServerName } from "../../rpc/server/serverTable.ts";
+import {
+  type ListenAddress,
+  listening,
+  type OpenServer,
+  type ServerErrorCode,
+} from "../../rpc/server/server.ts";
+import {
+  type AddressOf,
+  nameOptions,
+  THREAD_SERVERS,
+  type ThreadServerName,
+} from "../../rpc/server/serverTable.ts";
 import { allOfHosts, type HostMemory } from "../../rpc/server/sharedHosts.ts";
+import { isPath } from "../../rpc/server/unixSocket.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
@@ -32,7 +43,7 @@ export interface RpcThreadsSettings {
 
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
 export interface RpcThreads {
-  readonly servers: { readonly [Name in ThreadServerName]?: OpenPort };
+  readonly servers: { readonly [Name in ThreadServerName]?: OpenServer & AddressOf<Name> };
   /**
    * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
    * wait. Resolves when the first one does.
@@ -46,9 +57,6 @@ export interface RpcThreads {
   warmUp(calls: number): void;
   close(): Promise<void>;
 }
-
-/** A port of all threads; they close it together. */
-type OpenPort = RpcServer;
 
 /**
  * All threads but the first begin when callers have a second connection, or after so long: one thread serves one connection, and
@@ -80,24 +88,25 @@ async function openListeners(
   for (const name of THREAD_SERVERS) {
     const { [name]: server } = servers;
     if (server === undefined) continue;
-    const { host } = server;
-    const take = (port: number): Promise<Result<void, ServerErrorCode>> =>
-      listening(
-        async () => {
-          opened[name] = await openSharedListener(host, port, counts, copier);
-        },
-        host,
-        port,
-      );
-    const wanted = await take(server.port);
+    const take = (address: ListenAddress): Promise<Result<void, ServerErrorCode>> =>
+      listening(async () => {
+        opened[name] = await openSharedListener(address, counts, copier);
+      }, address);
+    const address = addressOf(server);
+    const wanted = await take(address);
     const isAnyPortFine = "isAnyPortFine" in server && server.isAnyPortFine;
     const isOtherFine = isAnyPortFine && !wanted.ok && wanted.error.code === "addressInUse";
-    const listened = isOtherFine ? await take(0) : wanted;
+    const listened = isOtherFine ? await take({ ...address, port: 0 }) : wanted;
     if (listened.ok) continue;
     for (const listener of Object.values(opened)) listener.close();
     return nameOptions(listened, name);
   }
   return ok(opened);
+}
+
+/** The address alone, without the rest of the settings. */
+function addressOf(server: ListenAddress): ListenAddress {
+  return isPath(server) ? { path: server.path } : { host: server.host, port: server.port };
 }
 
 class Threads implements RpcThreads {
@@ -125,11 +134,9 @@ class Threads implements RpcThreads {
     const held = createHeldMemory(count);
     this.isSought = () => THREAD_SERVERS.reduce((sum, name) => sum + allOfHosts(held[name]), 0) > 1;
     const close = (): Promise<void> => this.close();
-    const opened = (name: ThreadServerName): readonly [string, OpenPort][] => {
+    const opened = (name: ThreadServerName): readonly [string, OpenServer & ListenAddress][] => {
       const { [name]: listener } = listeners;
-      const { [name]: server } = settings.servers;
-      if (listener === undefined || server === undefined) return [];
-      return [[name, portOf(server.host, listener, held[name], close)]];
+      return listener === undefined ? [] : [[name, openServer(listener, held[name], close)]];
     };
     this.servers = Object.fromEntries(THREAD_SERVERS.flatMap(opened));
     const floors = openSharedFloors();
@@ -200,15 +207,14 @@ class Threads implements RpcThreads {
   }
 }
 
-function portOf(
-  host: string,
-  { port }: SharedListener,
+/** A server of all threads; they close it together. */
+function openServer(
+  { address }: SharedListener,
   connections: HostMemory,
   close: () => Promise<void>,
-): OpenPort {
+): OpenServer & ListenAddress {
   return {
-    host,
-    port,
+    ...address,
     get connectionCount() {
       return allOfHosts(connections);
     },

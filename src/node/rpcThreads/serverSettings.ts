@@ -1,5 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
-import type { PortSettings } from "../../rpc/server/listener.ts";
+import type { ConnectionLimits } from "../../rpc/server/connectionLimits.ts";
 import type { ThreadServerName } from "../../rpc/server/serverTable.ts";
 
 /** The servers of threads; undefined for what is off, or on other threads. */
@@ -9,7 +9,7 @@ export type ServerSettings = { readonly [Name in ThreadServerName]?: Settings[Na
 export function mapServers(
   servers: ServerSettings,
   names: readonly ThreadServerName[],
-  change: <Server extends PortSettings>(server: Server) => Server,
+  change: <Server extends ConnectionLimits>(server: Server) => Server,
 ): ServerSettings {
   const changed: { -readonly [Name in ThreadServerName]?: Settings[Name] } = {};
   const add = <Name extends ThreadServerName>(name: Name): void => {

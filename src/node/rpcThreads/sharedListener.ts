@@ -1,17 +1,19 @@
 import { closeSync, fstatSync } from "node:fs";
 import { createServer } from "node:net";
 import { expectDefined } from "../../primitives/assert.ts";
-import { listen, portOf } from "../../rpc/server/server.ts";
+import { type ListenAddress, listen, portOf } from "../../rpc/server/server.ts";
+import { isPath, SocketFile } from "../../rpc/server/unixSocket.ts";
 import { type DescriptorCopier, type Handle, startDescriptorCopier } from "./descriptorCopier.ts";
 
 /**
- * One listening port for several threads. Each has a descriptor of its own, because a thread that ends closes its
+ * One listening port, or Unix socket, for several threads. Each has a descriptor of its own, because a thread that ends closes its
  * descriptors: one that several shared would be closed for all, and its number given to another file.
  *
  * This thread never accepts: it closes its own descriptor in the event-loop cycle in which the port begins to listen.
  */
-export interface SharedListener {
-  readonly port: number;
+export interface SharedListener<Address extends ListenAddress = ListenAddress> {
+  /** With the port in use, also when any free one was wanted. */
+  readonly address: Address;
   /** A descriptor for the thread with this number, which is to close it. */
   descriptor(thread: number): Promise<number>;
   /** A descriptor that is ready; undefined while there is none. */
@@ -32,23 +34,32 @@ export interface DescriptorCounts {
   readonly spares: number;
 }
 
-/** Rejects as `listen` does when the port cannot be had. Descriptors for all threads are ready when it resolves. */
-export async function openSharedListener(
-  host: string,
-  port: number,
+/** Rejects as `listen` does when the address cannot be had. Descriptors for all threads are ready when it resolves. */
+export async function openSharedListener<Address extends ListenAddress>(
+  address: Address,
   { threads, spares }: DescriptorCounts,
   copier: DescriptorCopier,
-): Promise<SharedListener> {
+): Promise<SharedListener<Address>> {
   const server = createServer();
-  await listen(server, host, port);
-  const opened = portOf(server);
+  const file = isPath(address) ? await SocketFile.open(server, address.path) : undefined;
+  if (!isPath(address)) await listen(server, address.host, address.port);
+  const opened = isPath(address) ? address : { ...address, port: portOf(server) };
   const copies = copier.copies(handleOf(server), 1 + threads + spares);
-  server.close();
+  if (file === undefined) server.close();
+  else file.closeServer(server);
   const [kept, ...ready] = await copies;
-  return listenerOf(opened, spares, expectDefined(kept, "a descriptor"), ready);
+  const listener = listenerOf(spares, expectDefined(kept, "a descriptor"), ready);
+  return {
+    ...listener,
+    address: opened,
+    close() {
+      file?.remove();
+      listener.close();
+    },
+  };
 }
 
-function listenerOf(port: number, spares: number, kept: Handle, ready: Handle[]): SharedListener {
+function listenerOf(spares: number, kept: Handle, ready: Handle[]): Omit<SharedListener, "address"> {
   const given = new Map<number, number>();
   const inode = inodeOf(kept.fd);
   let nextRefillMs = 0;
@@ -81,7 +92,6 @@ function listenerOf(port: number, spares: number, kept: Handle, ready: Handle[])
   }
 
   return {
-    port,
     async descriptor(thread) {
       const handle = ready.shift() ?? (await make(1))[0];
       return give(expectDefined(handle, "a descriptor").fd, thread);

@@ -14,7 +14,7 @@ import type { CallerTime } from "../../rpc/server/callerTime.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
-import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
+import type { OpenServer, ServerErrorCode } from "../../rpc/server/server.ts";
 import {
   type CallerServerName,
   type GuardedServerName,
@@ -24,6 +24,7 @@ import {
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
 import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
+import { UnreadLimits } from "../../rpc/server/unreadLimits.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
 import { createSubscriptionMethods, type SubscriptionPorts } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
@@ -46,6 +47,12 @@ export interface ThreadServerParts {
   /** Calls `listener` whenever events were lost. */
   onLost(listener: () => void): void;
   readonly logger: Logger;
+}
+
+/** What its servers need, and share. */
+interface OpenParts extends ThreadServerParts {
+  /** Bounds what clients of WebSocket and IPC leave unread together. */
+  readonly unread: UnreadLimits;
 }
 
 /** The servers of one thread. */
@@ -71,10 +78,13 @@ export async function openThreadServers(
   parts: ThreadServerParts,
 ): Promise<ThreadServers> {
   let access = data.servers;
-  const opened: Result<RpcServer, ServerErrorCode>[] = [];
+  const { totals, logger } = parts;
+  const unread = new UnreadLimits({ clock: durationClock, totals, logger });
+  const shared = { ...parts, unread };
+  const opened: Result<OpenServer, ServerErrorCode>[] = [];
   for (const name of THREAD_SERVERS) {
     const { [name]: socket } = sockets;
-    if (socket !== undefined) opened.push(await openServer(name, socket, data, () => access, parts));
+    if (socket !== undefined) opened.push(await openServer(name, socket, data, () => access, shared));
   }
   const open = opened.flatMap((server) => (server.ok ? [server.value] : []));
   return {
@@ -83,6 +93,7 @@ export async function openThreadServers(
       access = replaced;
     },
     async close() {
+      unread.stop();
       await Promise.all(open.map((server) => server.close()));
       parts.reader.close();
     },
@@ -94,13 +105,15 @@ function openServer(
   socket: number,
   data: ThreadServerData,
   access: () => ServerSettings,
-  parts: ThreadServerParts,
-): Promise<Result<RpcServer, ServerErrorCode>> {
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
   switch (name) {
     case "http":
       return openHttp(data, socket, () => access().http, parts);
     case "webSocket":
       return openWebSocket(data, socket, () => access().webSocket, parts);
+    case "ipc":
+      return openIpc(data, socket, () => access().ipc, parts);
     case "explorer":
       return openExplorer(data, socket, () => access().explorer, parts);
     default:
@@ -112,8 +125,8 @@ async function openHttp(
   data: ThreadServerData,
   socket: number,
   access: () => ServerSettings["http"],
-  parts: ThreadServerParts,
-): Promise<Result<RpcServer, ServerErrorCode>> {
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
   const { methods, backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = () => access() ?? configured;
@@ -141,9 +154,9 @@ async function openWebSocket(
   data: ThreadServerData,
   socket: number,
   access: () => ServerSettings["webSocket"],
-  parts: ThreadServerParts,
-): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
+  const { methods, backend, serving, reader, callerTime, handshakeTime, unread, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = () => access() ?? configured;
   const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
@@ -160,7 +173,31 @@ async function openWebSocket(
     handshakeTime,
     gate,
     clock: durationClock,
-    totals,
+    unread,
+    logger,
+    metrics,
+  });
+}
+
+async function openIpc(
+  data: ThreadServerData,
+  socket: number,
+  access: () => ServerSettings["ipc"],
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
+  const { methods, backend, serving, reader, callerTime, unread, logger, metrics } = parts;
+  const configured = expectDefined(data.servers.ipc, "the settings of IPC");
+  const offer = offered([...methods, ...subscriptionsOf(data, parts)], () => access() ?? configured);
+  // Not loaded where it is off.
+  const { openIpcServer } = await import("../../rpc/server/ipc.ts");
+  return openIpcServer(configured, {
+    socket: listening("ipc", socket, serving),
+    shared: shareHosts(data.held.ipc, data.index),
+    dispatcher: createDispatcher(offer, { backend, logger, metrics, callerTime }),
+    reader,
+    callerTime,
+    clock: durationClock,
+    unread,
     logger,
     metrics,
   });
@@ -171,8 +208,8 @@ async function openExplorer(
   data: ThreadServerData,
   descriptor: number,
   access: () => ServerSettings["explorer"],
-  parts: ThreadServerParts,
-): Promise<Result<RpcServer, ServerErrorCode>> {
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
   const configured = expectDefined(data.servers.explorer, "the settings of the explorer");
   // Not loaded by the other threads.
   const { openExplorerServer } = await import("../../explorer/server.ts");

@@ -1,11 +1,10 @@
 import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { LONGEST_SOCKET_PATH, listenPrivately } from "../../rpc/server/unixSocket.ts";
 
 /** File name of the socket in the data folder. */
 const SOCKET_NAME = "status.sock";
-/** What the address of a Unix socket holds, less one. */
-const LONGEST_PATH_BYTES = 103;
 /** Connections at a time; each is answered at once. */
 const MOST_CONNECTIONS = 8;
 /** A reader that takes the answer slower than this is left. */
@@ -35,8 +34,9 @@ export async function openStatusSocket(
   server.maxConnections = MOST_CONNECTIONS;
   try {
     rmSync(address.path, { force: true });
-    await listen(server, address.path);
+    await listenPrivately(server, address.path);
     chmodSync(address.path, 0o600);
+    server.on("error", () => undefined);
   } catch (error) {
     server.close();
     address.close();
@@ -65,25 +65,8 @@ interface SocketAddress {
  */
 export function openAddress(dataPath: string): SocketAddress | undefined {
   const path = join(resolve(dataPath), SOCKET_NAME);
-  if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return { path, close: () => undefined };
+  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return { path, close: () => undefined };
   if (process.platform !== "linux") return undefined;
   const folder = openSync(resolve(dataPath), "r");
   return { path: `/proc/self/fd/${folder}/${SOCKET_NAME}`, close: () => closeSync(folder) };
-}
-
-/** Only this user may connect, from the first moment on: the system makes the file with the mask of this moment. */
-function listen(server: Server, path: string): Promise<void> {
-  const mask = process.umask(0o177);
-  try {
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, () => {
-        server.off("error", reject);
-        server.on("error", () => undefined);
-        resolve();
-      });
-    });
-  } finally {
-    process.umask(mask);
-  }
 }

@@ -68,6 +68,8 @@ export const ERRORS = {
   callTooLarge: new RpcError(-32005, "The call takes more than 256 MB of memory, or returns more than 16 MB"),
   /** Not in Besu, which has no such limit (server/parseMessage.ts). */
   messageTooLarge: new RpcError(-32005, "The message has more than 200,000 lists, objects and members"),
+  /** Not in Besu, whose messages over a Unix socket are what one read gives (server/limits.ts). */
+  messageTooLong: new RpcError(-32005, "The message has more than 5242880 bytes"),
   /** Not in Besu, which lets any number of calls wait. */
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
   /** Not in Besu, which answers the hash of a transaction that it drops at once. */

@@ -70,3 +70,9 @@ export const CYCLE_LIMIT_BYTES = 64 * 1024 * 1024;
 export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;
 /** Characters of a batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */
 export const BATCH_ANSWER_LIMIT = 64 * 1024 * 1024;
+
+/** Connections of JSON-RPC over a Unix socket, and the time after which their long queries stop: as many and as long as over WebSocket by default. */
+export const IPC_CONNECTIONS = 80;
+export const IPC_TIMEOUT_MS = 300_000;
+/** Bytes of one message over a Unix socket: as many as a body over HTTP has by default. */
+export const IPC_MESSAGE_BYTES = 5 * 1024 * 1024;

@@ -142,7 +142,7 @@ export class Listener {
     const { socket } = parts;
     const begin = (): Promise<void> =>
       socket === undefined ? listen(server, host, port) : listenOn(server, socket.descriptor);
-    const listened = await listening(begin, host, port);
+    const listened = await listening(begin, settings);
     if (!listened.ok) {
       this.upgraded?.stop();
       return listened;

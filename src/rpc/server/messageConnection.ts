@@ -5,13 +5,13 @@ import type { Gate } from "../access/gate.ts";
 import type { Grant } from "../access/grant.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
-import { ERRORS } from "../errors/errors.ts";
+import { ERRORS, type RpcError } from "../errors/errors.ts";
 import type { Connection } from "../method.ts";
 import { isObject } from "../parameters/parameters.ts";
 import { errorReply, type Reply } from "../reply.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
 import type { CallerTime } from "./callerTime.ts";
-import { MESSAGE_TOO_BIG, POLICY_VIOLATION, TRY_AGAIN_LATER } from "./closeCodes.ts";
+import { GOING_AWAY, MESSAGE_TOO_BIG, POLICY_VIOLATION, TRY_AGAIN_LATER } from "./closeCodes.ts";
 import { ANSWER_LIMIT, BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
 import { MessageCaller } from "./messageCaller.ts";
 import { MessageOutput, type OutputParts } from "./messageOutput.ts";
@@ -55,6 +55,7 @@ export class MessageConnection implements Connection, ReadConnection {
   private readonly waiting: string[] = [];
   private inFlight = 0;
   private isPaused = false;
+  private isFinishing = false;
   private hasTaken = true;
   private readonly tokenEnd: TokenEnd;
 
@@ -127,12 +128,27 @@ export class MessageConnection implements Connection, ReadConnection {
   }
 
   receive(message: string): void {
+    if (this.isFinishing) return;
     this.waiting.push(message);
     try {
       this.readMore();
     } catch (error) {
       this.breakOff(error);
     }
+  }
+
+  /** Refuses what is no message, and ends the connection once all before it is answered. */
+  refuse(error: RpcError, reason: string): void {
+    this.logRefusal(reason);
+    this.output.write(errorReply("null", error).text);
+    this.finish();
+  }
+
+  /** Receives nothing more, and ends the connection once all that was received is answered. */
+  finish(): void {
+    this.isFinishing = true;
+    const isDone = this.inFlight === 0 && this.waiting.length === 0;
+    if (isDone) this.transport.close(GOING_AWAY, "");
   }
 
   private onSent(): void {
@@ -189,7 +205,10 @@ export class MessageConnection implements Connection, ReadConnection {
   private answerGranted(value: unknown, message: string, grant: Grant | undefined): void {
     this.tokenEnd.granted(grant);
     const caller = new MessageCaller(this, this.output, this.parts, grant);
-    if (Array.isArray(value)) {
+    const { unreadable, emptyBatch } = this.transport;
+    if (Array.isArray(value) && value.length === 0 && emptyBatch !== undefined) {
+      this.output.write(errorReply("null", emptyBatch).text);
+    } else if (Array.isArray(value)) {
       // The whole answer to a batch is held in memory before it is sent, so a batch runs alone.
       this.start(IN_FLIGHT_MESSAGES, () => this.answerBatch(value, message, caller));
     } else if (isObject(value)) {
@@ -197,7 +216,7 @@ export class MessageConnection implements Connection, ReadConnection {
       if (reply instanceof Promise) this.start(1, async () => this.writeReply(await reply));
       else this.writeReply(reply);
     } else {
-      const error = value === TOO_MANY_PARTS ? ERRORS.messageTooLarge : ERRORS.internalError;
+      const error = value === TOO_MANY_PARTS ? ERRORS.messageTooLarge : unreadable;
       this.logRefusal(value === TOO_MANY_PARTS ? "too many parts" : "not a JSON object");
       this.output.write(errorReply("null", error).text);
     }
@@ -265,6 +284,7 @@ export class MessageConnection implements Connection, ReadConnection {
       .finally(() => {
         this.inFlight -= weight;
         this.readMore();
+        if (this.isFinishing) this.finish();
       });
   }
 

@@ -1,9 +1,14 @@
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { RpcError } from "../errors/errors.ts";
 
 /** What carries the messages of one connection: a WebSocket, or a Unix socket on which JSON texts follow each other. */
 export interface MessageTransport {
   /** Name of the protocol in log lines. */
   readonly name: "WebSocket" | "IPC";
+  /** Besu's answer to a message that is no JSON object or list. */
+  readonly unreadable: RpcError;
+  /** Besu's answer to an empty batch; undefined where that is an empty list. */
+  readonly emptyBatch: RpcError | undefined;
   /** Whether messages can be sent. */
   readonly isOpen: boolean;
   /** Size of what waits to be sent, in the stream's units: characters of strings, bytes of buffers. */

@@ -1,28 +1,33 @@
 import type { AddressInfo, Server } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { assert } from "../../primitives/assert.ts";
+import type { Endpoint } from "../../primitives/endpoint.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
+import { isPath, type SocketPath } from "./unixSocket.ts";
 
-/** An open RPC endpoint, over any protocol. */
-export interface RpcServer {
-  readonly host: string;
-  /** The port in use, also when the settings said 0 for any free port. */
-  readonly port: number;
+/** A server that is open, wherever it listens. */
+export interface OpenServer {
   /** Connections that are open now. */
   readonly connectionCount: number;
   /** Stops accepting connections, gives open work CLOSING_LIMIT_MS to finish, then cuts it. */
   close(): Promise<void>;
 }
 
+/** An open RPC endpoint on a port, over any protocol: the one in use, also when the settings said 0 for any free port. */
+export interface RpcServer extends OpenServer, Endpoint {}
+
+/** Where a server listens: a port, or a path for programs of this machine. */
+export type ListenAddress = Endpoint | SocketPath;
+
 export type ServerErrorCode = "addressInUse" | "cannotListen";
 
 /** Waits until the server listens; an error when the operating system refuses. */
 export async function listening(
   listen: () => Promise<unknown>,
-  host: string,
-  port: number,
+  address: ListenAddress,
 ): Promise<Result<void, ServerErrorCode>> {
+  const place = isPath(address) ? address.path : `${address.host}:${address.port}`;
   try {
     await listen();
     return ok(undefined);
@@ -32,9 +37,9 @@ export async function listening(
       code: isBusy ? "addressInUse" : "cannotListen",
       fault: "local",
       message: isBusy
-        ? `${host}:${port} is in use by another program`
-        : `cannot listen on ${host}:${port}: ${messageOf(error)}`,
-      facts: { host, port },
+        ? `${place} is in use by another program`
+        : `cannot listen on ${place}: ${messageOf(error)}`,
+      facts: isPath(address) ? { path: address.path } : { host: address.host, port: address.port },
     });
   }
 }

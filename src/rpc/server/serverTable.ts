@@ -1,13 +1,16 @@
+import type { Endpoint } from "../../primitives/endpoint.ts";
 import { type Err, err } from "../../primitives/result.ts";
 import type { ServerErrorCode } from "./server.ts";
+import type { SocketPath } from "./unixSocket.ts";
 
 /**
  * The ports of a node, in the order in which they open. What else a new one needs, the compiler asks for by its name
  * (docs/checklists/add-a-port.md).
  *
  *   option     begins the names of its options
+ *   address    where it listens: a host and a port, or the path of a Unix socket
  *   scheme     of its URL
- *   file       its name in the file of ports (options.md#files-in-the-data-folder)
+ *   file       its name in the file of ports (options.md#files-in-the-data-folder); undefined without a port
  *   service    its name in net_services; undefined for one that Besu does not list
  *   threads    who answers: threads for callers; the explorer's, whose visitors keep no caller waiting; or the main thread
  *   isGuarded  whether it may have tokens, users and TLS
@@ -15,6 +18,7 @@ import type { ServerErrorCode } from "./server.ts";
 export const SERVERS = {
   http: {
     option: "rpc-http",
+    address: "port",
     scheme: "http",
     file: "json-rpc",
     service: "jsonrpc",
@@ -23,14 +27,25 @@ export const SERVERS = {
   },
   webSocket: {
     option: "rpc-ws",
+    address: "port",
     scheme: "ws",
     file: "ws-rpc",
     service: "ws",
     threads: "callers",
     isGuarded: true,
   },
+  ipc: {
+    option: "Xrpc-ipc",
+    address: "path",
+    scheme: "unix",
+    file: undefined,
+    service: undefined,
+    threads: "callers",
+    isGuarded: false,
+  },
   explorer: {
     option: "explorer",
+    address: "port",
     scheme: "http",
     file: "explorer",
     service: undefined,
@@ -39,6 +54,7 @@ export const SERVERS = {
   },
   metrics: {
     option: "metrics",
+    address: "port",
     scheme: "http",
     file: "metrics",
     service: "metrics",
@@ -55,6 +71,11 @@ export type CallerServerName = NameWith<{ readonly threads: "callers" }>;
 export type VisitorServerName = NameWith<{ readonly threads: "visitors" }>;
 export type ThreadServerName = CallerServerName | VisitorServerName;
 export type GuardedServerName = NameWith<{ readonly isGuarded: true }>;
+
+/** Where the named server listens. */
+export type AddressOf<Name extends ServerName> = (typeof SERVERS)[Name] extends { readonly address: "path" }
+  ? SocketPath
+  : Endpoint;
 
 export const SERVER_NAMES = Object.keys(SERVERS) as readonly ServerName[];
 export const CALLER_SERVERS = SERVER_NAMES.filter(
@@ -78,10 +99,12 @@ export function forServers<Name extends ServerName, Made>(
 
 /** Adds the options that the operator can change. */
 export function nameOptions({ error }: Err<ServerErrorCode>, name: ServerName): Err<ServerErrorCode> {
-  const { option } = SERVERS[name];
+  const { option, address } = SERVERS[name];
   const remedy =
-    error.code === "addressInUse"
-      ? `Choose another port with --${option}-port.`
-      : `Choose another address with --${option}-host and --${option}-port.`;
+    address === "path"
+      ? `Choose another path with --${option}-path.`
+      : error.code === "addressInUse"
+        ? `Choose another port with --${option}-port.`
+        : `Choose another address with --${option}-host and --${option}-port.`;
   return err({ ...error, message: `${error.message}. ${remedy}` });
 }

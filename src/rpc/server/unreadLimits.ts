@@ -29,6 +29,7 @@ export class UnreadLimits {
   private readonly logger: Logger;
   private readonly answers: Limited;
   private readonly backlogs: Limited;
+  private readonly threads: number;
   private nextCheckMs: number;
   /** Bytes of answers, including those of connections that were just cut. */
   private answered = 0;
@@ -43,12 +44,13 @@ export class UnreadLimits {
     this.answers = { total: totals.webSocketAnswers, limit: answerLimitBytes, of: answersOf };
     this.backlogs = { total: totals.notifications, limit: ALL_BACKLOGS_BYTES, of: backlogOf };
     this.nextCheckMs = clock.nowMs();
-    if (totals.notifications.threads > 1) this.checkLater();
+    this.threads = totals.notifications.threads;
   }
 
   /** Bounds what this connection leaves unread, with that of the others, until it closes. */
   add(connection: ReadConnection): void {
     this.connections.add(connection);
+    if (this.threads > 1 && this.timer === undefined) this.checkLater();
     connection.onClose(() => this.connections.delete(connection));
   }
 

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import { ERRORS } from "../errors/errors.ts";
 import type { MessageConnection } from "./messageConnection.ts";
 import type { MessageTransport } from "./messageTransport.ts";
 import { SHARED_BYTES, smallFrame, textFrame, writeFrame } from "./wholeFrame.ts";
@@ -8,6 +9,8 @@ import { SHARED_BYTES, smallFrame, textFrame, writeFrame } from "./wholeFrame.ts
 /** The messages of one WebSocket: each is a text frame, and clients are pinged. */
 export class WebSocketTransport implements MessageTransport {
   readonly name = "WebSocket";
+  readonly unreadable = ERRORS.internalError;
+  readonly emptyBatch = undefined;
   private readonly socket: WebSocket;
   private readonly stream: Duplex & { readonly bytesRead?: number };
   /** Bytes received until the last ping. */
