@@ -32,6 +32,7 @@ const BELOW_ASSEMBLY = [
   "faucet",
   "explorer",
   "warmup",
+  "ethstats",
 ];
 
 /**
@@ -76,6 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   faucet: [...GROUND, "storage"],
   explorer: [...GROUND, "faucet", "rpc"],
   warmup: [...GROUND, "workers", "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
+  ethstats: [...GROUND, "types"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
   cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],
@@ -94,7 +96,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["storage", "state"],
   ["evm", "execution", "tracers", "chain", "calls", "logs", "accounts", "txpool", "permissioning", "faucet"],
   ["consensus", "sync", "network"],
-  ["rpc", "explorer", "warmup"],
+  ["rpc", "explorer", "warmup", "ethstats"],
   ["config", "node", "cli", "main.ts", "program.ts"],
 ];
 
@@ -104,7 +106,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "@ethereumjs/wallet": ["node/keys/keystore.ts"],
   fastify: ["rpc/server/", "node/"],
   graphql: ["rpc/graphql/"],
-  ws: ["rpc/server/"],
+  ws: ["rpc/server/", "ethstats/reporter.ts"],
   secp256k1: ["primitives/"],
   "hyparquet-writer": ["cli/data/files/parquetFile.ts"],
   "hash-wasm": ["execution/precompiles/hashes.ts"],

@@ -46,18 +46,6 @@ export const treeUrlType: ValueType<string> = {
   show: String,
 };
 
-/** node:secret@host[:port], the form of --ethstats. */
-export const statsUrlType: ValueType<string> = {
-  arity: "single",
-  label: "<NODE:SECRET@HOST:PORT>",
-  accepts: "nodename:secret@host or nodename:secret@host:port, with ws:// or wss:// before it if need be",
-  read: (text) => {
-    const isUrl = /^(wss?:\/\/)?[-_.\w ]+:[^@]+@[-.\w]+(:\d{1,5})?$/.test(text);
-    return isUrl ? ok(text) : bad(`Invalid ethstats URL syntax '${text.replace(/:[^@]*@/, ":***@")}'`);
-  },
-  show: String,
-};
-
 /** A range of block distances from the head, such as -10..30. */
 export const distancesType: ValueType<string> = {
   arity: "single",

@@ -12,6 +12,7 @@ import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
+import { readEthstats } from "./ethstatsSettings.ts";
 import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { peerSettings } from "./peerSettings.ts";
@@ -106,7 +107,8 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const staticNodes = readStaticNodes(inForce, sources.workingDirectory);
   const permissions = checkPermissions(options, sources.workingDirectory);
   const serverFiles = readServerFiles(inForce, sources.workingDirectory);
-  const files = [staticNodes, permissions, serverFiles];
+  const ethstats = readEthstats(inForce, sources.workingDirectory);
+  const files = [staticNodes, permissions, serverFiles, ethstats];
   const problems = [environment, file, resolution, unknown, choices, ...files].flatMap(
     (found) => found.problems,
   );
@@ -126,6 +128,7 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const { nodeKey } = assembled;
   const settings = {
     ...assembled,
+    ethstats: ethstats.ethstats,
     nodeKey:
       isDevelopmentNetwork && nodeKey.keystore === undefined
         ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY }
@@ -250,7 +253,10 @@ function readGenesisFile(
   return readGenesis(text, `${path} with --override-genesis-config=${changes}`, expectations);
 }
 
-type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "notes" | "warnings">;
+type Assembled = Omit<
+  Settings,
+  "isDevelopmentNetwork" | "ethstats" | "peers" | "logging" | "notes" | "warnings"
+>;
 
 function assemble(
   options: ResolvedOptions,

@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { EthstatsSettings } from "../ethstats/reporter.ts";
 import type { ExplorerSettings } from "../explorer/server.ts";
 import type { FaucetTerms } from "../faucet/gift.ts";
 import type { TreeUrl } from "../network/discovery/treeUrl.ts";
@@ -55,6 +56,8 @@ export interface Settings {
   readonly peers: PeerSettings | undefined;
   /** Undefined when metrics are off. */
   readonly metrics: MetricsSettings | undefined;
+  /** The ethstats server to report to; undefined for none. */
+  readonly ethstats: EthstatsSettings | undefined;
   readonly pool: TxPoolLimits;
   /** File that keeps the pool over a restart; undefined when it is not kept. */
   readonly poolFile: string | undefined;

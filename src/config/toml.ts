@@ -156,7 +156,9 @@ function quotedForm(line: string): string | undefined {
     .map((word) => word.trim())
     .filter((word) => word !== "");
   const quoted = `${key}=${words === undefined ? quote(value) : `[${words.map(quote).join(",")}]`}`;
-  return isToml(quoted) && !isToml(line) ? quoted : undefined;
+  if (!isToml(quoted) || isToml(line)) return undefined;
+  const name = findOption(key);
+  return name !== undefined && optionNamed(name).isSecret === true ? `${key}="..."` : quoted;
 }
 
 function isToml(text: string): boolean {

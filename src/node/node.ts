@@ -22,6 +22,7 @@ import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
+import { openEthstats } from "./openEthstats.ts";
 import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
 import { type Endpoints, type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
@@ -153,6 +154,7 @@ async function open(
     servers.value,
   );
   if (!begun.ok) return begun;
+  openEthstats(context, stores.value, chainAndPool.value, consensusAndPeers.value);
   const { chain } = chainAndPool.value;
   const { endpoints } = servers.value;
   const { address } = stores.value.validator;

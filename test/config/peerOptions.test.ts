@@ -91,7 +91,6 @@ describe("options of peers", () => {
       ["--static-nodes-file=absent.json"],
       `Static nodes file ${folder}/absent.json does not exist (--static-nodes-file is given on the command line)`,
     ],
-    [["--ethstats=me@host"], "Invalid ethstats URL syntax 'me@host'"],
     [["--Xsynchronizer-block-propagation-range=5..1"], "'5..1' is not a range"],
   ])("%j prevents the start", (args, problem) => {
     expect(problems({ args: [DEV_GENESIS, ...args] })).toEqual([expect.stringContaining(problem)]);

@@ -51,7 +51,7 @@ describe("every option that has no effect", () => {
 
   it.each(idle)("--%s gives one warning when it is given", (name) => {
     const { requires } = optionNamed(name);
-    const main = requires === "ethstats" ? "--ethstats=x:y@h" : `--${requires}`;
+    const main = `--${requires}`;
     const mains = requires === undefined || SERVERS.includes(main) ? SERVERS : [...SERVERS, main];
     const given = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };
     const refused = problems(given);

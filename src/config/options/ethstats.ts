@@ -1,24 +1,30 @@
-import { statsUrlType } from "../peerTypes.ts";
+import { ethstatsUrlType } from "../ethstatsUrl.ts";
 import { pathType, textType } from "../valueTypes.ts";
-import { withoutEffect } from "./option.ts";
+import { option } from "./option.ts";
 
-const noEffect = withoutEffect({
-  group: "Metrics",
-  noEffect: "reports to an ethstats server are not part of this version",
-});
-
-const needed = { requires: "ethstats" };
+const group = "Metrics";
+const requires = "ethstats";
 
 export const ETHSTATS_OPTIONS = {
-  ethstats: noEffect.optional(statsUrlType, "Ethstats server to report to."),
-  "ethstats-contact": noEffect.optional(
-    textType({ label: "<CONTACT>", accepts: "text" }),
-    "Contact shown on that server.",
-    needed,
-  ),
-  "ethstats-cacert-file": noEffect.optional(
-    pathType,
-    "Certificate of the authority (CA) that signed that server's certificate.",
-    needed,
-  ),
+  ethstats: option({
+    type: ethstatsUrlType,
+    default: undefined,
+    group,
+    isSecret: true,
+    help: "Ethstats server to report to, with the node's name there and the server's secret. Without ws:// or wss:// both are tried.",
+  }),
+  "ethstats-contact": option({
+    type: textType({ label: "<CONTACT>", accepts: "text" }),
+    default: undefined,
+    group,
+    requires,
+    help: "Contact shown on the ethstats server.",
+  }),
+  "ethstats-cacert-file": option({
+    type: pathType,
+    default: undefined,
+    group,
+    requires,
+    help: "Certificates (PEM) of the authority of the ethstats server, which are trusted instead of the system's.",
+  }),
 } as const;

@@ -52,6 +52,8 @@ export interface Option<V, D extends V | undefined = V | undefined> {
   readonly refusedWhenOn?: string;
   /** The switch that this option depends on. */
   readonly requires?: string;
+  /** The value has a secret, which no message may repeat. */
+  readonly isSecret?: boolean;
   /** Not accepted inside a configuration file. */
   readonly isOutsideFiles?: boolean;
 }

@@ -1,0 +1,45 @@
+import { arch, platform } from "node:os";
+import { EthstatsReporter } from "../ethstats/reporter.ts";
+import type { NodeIdentity, NodeStats } from "../ethstats/reports.ts";
+import { durationClock } from "../primitives/clock.ts";
+import { toHex } from "../primitives/hex.ts";
+import { larger } from "../primitives/quantity.ts";
+import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { ConsensusAndPeers } from "./openNetwork.ts";
+import type { OpenContext, Stores } from "./openStores.ts";
+
+/** Starts the reports to an ethstats server, where one is named. */
+export function openEthstats(
+  { settings, logger, clock, onStop }: OpenContext,
+  { key }: Stores,
+  { chain, pool: { pool } }: ChainAndPool,
+  { engine, peering, peerToPeer }: ConsensusAndPeers,
+): void {
+  if (settings.ethstats === undefined) return;
+  const identity = (): NodeIdentity => ({
+    id: toHex(key.publicKey),
+    port: peerToPeer?.advertised.port,
+    clientVersion: settings.clientVersion,
+    chainId: settings.chainSpec.chainId,
+    protocols: peering.protocols.map(({ name, version }) => `${name}/${version}`),
+  });
+  const stats = (): NodeStats => ({
+    isMining: engine.status().mode === "validating",
+    isSyncing: peering.sync.status !== undefined,
+    peers: peerToPeer?.peerCount ?? 0,
+    pendingTransactions: pool.statistics.pending,
+    gasPriceWei: larger(pool.blockFloors.minGasPriceWei, chain.head.header.baseFeePerGas ?? 0n),
+  });
+  const reporter = new EthstatsReporter(settings.ethstats, {
+    chain,
+    identity,
+    stats,
+    platform: platform(),
+    architecture: arch(),
+    clock: durationClock,
+    nowMs: () => clock.nowMs(),
+    logger: logger.child("metrics"),
+  });
+  onStop(() => reporter.stop());
+  reporter.start();
+}
