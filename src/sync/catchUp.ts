@@ -1,21 +1,13 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { BulkSync } from "./bulk/bulkSync.ts";
-import { createPeerPaces } from "./bulk/peerPace.ts";
+import { PeerPaces } from "./bulk/peerPace.ts";
 import type { SyncContext } from "./context.ts";
 import type { DownloadErrorCode } from "./download.ts";
-import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
+import { HeadProbe, type ProbedBlock } from "./headProbe.ts";
 import { BULK_DISTANCE } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 import { checkHeaderAfter, fetchRange } from "./rangeDownload.ts";
-
-/** Catches up with the peers that are ahead, and probes those whose height is only a claim. */
-interface CatchUp {
-  /** Fetches ranges until no peer is ahead, or none is left to ask. */
-  run(): Promise<void>;
-  /** Called when peers, heights or the head have changed: a peer may now be usable. */
-  notify(): void;
-}
 
 interface CatchUpParts {
   /** Called when a range ended: the parent of an announced block may have been imported. */
@@ -25,65 +17,78 @@ interface CatchUpParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchUp {
-  const { chain, choice, progress, canImport } = context;
-  const isKnown = (hash: Hash): boolean => chain.headerByHash(hash) !== undefined;
-  const probe = createHeadProbe({
-    head: () => chain.head,
-    isKnown,
-    checkNext: (parent, header) => checkHeaderAfter(chain, parent, header),
-    onResult: (peer, result) => judgeProbed(context, peer, result),
-    onFailure: parts.onFailure,
-  });
+/** Catches up with the peers that are ahead, and probes those whose height is only a claim. */
+export class CatchUp {
+  private readonly context: SyncContext;
+  private readonly parts: CatchUpParts;
+  private readonly probe: HeadProbe;
+  private readonly paces: PeerPaces;
+  private bulk: BulkSync | undefined;
 
-  const paces = createPeerPaces(context.limits);
-  let bulk: BulkSync | undefined;
+  constructor(context: SyncContext, parts: CatchUpParts) {
+    this.context = context;
+    this.parts = parts;
+    this.probe = new HeadProbe({
+      head: () => context.chain.head,
+      isKnown: (hash) => this.isKnown(hash),
+      checkNext: (parent, header) => checkHeaderAfter(context.chain, parent, header),
+      onResult: (peer, result) => judgeProbed(context, peer, result),
+      onFailure: parts.onFailure,
+    });
+    this.paces = new PeerPaces(context.limits);
+  }
+
+  /** Fetches ranges until no peer is ahead, or none is left to ask. */
+  async run(): Promise<void> {
+    while (this.context.canImport()) {
+      const peer = this.chooseOrProbe();
+      if (peer !== undefined) {
+        if (this.context.choice.isTrusted(peer)) this.context.progress.changePeer(peer);
+        await this.fetch(peer);
+        this.parts.onRangeEnded();
+        continue;
+      }
+      this.context.progress.changePeer(undefined);
+      if (this.probe.count === 0) return;
+      this.parts.onWaiting();
+      await this.probe.next();
+    }
+  }
+
+  /** Called when peers, heights or the head have changed: a peer may now be usable. */
+  notify(): void {
+    this.probe.notify();
+    this.bulk?.wake();
+  }
+
+  private isKnown(hash: Hash): boolean {
+    return this.context.chain.headerByHash(hash) !== undefined;
+  }
 
   /** The peer to fetch a range from: a proven one, or the only one that claims to be ahead. */
-  function chooseOrProbe(): SyncPeer | undefined {
-    const peers = context.peers();
-    const { number } = chain.head.header;
-    const peer = choice.choose(peers, number);
+  private chooseOrProbe(): SyncPeer | undefined {
+    const peers = this.context.peers();
+    const { number } = this.context.chain.head.header;
+    const peer = this.context.choice.choose(peers, number);
     if (peer !== undefined) return peer;
-    const unproven = choice.unproven(peers, number);
-    if (unproven.length === 1 && probe.count === 0) return unproven[0];
-    probe.begin(unproven);
+    const unproven = this.context.choice.unproven(peers, number);
+    if (unproven.length === 1 && this.probe.count === 0) return unproven[0];
+    this.probe.begin(unproven);
     return undefined;
   }
 
   /** Downloads from several peers at once when far behind a trusted peer; else fetches one range from this peer. */
-  async function fetch(peer: SyncPeer): Promise<void> {
-    const missing = (peer.height ?? 0n) - chain.head.header.number;
-    if (missing <= BULK_DISTANCE || !choice.isTrusted(peer)) return fetchRange(context, peer);
-    bulk = new BulkSync(context, paces);
+  private async fetch(peer: SyncPeer): Promise<void> {
+    const missing = (peer.height ?? 0n) - this.context.chain.head.header.number;
+    if (missing <= BULK_DISTANCE || !this.context.choice.isTrusted(peer))
+      return fetchRange(this.context, peer);
+    this.bulk = new BulkSync(this.context, this.paces);
     try {
-      await bulk.run();
+      await this.bulk.run();
     } finally {
-      bulk = undefined;
+      this.bulk = undefined;
     }
   }
-
-  return {
-    async run() {
-      while (canImport()) {
-        const peer = chooseOrProbe();
-        if (peer !== undefined) {
-          if (choice.isTrusted(peer)) progress.changePeer(peer);
-          await fetch(peer);
-          parts.onRangeEnded();
-          continue;
-        }
-        progress.changePeer(undefined);
-        if (probe.count === 0) return;
-        parts.onWaiting();
-        await probe.next();
-      }
-    },
-    notify() {
-      probe.notify();
-      bulk?.wake();
-    },
-  };
 }
 
 /** Judges a peer by the result of its probe, and imports its block. It changes nothing for a range in progress. */

@@ -1,39 +1,38 @@
-/** A task that runs on request: one run at a time, and requests during a run cause one more run after it. */
-interface CoalescedTask {
-  wake(): void;
-  /** Settles when the current run, if any, has ended. */
-  settled(): Promise<void>;
-}
-
-export function createCoalescedTask(parts: {
+interface CoalescedTaskParts {
   readonly run: () => Promise<void>;
   readonly isClosed: () => boolean;
   readonly onFailure: (error: unknown) => void;
   /** Called after each run, before the next may begin. */
   readonly onEnd?: () => void;
-}): CoalescedTask {
-  let running: Promise<void> | undefined;
-  let isWakePending = false;
+}
 
-  function wake(): void {
-    if (parts.isClosed()) return;
+/** A task that runs on request: one run at a time, and requests during a run cause one more run after it. */
+export class CoalescedTask {
+  private readonly parts: CoalescedTaskParts;
+  private running: Promise<void> | undefined;
+  private isWakePending = false;
+
+  constructor(parts: CoalescedTaskParts) {
+    this.parts = parts;
+  }
+
+  wake(): void {
+    if (this.parts.isClosed()) return;
     // The current run may have checked already: another one follows.
-    isWakePending = running !== undefined;
-    if (isWakePending) return;
-    running = parts
+    this.isWakePending = this.running !== undefined;
+    if (this.isWakePending) return;
+    this.running = this.parts
       .run()
-      .catch(parts.onFailure)
+      .catch(this.parts.onFailure)
       .finally(() => {
-        running = undefined;
-        parts.onEnd?.();
-        if (isWakePending) wake();
+        this.running = undefined;
+        this.parts.onEnd?.();
+        if (this.isWakePending) this.wake();
       });
   }
 
-  return {
-    wake,
-    async settled() {
-      await running;
-    },
-  };
+  /** Settles when the current run, if any, has ended. */
+  async settled(): Promise<void> {
+    await this.running;
+  }
 }

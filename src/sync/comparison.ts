@@ -1,21 +1,24 @@
 import type { SyncPeer } from "./ports.ts";
 
 /** Whether the node knows how many blocks its peers have. */
-export interface Comparison {
-  /** Notes that the node has followed up its peers' current claims. */
-  noteFollowedUp(): void;
-  readonly isMade: boolean;
-}
+export class Comparison {
+  private readonly peers: () => readonly SyncPeer[];
+  private wasFollowedUp = false;
 
-export function createComparison(peers: () => readonly SyncPeer[]): Comparison {
-  let wasFollowedUp = false;
-  const isHeightKnown = (): boolean => peers().some(({ height }) => height !== undefined);
-  return {
-    noteFollowedUp() {
-      wasFollowedUp = isHeightKnown();
-    },
-    get isMade() {
-      return wasFollowedUp && isHeightKnown();
-    },
-  };
+  constructor(peers: () => readonly SyncPeer[]) {
+    this.peers = peers;
+  }
+
+  /** Notes that the node has followed up its peers' current claims. */
+  noteFollowedUp(): void {
+    this.wasFollowedUp = this.isHeightKnown();
+  }
+
+  get isMade(): boolean {
+    return this.wasFollowedUp && this.isHeightKnown();
+  }
+
+  private isHeightKnown(): boolean {
+    return this.peers().some(({ height }) => height !== undefined);
+  }
 }

@@ -5,39 +5,41 @@ const MAX_OFFENDERS = 100;
 /** Interval of the warning while nothing changes. */
 const WARN_AGAIN_MS = 10 * 60_000;
 
-/**
- * Detects that this node's genesis file is probably wrong: one peer may send invalid blocks, but when all of them do,
- * the local rules differ, and blaming the peers would mislead the operator.
- */
-interface GenesisMismatchDetector {
-  /** Notes that a peer's blocks broke the local rules. Must be called before the peer is disconnected. */
-  noteInvalidBlock(peerKey: string): void;
-}
-
-export function createGenesisMismatchDetector(parts: {
+interface GenesisMismatchDetectorParts {
   readonly peerKeys: () => readonly string[];
   readonly headNumber: () => bigint;
   readonly nowMs: () => number;
   readonly logger: Logger;
-}): GenesisMismatchDetector {
-  const offenders = new Set<string>();
-  let countedAtHead = -1n;
-  let warnedMs = Number.NEGATIVE_INFINITY;
-  return {
-    noteInvalidBlock(peerKey) {
-      const head = parts.headNumber();
-      // A valid block has arrived in the meantime.
-      if (head !== countedAtHead) offenders.clear();
-      countedAtHead = head;
-      if (offenders.size < MAX_OFFENDERS) offenders.add(peerKey);
-      const isEveryPeer = parts.peerKeys().every((key) => offenders.has(key));
-      if (!isEveryPeer || parts.nowMs() - warnedMs < WARN_AGAIN_MS) return;
-      warnedMs = parts.nowMs();
-      parts.logger.warn(
-        { peers: offenders.size, head },
-        "the blocks of every peer break this node's rules: its genesis file is probably wrong; compare it, config " +
-          "section included, with that of a node that follows the chain (--genesis-file, --override-genesis-config)",
-      );
-    },
-  };
+}
+
+/**
+ * Detects that this node's genesis file is probably wrong: one peer may send invalid blocks, but when all of them do,
+ * the local rules differ, and blaming the peers would mislead the operator.
+ */
+export class GenesisMismatchDetector {
+  private readonly parts: GenesisMismatchDetectorParts;
+  private readonly offenders = new Set<string>();
+  private countedAtHead = -1n;
+  private warnedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: GenesisMismatchDetectorParts) {
+    this.parts = parts;
+  }
+
+  /** Notes that a peer's blocks broke the local rules. Must be called before the peer is disconnected. */
+  noteInvalidBlock(peerKey: string): void {
+    const head = this.parts.headNumber();
+    // A valid block has arrived in the meantime.
+    if (head !== this.countedAtHead) this.offenders.clear();
+    this.countedAtHead = head;
+    if (this.offenders.size < MAX_OFFENDERS) this.offenders.add(peerKey);
+    const isEveryPeer = this.parts.peerKeys().every((key) => this.offenders.has(key));
+    if (!isEveryPeer || this.parts.nowMs() - this.warnedMs < WARN_AGAIN_MS) return;
+    this.warnedMs = this.parts.nowMs();
+    this.parts.logger.warn(
+      { peers: this.offenders.size, head },
+      "the blocks of every peer break this node's rules: its genesis file is probably wrong; compare it, config " +
+        "section included, with that of a node that follows the chain (--genesis-file, --override-genesis-config)",
+    );
+  }
 }

@@ -13,7 +13,8 @@ export function failPeer(context: SyncContext, peer: SyncPeer, error: CodedError
   backOff(context, peer);
   if (error.code === "noBody") context.choice.noteLacking(peer);
   context.reports.downloadFailed(peer, error);
-  if (error.code === "otherBranch") reportBranch(context, peer).catch(context.reports.failed);
+  if (error.code === "otherBranch")
+    reportBranch(context, peer).catch((error) => context.reports.failed(error));
 }
 
 async function reportBranch({ chain, reports, isClosed }: SyncContext, peer: SyncPeer): Promise<void> {

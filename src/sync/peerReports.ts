@@ -3,25 +3,10 @@ import type { Clock } from "../primitives/clock.ts";
 import type { CodedError } from "../primitives/result.ts";
 import type { Block } from "../types/block.ts";
 import type { DownloadErrorCode } from "./download.ts";
-import { createGenesisMismatchDetector } from "./genesisMismatch.ts";
+import { GenesisMismatchDetector } from "./genesisMismatch.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 
-/** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
-export interface PeerReports {
-  downloadFailed(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void;
-  /** Called when the chain of a peer on another branch leaves the local one after this block. */
-  branchFound(peer: SyncPeer, number: bigint): void;
-  /** Called when the peer delivered fewer blocks than it claims to have. */
-  cameShort(): void;
-  /** Called when a block requested from the peer could not be imported. */
-  blockRefused(peer: SyncPeer, block: Pick<Block, "header">, error: CodedError): void;
-  /** Called when the work of sync threw an error. */
-  failed(error: unknown): void;
-  /** Called when a block announced by a peer could not be imported. */
-  announcementRefused(offered: OfferedBlock, error: CodedError): void;
-}
-
-export function createPeerReports(parts: {
+interface PeerReportsParts {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: Pick<SyncChain, "head">;
   readonly clock: Pick<Clock, "nowMs">;
@@ -29,78 +14,107 @@ export function createPeerReports(parts: {
   readonly onRefused: (reason: "invalidBlock" | "missingBlocks") => void;
   /** Called when an import failed for a local reason, or an error was thrown. */
   readonly onLocalFailure: () => void;
-}): PeerReports {
-  const { chain, clock, logger, onRefused } = parts;
-  const headNumber = (): bigint => chain.head.header.number;
-  const lacking = new LackingPeers();
-  const genesisMismatch = createGenesisMismatchDetector({
-    peerKeys: () => parts.peers().map(({ key }) => key),
-    headNumber,
-    nowMs: () => clock.nowMs(),
-    logger,
-  });
+}
 
-  return {
-    downloadFailed(peer, { code, message }) {
-      const fields = { peer: shortKey(peer.key), head: headNumber(), message };
-      switch (code) {
-        case "invalid":
-          onRefused("invalidBlock");
-          genesisMismatch.noteInvalidBlock(peer.key);
-          logger.warn(fields, "peer sent invalid blocks; disconnecting it");
-          peer.disconnect("breachOfProtocol", message);
-          return;
-        case "otherBranch":
-          logger.warn(fields, "peer is on another branch of the chain");
-          return;
-        case "noBody":
-          onRefused("missingBlocks");
-          if (lacking.areNewlyAll(peer, message, parts.peers())) logger.warn(fields, NOBODY_HAS);
-          else logger.often("debug", "sync with a peer failed", () => fields);
-          return;
-        default:
-          onRefused("missingBlocks");
-          logger.often("debug", "sync with a peer failed", () => fields);
-      }
-    },
-    branchFound(peer, number) {
-      const fields = { peer: shortKey(peer.key), commonAncestor: number, head: headNumber() };
-      logger.warn(fields, "the peer's branch leaves the local chain after this block; committed blocks stay");
-    },
-    cameShort: () => onRefused("missingBlocks"),
-    blockRefused(peer, { header }, { code, fault, message }) {
-      const fields = { peer: shortKey(peer.key), number: header.number, code, message };
-      if (fault !== "peer") {
-        parts.onLocalFailure();
-        logger.error(fields, "cannot import a peer's block for a local reason");
-      } else if (code === NOT_DUE) {
-        logger.warn(fields, "a peer's block is ahead of the local clock");
-      } else {
-        onRefused("invalidBlock");
-        genesisMismatch.noteInvalidBlock(peer.key);
-        logger.warn(fields, "peer sent an invalid block; disconnecting it");
+/** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
+export class PeerReports {
+  private readonly parts: PeerReportsParts;
+  private readonly lacking = new LackingPeers();
+  private readonly genesisMismatch: GenesisMismatchDetector;
+
+  constructor(parts: PeerReportsParts) {
+    this.parts = parts;
+    this.genesisMismatch = new GenesisMismatchDetector({
+      peerKeys: () => parts.peers().map(({ key }) => key),
+      headNumber: () => this.headNumber(),
+      nowMs: () => parts.clock.nowMs(),
+      logger: parts.logger,
+    });
+  }
+
+  downloadFailed(peer: SyncPeer, { code, message }: CodedError<DownloadErrorCode>): void {
+    const fields = { peer: shortKey(peer.key), head: this.headNumber(), message };
+    switch (code) {
+      case "invalid":
+        this.parts.onRefused("invalidBlock");
+        this.genesisMismatch.noteInvalidBlock(peer.key);
+        this.parts.logger.warn(fields, "peer sent invalid blocks; disconnecting it");
         peer.disconnect("breachOfProtocol", message);
-      }
-    },
-    failed(error) {
-      parts.onLocalFailure();
-      logger.error({ error }, "sync with peers failed");
-    },
-    announcementRefused({ header, peer: key }, error) {
-      const { code, message } = error;
-      logger.often("debug", "announced block refused", () => ({
-        number: header.number,
-        peer: shortKey(key),
-        code,
-        cause: message,
-      }));
-      const peer = parts.peers().find((one) => one.key === key);
-      if (code === "malformed" || isProvenFault(error)) onRefused("invalidBlock");
-      if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
-      // This is no breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
-      else if (isProvenFault(error)) peer?.penalise();
-    },
-  };
+        return;
+      case "otherBranch":
+        this.parts.logger.warn(fields, "peer is on another branch of the chain");
+        return;
+      case "noBody":
+        this.parts.onRefused("missingBlocks");
+        if (this.lacking.areNewlyAll(peer, message, this.parts.peers()))
+          this.parts.logger.warn(fields, NOBODY_HAS);
+        else this.parts.logger.often("debug", "sync with a peer failed", () => fields);
+        return;
+      default:
+        this.parts.onRefused("missingBlocks");
+        this.parts.logger.often("debug", "sync with a peer failed", () => fields);
+    }
+  }
+
+  /** Called when the chain of a peer on another branch leaves the local one after this block. */
+  branchFound(peer: SyncPeer, number: bigint): void {
+    const fields = { peer: shortKey(peer.key), commonAncestor: number, head: this.headNumber() };
+    this.parts.logger.warn(
+      fields,
+      "the peer's branch leaves the local chain after this block; committed blocks stay",
+    );
+  }
+
+  /** Called when the peer delivered fewer blocks than it claims to have. */
+  cameShort(): void {
+    this.parts.onRefused("missingBlocks");
+  }
+
+  /** Called when a block requested from the peer could not be imported. */
+  blockRefused(
+    peer: SyncPeer,
+    { header }: Pick<Block, "header">,
+    { code, fault, message }: CodedError,
+  ): void {
+    const fields = { peer: shortKey(peer.key), number: header.number, code, message };
+    if (fault !== "peer") {
+      this.parts.onLocalFailure();
+      this.parts.logger.error(fields, "cannot import a peer's block for a local reason");
+    } else if (code === NOT_DUE) {
+      this.parts.logger.warn(fields, "a peer's block is ahead of the local clock");
+    } else {
+      this.parts.onRefused("invalidBlock");
+      this.genesisMismatch.noteInvalidBlock(peer.key);
+      this.parts.logger.warn(fields, "peer sent an invalid block; disconnecting it");
+      peer.disconnect("breachOfProtocol", message);
+    }
+  }
+
+  /** Called when the work of sync threw an error. */
+  failed(error: unknown): void {
+    this.parts.onLocalFailure();
+    this.parts.logger.error({ error }, "sync with peers failed");
+  }
+
+  /** Called when a block announced by a peer could not be imported. */
+  announcementRefused({ header, peer: key }: OfferedBlock, error: CodedError): void {
+    const { code, message } = error;
+    this.parts.logger.often("debug", "announced block refused", () => ({
+      number: header.number,
+      peer: shortKey(key),
+      code,
+      cause: message,
+    }));
+    const peer = this.parts.peers().find((one) => one.key === key);
+    if (code === "malformed" || isProvenFault(error)) this.parts.onRefused("invalidBlock");
+    if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
+    // This is no breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
+    else if (isProvenFault(error)) peer?.penalise();
+  }
+
+  private headNumber(): bigint {
+    return this.parts.chain.head.header.number;
+  }
 }
 
 /** Whether the error of an import proves the block invalid, whatever the local clock says. */

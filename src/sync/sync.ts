@@ -3,16 +3,16 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Block } from "../types/block.ts";
 import { AnnouncedBlocks } from "./announcedBlocks.ts";
-import { createCatchUp } from "./catchUp.ts";
-import { createCoalescedTask } from "./coalescedTask.ts";
-import { type Comparison, createComparison } from "./comparison.ts";
+import { CatchUp } from "./catchUp.ts";
+import { CoalescedTask } from "./coalescedTask.ts";
+import { Comparison } from "./comparison.ts";
 import type { OnProcessed, SyncContext } from "./context.ts";
 import { BULK_LIMITS, type BulkLimits } from "./limits.ts";
 import { PeerChoice } from "./peerChoice.ts";
-import { createPeerReports } from "./peerReports.ts";
+import { PeerReports } from "./peerReports.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
-import { createRetrySchedule } from "./retrySchedule.ts";
-import { createSyncProgress, type SyncStatus } from "./syncProgress.ts";
+import { RetrySchedule } from "./retrySchedule.ts";
+import { SyncProgress, type SyncStatus } from "./syncProgress.ts";
 
 /**
  * Syncs the chain from peers (p2p.md#full-sync, p2p.md#block-propagation).
@@ -72,15 +72,24 @@ interface SyncParts {
 export function createSync(parts: SyncParts): Sync {
   const { peers, chain, clock, logger, limits = BULK_LIMITS } = parts;
   const choice = new PeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
-  const schedule = createRetrySchedule({
+  const schedule = new RetrySchedule({
     clock,
     nextRetryMs: () => choice.nextRetryMs(peers()),
     retry: wake,
   });
-  const { isClosed, canImport, pause, scheduleRetry } = schedule;
-  const progress = createSyncProgress({ chain, clock, logger, onChanged: () => parts.onStatusChanged?.() });
+  const isClosed = (): boolean => schedule.isClosed();
+  const scheduleRetry = (): void => schedule.scheduleRetry();
+  const progress = new SyncProgress({ chain, clock, logger, onChanged: () => parts.onStatusChanged?.() });
   const { onRefused = () => undefined } = parts;
-  const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
+  const reports = new PeerReports({
+    peers,
+    chain,
+    clock,
+    logger,
+    onRefused,
+    onLocalFailure: () => schedule.pause(),
+  });
+  const onFailure = (error: unknown): void => reports.failed(error);
   const context: SyncContext = {
     onProcessed: parts.onProcessed ?? (() => undefined),
     peers,
@@ -91,27 +100,27 @@ export function createSync(parts: SyncParts): Sync {
     reports,
     limits,
     isClosed,
-    canImport,
+    canImport: () => schedule.canImport(),
   };
-  const comparison = createComparison(peers);
+  const comparison = new Comparison(peers);
   const announced = new AnnouncedBlocks(context, (block) => {
     if (progress.isInSync) parts.relay?.(block);
   });
-  const announcedTask = createCoalescedTask({
+  const announcedTask = new CoalescedTask({
     run: () => announced.importNext(),
     isClosed,
-    onFailure: reports.failed,
+    onFailure,
     onEnd: scheduleRetry,
   });
-  const catchUp = createCatchUp(context, {
-    onRangeEnded: announcedTask.wake,
+  const catchUp = new CatchUp(context, {
+    onRangeEnded: () => announcedTask.wake(),
     onWaiting: scheduleRetry,
-    onFailure: reports.failed,
+    onFailure,
   });
-  const rangeTask = createCoalescedTask({
-    run: catchUp.run,
+  const rangeTask = new CoalescedTask({
+    run: () => catchUp.run(),
     isClosed,
-    onFailure: reports.failed,
+    onFailure,
     onEnd() {
       comparison.noteFollowedUp();
       progress.changePeer(undefined);

@@ -4,24 +4,6 @@ import { larger } from "../primitives/quantity.ts";
 import { IN_SYNC_DISTANCE, PROGRESS_INTERVAL_MS } from "./limits.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 
-/** Tracks the peer that the node catches up with, and how far it has come. */
-export interface SyncProgress {
-  /**
-   * False while more than five blocks were fetched, and their peer has more than five more; and while more than five
-   * headers after the head are known with their seals.
-   */
-  readonly isInSync: boolean;
-  readonly status: SyncStatus | undefined;
-  /** Sets the peer; undefined when the node is not catching up. */
-  changePeer(peer: SyncPeer | undefined): void;
-  /** Notes that a fetched block was imported. */
-  noteFetched(transactions: number): void;
-  /** Sets the number of the newest header whose seals a running download has checked; undefined when there is none. */
-  noteChecked(number: bigint | undefined): void;
-  /** Notes that a download failed: the heights that peers claim are unproven again. */
-  noteFailure(): void;
-}
-
 /** Block numbers of a running synchronization. */
 export interface SyncStatus {
   readonly startingBlock: bigint;
@@ -29,123 +11,150 @@ export interface SyncStatus {
   readonly highestBlock: bigint;
 }
 
-export function createSyncProgress(parts: {
+interface SyncProgressParts {
   readonly chain: Pick<SyncChain, "head">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called when `status` or `isInSync` may have changed. */
   readonly onChanged: () => void;
-}): SyncProgress {
-  const { chain, clock, logger, onChanged } = parts;
-  const headNumber = (): bigint => chain.head.header.number;
-  let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
+}
+
+/** Tracks the peer that the node catches up with, and how far it has come. */
+export class SyncProgress {
+  private readonly parts: SyncProgressParts;
+  private target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
   /** Number of blocks fetched in ranges since the last failed download. */
-  let fetched = 0n;
-  let checked = 0n;
-  const log = createProgressLog({ clock, logger, head: headNumber, highest: () => target?.peer.height });
+  private fetched = 0n;
+  private checked = 0n;
+  private readonly log: ProgressLog;
 
-  return {
-    get isInSync() {
-      const near = headNumber() + IN_SYNC_DISTANCE;
-      const isBehind = fetched > IN_SYNC_DISTANCE && (target?.peer.height ?? 0n) > near;
-      return !isBehind && checked <= near;
-    },
-    get status() {
-      if (target === undefined) return undefined;
-      const currentBlock = headNumber();
-      const height = target.peer.height ?? currentBlock;
-      const isAhead = height > currentBlock;
-      return {
-        startingBlock: target.startingBlock,
-        currentBlock,
-        highestBlock: isAhead ? height : currentBlock,
-      };
-    },
-    changePeer(peer) {
-      if (target?.peer === peer) return;
-      const startingBlock = target?.startingBlock ?? headNumber();
-      if (target === undefined) log.begin();
-      if (peer === undefined) {
-        log.end();
-        if (headNumber() > startingBlock)
-          logger.info({ from: startingBlock, to: headNumber() }, "caught up with peers");
-      } else if (target === undefined) {
-        logger.info({ head: startingBlock, height: peer.height }, "catching up with peers");
-      }
-      target = peer === undefined ? undefined : { peer, startingBlock };
-      if (peer === undefined) fetched = 0n;
-      onChanged();
-    },
-    noteFetched(transactions) {
-      fetched += 1n;
-      log.note(transactions);
-      if (fetched === IN_SYNC_DISTANCE + 1n) onChanged();
-    },
-    noteChecked(number) {
-      checked = number ?? 0n;
-      onChanged();
-    },
-    noteFailure() {
-      fetched = 0n;
-      onChanged();
-    },
-  };
+  constructor(parts: SyncProgressParts) {
+    this.parts = parts;
+    this.log = new ProgressLog({
+      clock: parts.clock,
+      logger: parts.logger,
+      head: () => this.headNumber(),
+      highest: () => this.target?.peer.height,
+    });
+  }
+
+  /**
+   * False while more than five blocks were fetched, and their peer has more than five more; and while more than five
+   * headers after the head are known with their seals.
+   */
+  get isInSync(): boolean {
+    const near = this.headNumber() + IN_SYNC_DISTANCE;
+    const isBehind = this.fetched > IN_SYNC_DISTANCE && (this.target?.peer.height ?? 0n) > near;
+    return !isBehind && this.checked <= near;
+  }
+
+  get status(): SyncStatus | undefined {
+    if (this.target === undefined) return undefined;
+    const currentBlock = this.headNumber();
+    const height = this.target.peer.height ?? currentBlock;
+    const isAhead = height > currentBlock;
+    return {
+      startingBlock: this.target.startingBlock,
+      currentBlock,
+      highestBlock: isAhead ? height : currentBlock,
+    };
+  }
+
+  /** Sets the peer; undefined when the node is not catching up. */
+  changePeer(peer: SyncPeer | undefined): void {
+    if (this.target?.peer === peer) return;
+    const startingBlock = this.target?.startingBlock ?? this.headNumber();
+    if (this.target === undefined) this.log.begin();
+    if (peer === undefined) {
+      this.log.end();
+      if (this.headNumber() > startingBlock)
+        this.parts.logger.info({ from: startingBlock, to: this.headNumber() }, "caught up with peers");
+    } else if (this.target === undefined) {
+      this.parts.logger.info({ head: startingBlock, height: peer.height }, "catching up with peers");
+    }
+    this.target = peer === undefined ? undefined : { peer, startingBlock };
+    if (peer === undefined) this.fetched = 0n;
+    this.parts.onChanged();
+  }
+
+  /** Notes that a fetched block was imported. */
+  noteFetched(transactions: number): void {
+    this.fetched += 1n;
+    this.log.note(transactions);
+    if (this.fetched === IN_SYNC_DISTANCE + 1n) this.parts.onChanged();
+  }
+
+  /** Sets the number of the newest header whose seals a running download has checked; undefined when there is none. */
+  noteChecked(number: bigint | undefined): void {
+    this.checked = number ?? 0n;
+    this.parts.onChanged();
+  }
+
+  /** Notes that a download failed: the heights that peers claim are unproven again. */
+  noteFailure(): void {
+    this.fetched = 0n;
+    this.parts.onChanged();
+  }
+
+  private headNumber(): bigint {
+    return this.parts.chain.head.header.number;
+  }
 }
 
-/** Logs the progress once per interval: how far, how fast, how much longer. */
-interface ProgressLog {
-  begin(): void;
-  end(): void;
-  /** Counts an imported block. */
-  note(transactions: number): void;
-}
-
-function createProgressLog(parts: {
+interface ProgressLogParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly head: () => bigint;
   readonly highest: () => bigint | undefined;
-}): ProgressLog {
-  const { clock, logger } = parts;
-  let since = { atMs: 0, blocks: 0, transactions: 0 };
-  let timer: Timer | undefined;
+}
 
-  function begin(): void {
-    since = { atMs: clock.nowMs(), blocks: 0, transactions: 0 };
-    timer?.cancel();
-    timer = clock.at(since.atMs + PROGRESS_INTERVAL_MS, () => {
-      logSpeed();
-      begin();
+/** Logs the progress once per interval: how far, how fast, how much longer. */
+class ProgressLog {
+  private readonly parts: ProgressLogParts;
+  private since = { atMs: 0, blocks: 0, transactions: 0 };
+  private timer: Timer | undefined;
+
+  constructor(parts: ProgressLogParts) {
+    this.parts = parts;
+  }
+
+  begin(): void {
+    this.since = { atMs: this.parts.clock.nowMs(), blocks: 0, transactions: 0 };
+    this.timer?.cancel();
+    this.timer = this.parts.clock.at(this.since.atMs + PROGRESS_INTERVAL_MS, () => {
+      this.logSpeed();
+      this.begin();
     });
   }
 
-  function logSpeed(): void {
-    const seconds = (clock.nowMs() - since.atMs) / 1000;
-    const number = parts.head();
-    const highest = larger(parts.highest() ?? number, number);
+  end(): void {
+    this.timer?.cancel();
+  }
+
+  /** Counts an imported block. */
+  note(transactions: number): void {
+    this.since.blocks++;
+    this.since.transactions += transactions;
+  }
+
+  private logSpeed(): void {
+    const seconds = (this.parts.clock.nowMs() - this.since.atMs) / 1000;
+    const number = this.parts.head();
+    const highest = larger(this.parts.highest() ?? number, number);
     if (highest === 0n || seconds <= 0) return;
-    const blocksPerSecond = since.blocks / seconds;
+    const blocksPerSecond = this.since.blocks / seconds;
     const left = Number(highest - number);
-    logger.info(
+    this.parts.logger.info(
       {
         number,
         highest,
         percent: Number((number * 1000n) / highest) / 10,
         blocksPerSecond: Number(blocksPerSecond.toFixed(1)),
-        transactionsPerSecond: Math.round(since.transactions / seconds),
+        transactionsPerSecond: Math.round(this.since.transactions / seconds),
         // The remaining time is unknown while no block arrives.
         ...(blocksPerSecond > 0 && { secondsLeft: Math.round(left / blocksPerSecond) }),
       },
       "catching up with peers",
     );
   }
-
-  return {
-    begin,
-    end: () => timer?.cancel(),
-    note(transactions) {
-      since.blocks++;
-      since.transactions += transactions;
-    },
-  };
 }

@@ -6,9 +6,9 @@ import { backOff } from "../peerFailure.ts";
 import type { BulkImport } from "../ports.ts";
 import { BlockWindow, type PendingBlock } from "./blockWindow.ts";
 import { BodyRequests } from "./bodyRequests.ts";
-import { createHeaderFeed } from "./headerFeed.ts";
+import { HeaderFeed } from "./headerFeed.ts";
 import type { PeerPaces } from "./peerPace.ts";
-import { createSignal, type Signal } from "./signal.ts";
+import { Signal } from "./signal.ts";
 
 /**
  * Downloads and imports many blocks, until no trusted peer has more, or nobody delivers the next one:
@@ -34,7 +34,7 @@ export class BulkSync {
 
   constructor(context: SyncContext, paces: PeerPaces) {
     this.#context = context;
-    this.#signal = createSignal(context.clock);
+    this.#signal = new Signal(context.clock);
     this.#window = new BlockWindow(context.limits, (block) => context.chain.prepareBlock(block));
     this.#ended = new Promise((resolve) => {
       this.#end = () => {
@@ -77,7 +77,7 @@ export class BulkSync {
 
   async #feedHeaders(): Promise<void> {
     const { chain, choice, progress } = this.#context;
-    const feed = createHeaderFeed(this.#context, chain.headerRun(chain.head), this.#ended);
+    const feed = new HeaderFeed(this.#context, chain.headerRun(chain.head), this.#ended);
     while (!this.#hasEnded) {
       if (this.#window.isFull) {
         await this.#signal.wait();

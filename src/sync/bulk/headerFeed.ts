@@ -9,15 +9,6 @@ import { isProvenFault } from "../peerReports.ts";
 import type { HeaderRun, SyncPeer } from "../ports.ts";
 import { RequestBudget } from "../requestBudget.ts";
 
-/** Downloads headers from one trusted peer after another, and checks them, seals included. */
-interface HeaderFeed {
-  /**
-   * The next headers, with the peer that sent them; while they are checked, the following ones are downloaded. Empty when
-   * the peer failed, and undefined when no trusted peer has more.
-   */
-  next(): Promise<CheckedRange | undefined>;
-}
-
 interface CheckedRange {
   readonly peer: SyncPeer;
   readonly headers: readonly CheckedHeader[];
@@ -31,21 +22,43 @@ interface HeaderRequest {
   readonly response: Promise<Result<readonly Header[]>>;
 }
 
-/** `ended` settles when the headers are no longer needed. */
-export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Promise<unknown>): HeaderFeed {
-  const { choice, clock, peers, isClosed } = context;
-  let ahead: HeaderRequest | undefined;
+/** Downloads headers from one trusted peer after another, and checks them, seals included. */
+export class HeaderFeed {
+  private readonly context: SyncContext;
+  private readonly run: HeaderRun;
+  private ahead: HeaderRequest | undefined;
   /** Gives up the awaited response. */
-  let giveUp: () => void = () => undefined;
-  let hasEnded = false;
-  // One listener serves all responses: each listener of a promise that stays pending would keep its response until the end
-  // of the download.
-  ended.then(() => {
-    hasEnded = true;
-    giveUp();
-  });
+  private giveUp: () => void = () => undefined;
+  private hasEnded = false;
 
-  function request(peer: SyncPeer, from: bigint): HeaderRequest {
+  /** `ended` settles when the headers are no longer needed. */
+  constructor(context: SyncContext, run: HeaderRun, ended: Promise<unknown>) {
+    this.context = context;
+    this.run = run;
+    ended.then(() => {
+      this.hasEnded = true;
+      this.giveUp();
+    });
+  }
+
+  /**
+   * The next headers, with the peer that sent them; while they are checked, the following ones are downloaded. Empty when
+   * the peer failed, and undefined when no trusted peer has more.
+   */
+  async next(): Promise<CheckedRange | undefined> {
+    const peer = this.context.choice.choose(this.context.peers(), this.run.last.header.number);
+    if (peer === undefined) return undefined;
+    const asked = this.takeAsked(peer);
+    const response = await this.responseTo(asked);
+    if (response === undefined) return undefined;
+    if (response.ok && response.value.length > 0)
+      return { peer, headers: await this.check(asked, response.value) };
+    const message = response.ok ? `it has no block ${asked.from}` : response.error.message;
+    failPeer(this.context, peer, { code: "noResponse", fault: "peer", message });
+    return { peer, headers: [] };
+  }
+
+  private request(peer: SyncPeer, from: bigint): HeaderRequest {
     const missing = (peer.height ?? 0n) + 1n - from;
     const max = missing < BigInt(RANGE_HEADERS) ? Math.max(1, Number(missing)) : RANGE_HEADERS;
     const response = peer.requestHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
@@ -53,57 +66,45 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
     return { peer, from, max, response };
   }
 
-  function next(peer: SyncPeer): HeaderRequest {
-    const from = run.last.header.number + 1n;
-    const asked = ahead?.peer === peer && ahead.from === from ? ahead : request(peer, from);
-    ahead = undefined;
+  private takeAsked(peer: SyncPeer): HeaderRequest {
+    const from = this.run.last.header.number + 1n;
+    const asked =
+      this.ahead?.peer === peer && this.ahead.from === from ? this.ahead : this.request(peer, from);
+    this.ahead = undefined;
     return asked;
   }
 
   /** The response; undefined when nobody waits for the headers any more. */
-  function responseTo({ peer, response }: HeaderRequest): Promise<Result<readonly Header[]> | undefined> {
-    const budget = new RequestBudget(clock, {
-      firstMs: choice.requestBudgetMs(peer),
-      isReplaceable: () => isClosed() || choice.isReplaceable(peer, peers(), run.last.header.number),
+  private responseTo({ peer, response }: HeaderRequest): Promise<Result<readonly Header[]> | undefined> {
+    const budget = new RequestBudget(this.context.clock, {
+      firstMs: this.context.choice.requestBudgetMs(peer),
+      isReplaceable: () =>
+        this.context.isClosed() ||
+        this.context.choice.isReplaceable(peer, this.context.peers(), this.run.last.header.number),
     });
     return new Promise((resolve, reject) => {
-      giveUp = () => resolve(undefined);
-      if (hasEnded) giveUp();
+      this.giveUp = () => resolve(undefined);
+      if (this.hasEnded) this.giveUp();
       budget.wait(response).then((given) => resolve(given ?? err(TOO_SLOW)), reject);
     });
   }
 
-  async function check(asked: HeaderRequest, headers: readonly Header[]): Promise<readonly CheckedHeader[]> {
+  private async check(asked: HeaderRequest, headers: readonly Header[]): Promise<readonly CheckedHeader[]> {
     const { peer, from, max } = asked;
     const isWhole = headers.length === max;
     const following = from + BigInt(headers.length);
-    if (isWhole && (peer.height ?? 0n) >= following) ahead = request(peer, following);
-    context.onProcessed("headers", "added", headers.length);
-    const { checked, error } = await run.extend(headers);
-    context.onProcessed("headers", "removed", checked.length);
-    if (error !== undefined) failPeer(context, peer, faultOf(error, checked.length === 0));
-    else if (isWhole) choice.noteDelivered(peer);
+    if (isWhole && (peer.height ?? 0n) >= following) this.ahead = this.request(peer, following);
+    this.context.onProcessed("headers", "added", headers.length);
+    const { checked, error } = await this.run.extend(headers);
+    this.context.onProcessed("headers", "removed", checked.length);
+    if (error !== undefined) failPeer(this.context, peer, faultOf(error, checked.length === 0));
+    else if (isWhole) this.context.choice.noteDelivered(peer);
     else {
-      context.reports.cameShort();
-      backOff(context, peer);
+      this.context.reports.cameShort();
+      backOff(this.context, peer);
     }
     return checked;
   }
-
-  return {
-    async next() {
-      const peer = choice.choose(peers(), run.last.header.number);
-      if (peer === undefined) return undefined;
-      const asked = next(peer);
-      const response = await responseTo(asked);
-      if (response === undefined) return undefined;
-      if (response.ok && response.value.length > 0)
-        return { peer, headers: await check(asked, response.value) };
-      const message = response.ok ? `it has no block ${asked.from}` : response.error.message;
-      failPeer(context, peer, { code: "noResponse", fault: "peer", message });
-      return { peer, headers: [] };
-    },
-  };
 }
 
 function faultOf(error: CodedError, isFirst: boolean): CodedError<DownloadErrorCode> {

@@ -1,28 +1,31 @@
 import type { Clock } from "../../primitives/clock.ts";
 
 /** Wakes everyone who waits when something has changed. */
-export interface Signal {
-  notify(): void;
-  /** Resolves to true at the next `notify`, or to false after `timeoutMs`. */
-  wait(timeoutMs?: number): Promise<boolean>;
-}
+export class Signal {
+  private readonly clock: Clock;
+  private waiting: (() => void)[] = [];
 
-export function createSignal(clock: Clock): Signal {
-  let waiting: (() => void)[] = [];
-  return {
-    notify() {
-      const woken = waiting;
-      waiting = [];
-      for (const wake of woken) wake();
-    },
-    wait: (timeoutMs) =>
-      new Promise((resolve) => {
-        const timer =
-          timeoutMs === undefined ? undefined : clock.at(clock.nowMs() + timeoutMs, () => resolve(false));
-        waiting.push(() => {
-          timer?.cancel();
-          resolve(true);
-        });
-      }),
-  };
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  notify(): void {
+    const woken = this.waiting;
+    this.waiting = [];
+    for (const wake of woken) wake();
+  }
+
+  /** Resolves to true at the next `notify`, or to false after `timeoutMs`. */
+  wait(timeoutMs?: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : this.clock.at(this.clock.nowMs() + timeoutMs, () => resolve(false));
+      this.waiting.push(() => {
+        timer?.cancel();
+        resolve(true);
+      });
+    });
+  }
 }
