@@ -15,10 +15,10 @@ import type { DatagramPort } from "./discovery/datagramPort.ts";
 import type { KnownNode } from "./discovery/knownNodes.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
 import type { Listener } from "./listener.ts";
-import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
+import { MaintainedPeers } from "./maintainedPeers.ts";
 import { type OpenPorts, openPorts } from "./openPorts.ts";
-import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
-import { createPeerPriority } from "./peerPriority.ts";
+import { type DiscoverySearch, PeerDiscovery } from "./peerDiscovery.ts";
+import { PeerPriority } from "./peerPriority.ts";
 import { PeerTable } from "./peerTable.ts";
 import { PendingConnections } from "./pendingConnections.ts";
 import { ReadingTime } from "./readingTime.ts";
@@ -130,7 +130,7 @@ export class Network {
     });
     this.pending = new PendingConnections(clock);
     this.readingTime = new ReadingTime(clock, (id) => this.isTrusted(id));
-    this.maintained = createMaintainedPeers(parts);
+    this.maintained = new MaintainedPeers(parts);
     this.discovered = new DiscoveredPeers({
       ...parts,
       room: () => this.room,
@@ -158,7 +158,7 @@ export class Network {
       {
         ownId: nodeId,
         limits: settings.limits,
-        priority: settings.hasRandomPriority === true ? createPeerPriority(parts.chance) : undefined,
+        priority: settings.hasRandomPriority === true ? new PeerPriority(parts.chance) : undefined,
       },
       {
         ...parts,
@@ -290,7 +290,7 @@ export class Network {
   private beginDiscovery(datagrams: DatagramPort | undefined): PeerDiscovery | undefined {
     const { discovery } = this.settings;
     if (discovery === undefined || datagrams === undefined) return undefined;
-    return beginDiscovery(
+    return new PeerDiscovery(
       { ...discovery, privateKey: this.settings.key.privateKey, port: this.advertisedPort },
       {
         ...this.parts,

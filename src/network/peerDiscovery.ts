@@ -38,12 +38,6 @@ interface DnsListSource {
   readonly nameServer: string | undefined;
 }
 
-export interface PeerDiscovery {
-  /** Discovered nodes that listen for connections. */
-  readonly nodes: readonly NodeContact[];
-  close(): void;
-}
-
 interface PeerDiscoveryParts {
   readonly datagrams: DatagramPort;
   readonly clock: Clock;
@@ -57,59 +51,66 @@ interface PeerDiscoveryParts {
   readonly logger: Logger;
 }
 
-/** Begins to search over the UDP port. `port` is the number at which others reach it, and the TCP port. */
-export function beginDiscovery(
-  search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
-  { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,
-): PeerDiscovery {
-  const { privateKey, bootnodes, dnsList, advertisedIp: ip, port, forkId, isCompatible, epochMs } = search;
-  const discovery = new Discovery(
-    { privateKey, bootnodes },
-    {
-      clock,
-      epochMs,
-      chance,
-      send: (bytes, to) => datagrams.send(bytes, to),
-      endpoint: () => ({ ip, udpPort: port, tcpPort: port }),
-      forkId,
-      isCompatible,
-      isPermitted: (node) => isPermitted(addressOf(node)),
-      wantsPeers,
-      onNode: (node) => onNode(addressOf(node)),
-      onPacket: (direction, kind) => traffic?.discovered(direction, kind),
-      onDropped: (reason) => traffic?.datagramDropped(reason),
-      onRefused: (reason, count) => traffic?.nodeRefused(reason, count),
-      logger,
-    },
-  );
-  datagrams.begin((bytes, from) => discovery.receive(bytes, from));
-  discovery.start();
-  const lists =
-    dnsList &&
-    new DnsLists(dnsList.tree, {
-      server: openNameServer(dnsList.nameServer),
-      clock,
-      chance,
-      wantsPeers,
-      isCompatible,
-      onNode: (node) => discovery.offer(node),
-      logger,
+/** The search for peers over the UDP port, and over lists of nodes in DNS. */
+export class PeerDiscovery {
+  private readonly discovery: Discovery;
+  private readonly lists: DnsLists | undefined;
+  private readonly named: { close(): void };
+
+  /** Begins to search. `port` is the number at which others reach the UDP port, and the TCP port. */
+  constructor(
+    search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
+    parts: PeerDiscoveryParts,
+  ) {
+    this.discovery = new Discovery(
+      { privateKey: search.privateKey, bootnodes: search.bootnodes },
+      {
+        clock: parts.clock,
+        epochMs: search.epochMs,
+        chance: parts.chance,
+        send: (bytes, to) => parts.datagrams.send(bytes, to),
+        endpoint: () => ({ ip: search.advertisedIp, udpPort: search.port, tcpPort: search.port }),
+        forkId: search.forkId,
+        isCompatible: search.isCompatible,
+        isPermitted: (node) => parts.isPermitted(addressOf(node)),
+        wantsPeers: parts.wantsPeers,
+        onNode: (node) => parts.onNode(addressOf(node)),
+        onPacket: (direction, kind) => parts.traffic?.discovered(direction, kind),
+        onDropped: (reason) => parts.traffic?.datagramDropped(reason),
+        onRefused: (reason, count) => parts.traffic?.nodeRefused(reason, count),
+        logger: parts.logger,
+      },
+    );
+    parts.datagrams.begin((bytes, from) => this.discovery.receive(bytes, from));
+    this.discovery.start();
+    this.lists =
+      search.dnsList &&
+      new DnsLists(search.dnsList.tree, {
+        server: openNameServer(search.dnsList.nameServer),
+        clock: parts.clock,
+        chance: parts.chance,
+        wantsPeers: parts.wantsPeers,
+        isCompatible: search.isCompatible,
+        onNode: (node) => this.discovery.offer(node),
+        logger: parts.logger,
+      });
+    this.named = followNamedNodes(search.namedBootnodes ?? [], {
+      clock: parts.clock,
+      resolve: search.resolve,
+      onNode: (node) => this.discovery.offer(node),
     });
-  const named = followNamedNodes(search.namedBootnodes ?? [], {
-    clock,
-    resolve: search.resolve,
-    onNode: (node) => discovery.offer(node),
-  });
-  return {
-    get nodes() {
-      return discovery.nodes;
-    },
-    close() {
-      named.close();
-      lists?.close();
-      discovery.close();
-    },
-  };
+  }
+
+  /** Discovered nodes that listen for connections. */
+  get nodes(): readonly NodeContact[] {
+    return this.discovery.nodes;
+  }
+
+  close(): void {
+    this.named.close();
+    this.lists?.close();
+    this.discovery.close();
+  }
 }
 
 function addressOf({ nodeId, ip, tcpPort, udpPort }: NodeContact): NodeAddress {

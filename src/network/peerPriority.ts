@@ -15,31 +15,35 @@ export interface PrioritizedPeer {
  * Decides which peers give way when there are too many: those with the lowest priority, which is random, but the same for a
  * node id until the restart (p2p.md#connection-policy). Otherwise early peers would keep all places.
  */
-export interface PeerPriority {
-  /** The peers to disconnect to keep within the limits. */
-  surplus<P extends PrioritizedPeer>(peers: readonly P[], limits: PeerLimits): readonly P[];
-}
-
-/** `chance`, from 0 to 1, draws the priorities once. */
-export function createPeerPriority(chance: () => number): PeerPriority {
+export class PeerPriority {
   // The mask is secret, so that nobody can choose a node id of high priority.
-  const mask = Uint8Array.from({ length: 64 }, () => Math.min(Math.floor(chance() * 256), 255));
-  const rankOf = ({ nodeId }: PrioritizedPeer): Uint8Array =>
-    nodeId.map((byte, at) => byte ^ (mask[at] ?? 0));
-  return {
-    surplus(peers, { maxPeers, maxInbound }) {
-      const sorted = peers
-        .map((peer) => ({ peer, rank: rankOf(peer) }))
-        .toSorted((a, b) => compareBytes(a.rank, b.rank))
-        .map(({ peer }) => peer);
-      const maintained = sorted.filter(({ isMaintained }) => isMaintained);
-      const others = sorted.filter(({ isMaintained }) => !isMaintained);
-      const inbound = others.filter(({ isInbound }) => isInbound);
-      const uninvited = new Set(maxInbound === undefined ? [] : inbound.slice(maxInbound));
-      const rest = others.filter((peer) => !uninvited.has(peer));
-      return [...uninvited, ...rest.slice(Math.max(0, maxPeers - maintained.length))];
-    },
-  };
+  private readonly mask: Uint8Array<ArrayBuffer>;
+
+  /** `chance`, from 0 to 1, draws the priorities once. */
+  constructor(chance: () => number) {
+    this.mask = Uint8Array.from({ length: 64 }, () => Math.min(Math.floor(chance() * 256), 255));
+  }
+
+  /** The peers to disconnect to keep within the limits. */
+  surplus<P extends PrioritizedPeer>(
+    peers: readonly P[],
+    { maxPeers, maxInbound }: PeerLimits,
+  ): readonly P[] {
+    const sorted = peers
+      .map((peer) => ({ peer, rank: this.rankOf(peer) }))
+      .toSorted((a, b) => compareBytes(a.rank, b.rank))
+      .map(({ peer }) => peer);
+    const maintained = sorted.filter(({ isMaintained }) => isMaintained);
+    const others = sorted.filter(({ isMaintained }) => !isMaintained);
+    const inbound = others.filter(({ isInbound }) => isInbound);
+    const uninvited = new Set(maxInbound === undefined ? [] : inbound.slice(maxInbound));
+    const rest = others.filter((peer) => !uninvited.has(peer));
+    return [...uninvited, ...rest.slice(Math.max(0, maxPeers - maintained.length))];
+  }
+
+  private rankOf({ nodeId }: PrioritizedPeer): Uint8Array {
+    return nodeId.map((byte, at) => byte ^ (this.mask[at] ?? 0));
+  }
 }
 
 export function prioritized(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Dialer, type NodeAddress } from "../../src/network/dialer.ts";
 import { DiscoveredPeers, joinCandidates } from "../../src/network/discoveredPeers.ts";
-import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
+import { MaintainedPeers } from "../../src/network/maintainedPeers.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8A
     isKnown: (nodeId) => known.has(nodeId[0] ?? 0),
     isPermitted: ({ host }) => !unlisted.has(host),
   });
-  const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
+  const maintained = new MaintainedPeers({ clock, chance: () => 0.5 });
   const dialer = new Dialer({
     clock,
     candidates: joinCandidates([maintained, discovered]),

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type ConnectionRequest, refuseConnection } from "../../src/network/admission.ts";
 import { BanList } from "../../src/network/banList.ts";
 import { Dialer, type NodeAddress } from "../../src/network/dialer.ts";
-import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
-import { createPeerPriority, type PrioritizedPeer } from "../../src/network/peerPriority.ts";
+import { MaintainedPeers } from "../../src/network/maintainedPeers.ts";
+import { PeerPriority, type PrioritizedPeer } from "../../src/network/peerPriority.ts";
 import { PeerScore } from "../../src/network/peerScore.ts";
 import type { Disconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { isLastingDirection } from "../../src/network/simultaneousConnect.ts";
@@ -75,9 +75,7 @@ describe("random priorities", () => {
     ...traits,
   });
   const surplus = (peers: readonly PrioritizedPeer[], maxPeers: number, maxInbound?: number, chance = 0) =>
-    createPeerPriority(() => chance)
-      .surplus(peers, { maxPeers, maxInbound })
-      .map(({ nodeId }) => nodeId[0]);
+    new PeerPriority(() => chance).surplus(peers, { maxPeers, maxInbound }).map(({ nodeId }) => nodeId[0]);
 
   it("let the lowest ones give way, of inbound connections first, and no maintained peer", () => {
     expect(surplus([peer(3), peer(1), peer(2)], 3)).toEqual([]);
@@ -171,7 +169,7 @@ describe("the dialer", () => {
   const start = () => {
     const clock = createHandClock(0);
     const calls: string[] = [];
-    const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
+    const maintained = new MaintainedPeers({ clock, chance: () => 0.5 });
     const dialer = new Dialer({
       clock,
       candidates: maintained,

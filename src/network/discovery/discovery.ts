@@ -5,7 +5,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import type { NodeRefusal } from "../traffic.ts";
-import { createBonds } from "./bonds.ts";
+import { Bonds } from "./bonds.ts";
 import { ClockCheck } from "./clockCheck.ts";
 import { DatagramLimits } from "./datagramLimits.ts";
 import { Delays } from "./delays.ts";
@@ -123,7 +123,7 @@ export class Discovery {
     this.ownId = curve.publicKey(settings.privateKey);
     const refuse = (reason: NodeRefusal, count = 1): void => parts.onRefused?.(reason, count);
     this.table = new NodeTable(this.ownId, refuse);
-    this.bonds = createBonds(parts.clock);
+    this.bonds = new Bonds(parts.clock);
     this.limits = new DatagramLimits(parts.clock);
     this.requests = new DiscoveryRequests({
       clock: parts.clock,

@@ -20,10 +20,10 @@ import {
   readHeaders,
   readTransactionsInSlices,
 } from "./payloadReaders.ts";
-import { createPeerConnections } from "./peerConnections.ts";
+import { PeerConnections } from "./peerConnections.ts";
 import type { EthChain } from "./ports.ts";
 import { type RequestErrorCode, Requests, type ResponseKind } from "./requests.ts";
-import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
+import { TransactionScore } from "./transactionScore.ts";
 import { encodeHashes } from "./wireWriter.ts";
 
 type ResponseErrorCode = RequestErrorCode | "badAnswer";
@@ -51,7 +51,7 @@ export class Peer {
   best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
   /** Highest block that it should have; undefined until this node has, or got, the header of its head. */
   height: bigint | undefined;
-  readonly connections = createPeerConnections();
+  readonly connections = new PeerConnections();
   readonly requests: Requests;
   readonly knownBlocks = new KnownHashes(MAX_KNOWN_BLOCKS);
   readonly knownTransactions = new KnownHashes(MAX_KNOWN_TRANSACTIONS);
@@ -69,7 +69,7 @@ export class Peer {
     this.address = address;
     this.chain = parts.chain;
     this.onRefused = parts.onRefused;
-    this.transactionScore = createTransactionScore(parts.clock);
+    this.transactionScore = new TransactionScore(parts.clock);
     this.requests = new Requests({
       clock: parts.clock,
       send: (code, payload) => this.send(code, payload),

@@ -6,15 +6,15 @@ import type { Transaction } from "../../types/transaction.ts";
 import type { SubProtocol } from "../subProtocol.ts";
 import type { InputRefusal } from "../traffic.ts";
 import { BlockGossip } from "./blockGossip.ts";
-import { createImpliedHeights } from "./impliedHeights.ts";
+import { ImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
 import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
 import type { Peer } from "./peer.ts";
-import { createPeers, type Peers } from "./peers.ts";
+import { Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import { RequestServer } from "./serve.ts";
-import { createStatusExchange, type StatusExchange } from "./statusExchange.ts";
-import { createTransactionGossip } from "./transactionGossip.ts";
+import { StatusExchange } from "./statusExchange.ts";
+import { TransactionGossip } from "./transactionGossip.ts";
 
 /**
  * The eth protocol, versions 66 to 68 (p2p.md#eth-messages).
@@ -63,17 +63,17 @@ interface EthParts {
 
 export function createEth(parts: EthParts): Eth {
   const { chain, pool, onPeersChanged } = parts;
-  const peers = createPeers(parts);
-  const blocks = new BlockGossip({ ...parts, peers: peers.greeted });
-  const transactions = createTransactionGossip({
+  const peers = new Peers(parts);
+  const blocks = new BlockGossip({ ...parts, peers: () => peers.greeted() });
+  const transactions = new TransactionGossip({
     ...parts,
-    peers: peers.greeted,
+    peers: () => peers.greeted(),
     isAhead: ({ height }) => height !== undefined && height > chain.head.header.number,
     defer: parts.defer ?? setImmediate,
   });
   const requestServer = new RequestServer({ chain, pool });
-  const impliedHeights = createImpliedHeights({ ...parts, peers: peers.greeted });
-  const statusExchange = createStatusExchange({
+  const impliedHeights = new ImpliedHeights({ ...parts, peers: () => peers.greeted() });
+  const statusExchange = new StatusExchange({
     ...parts,
     onGreeted: (peer) => transactions.sendPool(peer),
   });

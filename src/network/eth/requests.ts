@@ -50,7 +50,7 @@ export class Requests {
   private readonly parts: RequestsParts;
   private readonly open = new Map<string, Open>();
   private readonly lastIds = new Map<ResponseKind, bigint>();
-  private readonly timeouts = createTimeouts();
+  private readonly timeouts = new Timeouts();
   private isClosed = false;
 
   constructor(parts: RequestsParts) {
@@ -112,33 +112,31 @@ export class Requests {
 }
 
 /** Requests that timed out: their late responses are no offence, several consecutive timeouts are. */
-interface Timeouts {
+class Timeouts {
+  private readonly timedOut = new Set<string>();
+  private readonly inRow = new Map<ResponseKind, number>();
+
   /** Notes a timeout; true after several consecutive ones of one kind. */
-  note(key: string, kind: ResponseKind): boolean;
+  note(key: string, kind: ResponseKind): boolean {
+    this.timedOut.add(key);
+    for (const oldest of this.timedOut) {
+      if (this.timedOut.size <= MAX_REMEMBERED_TIMEOUTS) break;
+      this.timedOut.delete(oldest);
+    }
+    const count = (this.inRow.get(kind) ?? 0) + 1;
+    this.inRow.set(kind, count);
+    return count >= MAX_TIMEOUTS;
+  }
+
   /** Notes that a response arrived in time. */
-  reset(kind: ResponseKind): void;
+  reset(kind: ResponseKind): void {
+    this.inRow.delete(kind);
+  }
+
   /** True once for the late response to a request. */
-  takeLate(key: string): boolean;
-}
-
-function createTimeouts(): Timeouts {
-  const timedOut = new Set<string>();
-  const inRow = new Map<ResponseKind, number>();
-
-  return {
-    note(key, kind) {
-      timedOut.add(key);
-      for (const oldest of timedOut) {
-        if (timedOut.size <= MAX_REMEMBERED_TIMEOUTS) break;
-        timedOut.delete(oldest);
-      }
-      const count = (inRow.get(kind) ?? 0) + 1;
-      inRow.set(kind, count);
-      return count >= MAX_TIMEOUTS;
-    },
-    reset: (kind) => void inRow.delete(kind),
-    takeLate: (key) => timedOut.delete(key),
-  };
+  takeLate(key: string): boolean {
+    return this.timedOut.delete(key);
+  }
 }
 
 function failed(code: RequestErrorCode, message: string): Result<never, RequestErrorCode> {

@@ -11,22 +11,13 @@ import {
 import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 
-/** Announces transactions of the pool to peers, in full or by hash (p2p.md#transaction-gossip). */
-interface TransactionAnnouncer {
-  /** Must be called for each addition to the pool, local or remote. */
-  announce(transactions: readonly Transaction[]): void;
-  /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */
-  sendPool(peer: Peer): void;
-  close(): void;
-}
-
 /**
  * Type of blob transactions. The protocol only announces them; the pool keeps them without the blobs, so they cannot be
  * served at all.
  */
 const BLOB_TYPE = 3;
 
-export function createTransactionAnnouncer(parts: {
+interface TransactionAnnouncerParts {
   readonly peers: () => readonly Peer[];
   readonly pool: EthPool;
   readonly clock: Clock;
@@ -34,44 +25,58 @@ export function createTransactionAnnouncer(parts: {
   readonly chance: () => number;
   /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
-}): TransactionAnnouncer {
-  const { pool, clock } = parts;
-  let collected: PendingAnnouncement[] = [];
-  let timer: Timer | undefined;
+}
 
-  function sendCollected(): void {
-    timer?.cancel();
-    timer = undefined;
-    const pending = collected;
-    collected = [];
-    const peers = parts.peers();
-    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(shuffled(peers, parts.chance), pending);
-    else sendToFew(peers, pending);
+/** Announces transactions of the pool to peers, in full or by hash (p2p.md#transaction-gossip). */
+export class TransactionAnnouncer {
+  private readonly parts: TransactionAnnouncerParts;
+  private collected: PendingAnnouncement[] = [];
+  private timer: Timer | undefined;
+
+  constructor(parts: TransactionAnnouncerParts) {
+    this.parts = parts;
   }
 
-  return {
-    announce(transactions) {
-      // Peers that connect later get the whole pool.
-      if (parts.peers().length === 0) return;
-      addPending(collected, transactions);
-      if (collected.length >= MAX_COLLECTED_TRANSACTIONS) sendCollected();
-      else timer ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
-    },
-    sendPool(peer) {
-      if (!pool.isOpen) return;
-      const transactions = pool.transactions()[Symbol.iterator]();
-      function sendSlice(): void {
-        const slice = take(transactions, MAX_TRANSACTION_ANNOUNCEMENTS);
-        if (slice.length === 0) return;
-        const pending: PendingAnnouncement[] = [];
-        addPending(pending, slice);
-        new AnnouncementBatch(pending).sendHashes(peer);
-        parts.defer(() => peer.inShare(sendSlice));
-      }
-      sendSlice();
-    },
-    close: () => timer?.cancel(),
-  };
+  /** Must be called for each addition to the pool, local or remote. */
+  announce(transactions: readonly Transaction[]): void {
+    // Peers that connect later get the whole pool.
+    if (this.parts.peers().length === 0) return;
+    addPending(this.collected, transactions);
+    if (this.collected.length >= MAX_COLLECTED_TRANSACTIONS) this.sendCollected();
+    else
+      this.timer ??= this.parts.clock.at(this.parts.clock.nowMs() + ANNOUNCE_DELAY_MS, () =>
+        this.sendCollected(),
+      );
+  }
+
+  /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */
+  sendPool(peer: Peer): void {
+    if (!this.parts.pool.isOpen) return;
+    const transactions = this.parts.pool.transactions()[Symbol.iterator]();
+    const sendSlice = (): void => {
+      const slice = take(transactions, MAX_TRANSACTION_ANNOUNCEMENTS);
+      if (slice.length === 0) return;
+      const pending: PendingAnnouncement[] = [];
+      addPending(pending, slice);
+      new AnnouncementBatch(pending).sendHashes(peer);
+      this.parts.defer(() => peer.inShare(sendSlice));
+    };
+    sendSlice();
+  }
+
+  close(): void {
+    this.timer?.cancel();
+  }
+
+  private sendCollected(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    const pending = this.collected;
+    this.collected = [];
+    const peers = this.parts.peers();
+    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(shuffled(peers, this.parts.chance), pending);
+    else sendToFew(peers, pending);
+  }
 }
 
 function addPending(pending: PendingAnnouncement[], transactions: Iterable<Transaction>): void {

@@ -5,10 +5,22 @@ import { openTransactions } from "./messageCodec.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
-import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";
+import { TransactionAnnouncer } from "./transactionAnnouncer.ts";
 import { TransactionFetcher } from "./transactionFetcher.ts";
 import { TransactionIntake } from "./transactionIntake.ts";
 import { NO_COUNTS } from "./transactionScore.ts";
+
+interface TransactionGossipParts {
+  readonly peers: () => readonly Peer[];
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** Random number from 0 to 1. */
+  readonly chance: () => number;
+  /** Whether the peer has blocks that this node lacks. */
+  readonly isAhead: (peer: Peer) => boolean;
+  /** Runs work after pending I/O. */
+  readonly defer: (action: () => void) => void;
+}
 
 /**
  * Transaction gossip (p2p.md#transaction-gossip).
@@ -21,64 +33,65 @@ import { NO_COUNTS } from "./transactionScore.ts";
  * Invariants: no peer is sent a hash or a transaction that it is known to have; everything that waits is bounded. Not
  * done here: validating transactions (the pool).
  */
-export interface TransactionGossip {
+export class TransactionGossip {
+  private readonly parts: TransactionGossipParts;
+  private readonly announcer: TransactionAnnouncer;
+  private readonly intake: TransactionIntake;
+  private readonly fetcher: TransactionFetcher;
+  private readonly queue: GossipQueue<Peer>;
+
+  constructor(parts: TransactionGossipParts) {
+    this.parts = parts;
+    this.announcer = new TransactionAnnouncer(parts);
+    this.intake = new TransactionIntake({
+      ...parts,
+      onWithoutPlace: (peer, announcements) => this.fetcher.receiveAnnounced(peer, announcements),
+    });
+    this.fetcher = new TransactionFetcher({ ...parts, intake: this.intake });
+    this.queue = new GossipQueue<Peer>({
+      defer: parts.defer,
+      inShare: (peer, work) => peer.inShare(work),
+      open: openTransactions,
+      // The pool may have closed since the message arrived.
+      validate: (peer, transactions) =>
+        parts.pool.isOpen ? this.intake.take(peer, transactions) : NO_COUNTS,
+      onBreach(peer, detail) {
+        peer.noteRefused("malformed");
+        peer.disconnect("breachOfProtocol", detail);
+      },
+      onDropped: (peer) => peer.noteRefused("tooManyTransactions"),
+    });
+  }
+
   /** Must be called for each addition to the pool, local or remote. */
-  announce(transactions: readonly Transaction[]): void;
+  announce(transactions: readonly Transaction[]): void {
+    this.announcer.announce(transactions);
+  }
+
   /** Announces the whole pool, by hashes, to a new peer. */
-  sendPool(peer: Peer): void;
+  sendPool(peer: Peer): void {
+    this.announcer.sendPool(peer);
+  }
+
   /** Receives a message of unsolicited transactions. */
-  receive(peer: Peer, payload: Uint8Array): void;
-  receiveAnnounced(peer: Peer, announcements: readonly AnnouncedTransaction[]): void;
+  receive(peer: Peer, payload: Uint8Array): void {
+    // Decoding would be wasted while the pool is closed.
+    if (!this.parts.pool.isOpen) return;
+    if (peer.transactionScore.isIgnored) this.intake.noteIgnored(peer);
+    else this.queue.enqueue(peer, payload);
+  }
+
+  receiveAnnounced(peer: Peer, announcements: readonly AnnouncedTransaction[]): void {
+    this.fetcher.receiveAnnounced(peer, announcements);
+  }
+
   /** Drops the queue of a peer that is gone. */
-  forget(peer: Peer): void;
-  close(): void;
-}
+  forget(peer: Peer): void {
+    this.queue.forget(peer);
+  }
 
-export function createTransactionGossip(parts: {
-  readonly peers: () => readonly Peer[];
-  readonly pool: EthPool;
-  readonly clock: Clock;
-  /** Random number from 0 to 1. */
-  readonly chance: () => number;
-  /** Whether the peer has blocks that this node lacks. */
-  readonly isAhead: (peer: Peer) => boolean;
-  /** Runs work after pending I/O. */
-  readonly defer: (action: () => void) => void;
-}): TransactionGossip {
-  const { pool } = parts;
-  const announcer = createTransactionAnnouncer(parts);
-  const intake = new TransactionIntake({
-    ...parts,
-    onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
-  });
-  const fetcher = new TransactionFetcher({ ...parts, intake });
-  const queue = new GossipQueue<Peer>({
-    defer: parts.defer,
-    inShare: (peer, work) => peer.inShare(work),
-    open: openTransactions,
-    // The pool may have closed since the message arrived.
-    validate: (peer, transactions) => (pool.isOpen ? intake.take(peer, transactions) : NO_COUNTS),
-    onBreach(peer, detail) {
-      peer.noteRefused("malformed");
-      peer.disconnect("breachOfProtocol", detail);
-    },
-    onDropped: (peer) => peer.noteRefused("tooManyTransactions"),
-  });
-
-  return {
-    announce: (transactions) => announcer.announce(transactions),
-    sendPool: (peer) => announcer.sendPool(peer),
-    receive(peer, payload) {
-      // Decoding would be wasted while the pool is closed.
-      if (!pool.isOpen) return;
-      if (peer.transactionScore.isIgnored) intake.noteIgnored(peer);
-      else queue.enqueue(peer, payload);
-    },
-    receiveAnnounced: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
-    forget: (peer) => queue.forget(peer),
-    close() {
-      announcer.close();
-      fetcher.close();
-    },
-  };
+  close(): void {
+    this.announcer.close();
+    this.fetcher.close();
+  }
 }

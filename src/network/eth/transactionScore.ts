@@ -30,35 +30,39 @@ export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };
  * peer has some rejections whenever a block supersedes what it sends, and more only if most of its transactions are invalid
  * for long.
  */
-export interface TransactionScore {
-  note(counts: ValidationCounts): void;
-  /** Notes that a message arrived from the ignored peer. */
-  noteIgnored(): void;
-  /** True while the peer's transactions are ignored. */
-  readonly isIgnored: boolean;
-  /** True when the peer continues although it is ignored. */
-  readonly isAtLimit: boolean;
-}
-
-export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
+export class TransactionScore {
+  private readonly clock: Pick<Clock, "nowMs">;
   /** The bucket holds the distance to the highest score. */
-  const left = new TokenBucket(LEAK, clock.nowMs());
+  private readonly left: TokenBucket;
 
-  function add(change: number): void {
-    left.refill(clock.nowMs());
-    left.spend(change);
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.clock = clock;
+    this.left = new TokenBucket(LEAK, clock.nowMs());
   }
 
-  return {
-    note: ({ accepted, rejected }) => add(rejected - accepted),
-    noteIgnored: () => add(IGNORED_MESSAGE_SCORE),
-    get isIgnored() {
-      return HIGHEST_TRANSACTION_SCORE - left.refill(clock.nowMs()) >= IGNORED_SCORE;
-    },
-    get isAtLimit() {
-      return left.left <= 0;
-    },
-  };
+  note({ accepted, rejected }: ValidationCounts): void {
+    this.add(rejected - accepted);
+  }
+
+  /** Notes that a message arrived from the ignored peer. */
+  noteIgnored(): void {
+    this.add(IGNORED_MESSAGE_SCORE);
+  }
+
+  /** True while the peer's transactions are ignored. */
+  get isIgnored(): boolean {
+    return HIGHEST_TRANSACTION_SCORE - this.left.refill(this.clock.nowMs()) >= IGNORED_SCORE;
+  }
+
+  /** True when the peer continues although it is ignored. */
+  get isAtLimit(): boolean {
+    return this.left.left <= 0;
+  }
+
+  private add(change: number): void {
+    this.left.refill(this.clock.nowMs());
+    this.left.spend(change);
+  }
 }
 
 const LEAK = { capacity: HIGHEST_TRANSACTION_SCORE, perMs: SCORE_LEAK_PER_SECOND / 1000, maxDebt: 0 };

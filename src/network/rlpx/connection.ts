@@ -6,7 +6,7 @@ import type { BudgetedConnection } from "./budgetedConnection.ts";
 import { BufferBudget, type BufferShare } from "./bufferBudget.ts";
 import type { Disconnect, DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
-import { createHealthCheck, type HealthCheck } from "./healthCheck.ts";
+import { HealthCheck } from "./healthCheck.ts";
 import type { Hello } from "./hello.ts";
 import type { MessagePriority } from "./messagePriority.ts";
 import { plainHost } from "./plainHost.ts";
@@ -95,7 +95,7 @@ export class Connection implements BudgetedConnection {
       clock,
       schedule: (take) => read(this.nodeId, take),
     });
-    this.health = createHealthCheck({
+    this.health = new HealthCheck({
       clock,
       writer: this.writer,
       reader: this.reader,

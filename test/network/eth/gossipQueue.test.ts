@@ -9,7 +9,7 @@ import {
   SCORE_LEAK_PER_SECOND,
 } from "../../../src/network/eth/limits.ts";
 import { readTransactionsOneByOne } from "../../../src/network/eth/payloadReaders.ts";
-import { createTransactionScore } from "../../../src/network/eth/transactionScore.ts";
+import { TransactionScore } from "../../../src/network/eth/transactionScore.ts";
 import { encodeRlpIndex, encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 
@@ -135,7 +135,7 @@ describe("unsolicited transactions", () => {
 describe("a peer's transaction score", () => {
   it("tolerates transactions superseded by blocks, and no lasting rejections", () => {
     let nowMs = 0;
-    const score = createTransactionScore({ nowMs: () => nowMs });
+    const score = new TransactionScore({ nowMs: () => nowMs });
     // A block per second, which invalidates a tenth of the transactions.
     for (let second = 0; second < 600; second++) {
       nowMs += 1000;
@@ -153,7 +153,7 @@ describe("a peer's transaction score", () => {
   });
 
   it("reaches its limit when the peer continues though it is ignored", () => {
-    const score = createTransactionScore({ nowMs: () => 0 });
+    const score = new TransactionScore({ nowMs: () => 0 });
     score.note({ accepted: 0, rejected: IGNORED_SCORE });
     for (let count = 0; !score.isAtLimit; count++) {
       expect(count).toBeLessThan(20);
