@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createProgress } from "../../src/cli/blocks/progress.ts";
+import { Progress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
 import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
@@ -257,7 +257,7 @@ describe("ibex blocks", () => {
       const logged: LogFields[] = [];
       let nowMs = 0;
       const logger = { ...silentLogger, info: (fields: LogFields) => void logged.push(fields) };
-      const progress = createProgress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
+      const progress = new Progress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
       // The first half is already stored; the rest takes ten seconds.
       for (let number = 500; number < 1000; number++) {
         nowMs += 20;

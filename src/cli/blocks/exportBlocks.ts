@@ -5,7 +5,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { encodeBlock } from "../../types/block.ts";
-import { createProgress } from "./progress.ts";
+import { Progress } from "./progress.ts";
 
 interface ExportRequest {
   readonly path: string;
@@ -25,7 +25,7 @@ export async function exportBlocks(
   logger: Logger,
 ): Promise<number> {
   const total = Number(endBlock - startBlock);
-  const progress = createProgress({ message: "exporting blocks", total, isTerminal }, logger);
+  const progress = new Progress({ message: "exporting blocks", total, isTerminal }, logger);
   const file = createWriteStream(path, { flags: isAppended ? "a" : "w", flush: true });
   // Awaited at the end; until then a failure shows in the write loop.
   const written = finished(file);

@@ -3,7 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { ImportChain } from "./importChain.ts";
 import { type ImportErrorCode, type ImportRequest, type ImportResult, ImportRun } from "./importRun.ts";
-import { createProgress } from "./progress.ts";
+import { Progress } from "./progress.ts";
 
 /**
  * `ibex blocks import`: imports blocks one by one from files of concatenated RLP into the chain.
@@ -27,7 +27,7 @@ export async function importBlocks(
     sizes.push(size);
   }
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const progress = createProgress(
+  const progress = new Progress(
     { message: "importing blocks", total, isTerminal: request.isTerminal },
     logger,
   );

@@ -88,7 +88,7 @@ async function compareWhenThere(
           tally.leftOut += requests;
         },
         isNew: () => number > heads.lower - NEW_BLOCKS,
-        sleep: stop.sleep,
+        sleep: (milliseconds) => stop.sleep(milliseconds),
       });
       if (absentAt === undefined) return;
       if (await hasRemoved(nodes[absentAt], number))

@@ -4,7 +4,7 @@ import { EXIT } from "../exitCodes.ts";
 import type { ProcessIo } from "../processIo.ts";
 import { type BlockRange, compareRange, lowerHead, type RangeComparison } from "./blockRange.ts";
 import { type MetricsPage, PortTaken, serveMetrics } from "./compareMetrics.ts";
-import { createEndpoint, type Endpoint, NodeUnreachable } from "./endpoint.ts";
+import { Endpoint, NodeUnreachable } from "./endpoint.ts";
 import type { Side } from "./findings.ts";
 import { firstBlockOf } from "./firstBlock.ts";
 import { identify, type NodeIdentity, rolesOf } from "./identity.ts";
@@ -12,7 +12,7 @@ import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
 import { parseAnswer } from "./parseAnswer.ts";
 import type { Report } from "./report.ts";
-import { createStop, Stopped } from "./stop.ts";
+import { Stop, Stopped } from "./stop.ts";
 import { Tally } from "./tally.ts";
 
 interface CompareRequest {
@@ -41,15 +41,15 @@ interface Comparison extends CompareRequest, RangeComparison {}
  * for, never called different; what could not be compared is never called the same.
  */
 export async function compareNodes(request: CompareRequest, io: ProcessIo): Promise<number> {
-  const stop = createStop(io.awaitStop().received);
+  const stop = new Stop(io.awaitStop().received);
   const away = new Set<Side>();
   const endpointOf = (side: Side, url: URL): Endpoint =>
-    createEndpoint(url, {
+    new Endpoint(url, {
       answerBytes: COMPARE_LIMITS.answerBytes,
       parse: parseAnswer,
       giveUpAfterMs: request.isFollowing ? Number.POSITIVE_INFINITY : request.giveUpAfterMs,
       stop: stop.signal,
-      sleep: stop.sleep,
+      sleep: (milliseconds) => stop.sleep(milliseconds),
       nowMs: () => performance.now(),
       onAway: (name, reason) => {
         if (!away.has(side)) io.print(`${name} does not answer; waiting for it: ${reason}\n`);

@@ -14,19 +14,6 @@ export type RpcAnswer =
   | { readonly kind: "answer"; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "unread"; readonly reason: string };
 
-/** A node that is asked over JSON-RPC. Its answers are bounded in bytes and depth. */
-export interface Endpoint {
-  /** The URL without user and password. */
-  readonly name: string;
-  /** Answers to the requests, in their order. Throws NodeUnreachable, or the reason of the stop. */
-  ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
-  /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined when the answer is larger or unreadable. */
-  askTogether(
-    requests: readonly RpcRequest[],
-    answerBytes: number,
-  ): Promise<readonly RpcAnswer[] | undefined>;
-}
-
 /** A node was unreachable for so long that the work with it is given up. */
 export class NodeUnreachable extends Error {
   override name = "NodeUnreachable";
@@ -51,26 +38,51 @@ interface EndpointParts {
   onBack(name: string): void;
 }
 
-export function createEndpoint(url: URL, parts: EndpointParts): Endpoint {
-  const target = new URL(url);
-  target.username = "";
-  target.password = "";
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (url.username !== "") {
-    const secret = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers["authorization"] = `Basic ${Buffer.from(secret).toString("base64")}`;
+/** A node that is asked over JSON-RPC. Its answers are bounded in bytes and depth. */
+export class Endpoint {
+  private readonly parts: EndpointParts;
+  private readonly target: URL;
+  private readonly headers: Record<string, string> = { "content-type": "application/json" };
+  /** The URL without user and password. */
+  readonly name: string;
+
+  constructor(url: URL, parts: EndpointParts) {
+    this.parts = parts;
+    this.target = new URL(url);
+    this.target.username = "";
+    this.target.password = "";
+    if (url.username !== "") {
+      const secret = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+      this.headers["authorization"] = `Basic ${Buffer.from(secret).toString("base64")}`;
+    }
+    this.name = this.target.href.replace(/\/$/, "");
   }
-  const name = target.href.replace(/\/$/, "");
-  const postWithin =
-    (answerBytes: number): Post =>
-    async (body) =>
-      parseBody(await postUntilAnswered(target, { headers, body, answerBytes }, name, parts), parts);
-  return {
-    name,
-    ask: (requests) => askAll(requests, postWithin(parts.answerBytes)),
-    askTogether: (requests, answerBytes) =>
-      postTogether(requests, postWithin(answerBytes)).catch(ifUnreadable),
-  };
+
+  /** Answers to the requests, in their order. Throws NodeUnreachable, or the reason of the stop. */
+  ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]> {
+    return askAll(requests, this.postWithin(this.parts.answerBytes));
+  }
+
+  /** Like `ask`, but in one HTTP answer of at most `answerBytes`; undefined when the answer is larger or unreadable. */
+  askTogether(
+    requests: readonly RpcRequest[],
+    answerBytes: number,
+  ): Promise<readonly RpcAnswer[] | undefined> {
+    return postTogether(requests, this.postWithin(answerBytes)).catch(ifUnreadable);
+  }
+
+  private postWithin(answerBytes: number): Post {
+    return async (body) =>
+      parseBody(
+        await postUntilAnswered(
+          this.target,
+          { headers: this.headers, body, answerBytes },
+          this.name,
+          this.parts,
+        ),
+        this.parts,
+      );
+  }
 }
 
 /** Throws UnreadableBody. */

@@ -3,30 +3,30 @@ export class Stopped extends Error {
   override name = "Stopped";
 }
 
-export interface Stop {
-  /** Aborted with a Stopped. */
-  readonly signal: AbortSignal;
-  /** Resolves after `milliseconds`; throws Stopped at once when stopped. */
-  sleep(milliseconds: number): Promise<void>;
-}
+export class Stop {
+  private readonly controller = new AbortController();
 
-export function createStop(received: Promise<unknown>): Stop {
-  const controller = new AbortController();
-  void received.then(() => controller.abort(new Stopped("stopped")));
-  const { signal } = controller;
-  return {
-    signal,
-    sleep: (milliseconds) =>
-      new Promise((resolve, reject) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", end);
-          if (signal.aborted) reject(signal.reason);
-          else resolve();
-        };
-        const timer = setTimeout(end, milliseconds);
-        signal.addEventListener("abort", end);
-        if (signal.aborted) end();
-      }),
-  };
+  constructor(received: Promise<unknown>) {
+    void received.then(() => this.controller.abort(new Stopped("stopped")));
+  }
+
+  /** Aborted with a Stopped. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Resolves after `milliseconds`; throws Stopped at once when stopped. */
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.controller.signal.removeEventListener("abort", end);
+        if (this.controller.signal.aborted) reject(this.controller.signal.reason);
+        else resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      this.controller.signal.addEventListener("abort", end);
+      if (this.controller.signal.aborted) end();
+    });
+  }
 }

@@ -1,8 +1,8 @@
 import { translateDiskError } from "../../storage/diskErrors.ts";
 import { reportFailure } from "../commandErrors.ts";
-import { createEndpoint, type Endpoint, NodeUnreachable } from "../compare/endpoint.ts";
+import { Endpoint, NodeUnreachable } from "../compare/endpoint.ts";
 import { headOf, identify, type NodeIdentity } from "../compare/identity.ts";
-import { createStop, type Stop, Stopped } from "../compare/stop.ts";
+import { Stop, Stopped } from "../compare/stop.ts";
 import { EXIT } from "../exitCodes.ts";
 import type { ProcessIo } from "../processIo.ts";
 import { BadAnswer } from "./answers.ts";
@@ -44,10 +44,10 @@ interface DataExportRequest {
  * export was stopped; blocks of a chain that was rewound are removed and rewritten.
  */
 export async function exportData(request: DataExportRequest, io: ProcessIo): Promise<number> {
-  const stop = createStop(io.awaitStop().received);
+  const stop = new Stop(io.awaitStop().received);
   let bytesRead = 0;
   let isAway = false;
-  const node = createEndpoint(request.node, {
+  const node = new Endpoint(request.node, {
     answerBytes: EXPORT_LIMITS.answerBytes,
     parse(text) {
       bytesRead += text.length;
@@ -55,7 +55,7 @@ export async function exportData(request: DataExportRequest, io: ProcessIo): Pro
     },
     giveUpAfterMs: request.isFollowing ? Number.POSITIVE_INFINITY : request.giveUpAfterMs,
     stop: stop.signal,
-    sleep: stop.sleep,
+    sleep: (milliseconds) => stop.sleep(milliseconds),
     nowMs: () => performance.now(),
     onAway: (name, reason) => {
       if (!isAway) io.print(`${name} does not answer; waiting for it: ${reason}\n`);
@@ -115,7 +115,13 @@ async function exportFrom(
   try {
     const { tables } = request;
     const needs = new Set(tables.flatMap((table) => table.needs));
-    const source = { node, chainId, needs, pace: createPace(bytesRead), sleep: stop.sleep };
+    const source = {
+      node,
+      chainId,
+      needs,
+      pace: createPace(bytesRead),
+      sleep: (milliseconds: number) => stop.sleep(milliseconds),
+    };
     const progress = new ExportProgress(io);
     const createFile = await tableFilesOf(naming.format);
     const writer: RangeWriter = { tables, naming, folder, source, progress, createFile };

@@ -25,7 +25,7 @@ import {
 } from "./limits.ts";
 import { encodeBegin, encodeEnd, encodeItems, type StateItem, writeStateItem } from "./records.ts";
 import { createSnapshotFile, type SnapshotWriter } from "./snapshotFile.ts";
-import { createSnapshotProgress, type SnapshotProgress } from "./snapshotProgress.ts";
+import { SnapshotProgress } from "./snapshotProgress.ts";
 
 interface SnapshotExport {
   readonly spec: ChainSpec;
@@ -144,7 +144,7 @@ async function writeState(
   { header }: StoredBlock,
   writer: SnapshotWriter,
 ): Promise<Counts | undefined> {
-  const progress = createSnapshotProgress({ message: "exporting the state", isTerminal }, logger);
+  const progress = new SnapshotProgress({ message: "exporting the state", isTerminal }, logger);
   const items = new StateWriter(writer, progress, isStopped);
   const codes = createCodeReader(database, CODE_CACHE_BYTES);
   const written = new Set<string>();

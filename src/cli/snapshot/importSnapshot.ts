@@ -25,7 +25,7 @@ import { importHeaders } from "./importHeaders.ts";
 import { ANCESTORS, FIRST_SNAPSHOT } from "./limits.ts";
 import { decodeBegin, decodeEnd, readStateItems, type SnapshotBegin, type StateItem } from "./records.ts";
 import { openSnapshotFile, SnapshotFileError, type SnapshotReader } from "./snapshotFile.ts";
-import { createSnapshotProgress } from "./snapshotProgress.ts";
+import { SnapshotProgress } from "./snapshotProgress.ts";
 
 interface SnapshotImport {
   readonly settings: Settings;
@@ -202,7 +202,7 @@ async function loadState(
   reader: SnapshotReader,
   loader: StateLoader,
 ): Promise<boolean> {
-  const progress = createSnapshotProgress(
+  const progress = new SnapshotProgress(
     { message: "importing the state", total: reader.size, isTerminal },
     logger,
   );

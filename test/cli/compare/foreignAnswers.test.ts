@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { differingPlaces } from "../../../src/cli/compare/differingPlaces.ts";
-import { createEndpoint, NodeUnreachable } from "../../../src/cli/compare/endpoint.ts";
+import { Endpoint, NodeUnreachable } from "../../../src/cli/compare/endpoint.ts";
 import { COMPARE_LIMITS } from "../../../src/cli/compare/limits.ts";
 import { readMethodTemplates } from "../../../src/cli/compare/methodTemplates.ts";
 import { parseAnswer, showValue } from "../../../src/cli/compare/parseAnswer.ts";
-import { createStop, Stopped } from "../../../src/cli/compare/stop.ts";
+import { Stop, Stopped } from "../../../src/cli/compare/stop.ts";
 
 const pathsOf = (ours: string, theirs: string): readonly string[] =>
   differingPlaces(parseAnswer(ours), parseAnswer(theirs)).map(({ path }) => path.join("."));
@@ -59,8 +59,8 @@ describe("a node that is asked", () => {
     server = started;
     await new Promise<void>((resolve) => started.listen({ host: "127.0.0.1", port: 0 }, resolve));
     const port = Object(started.address()).port;
-    const stop = createStop(new Promise(() => undefined));
-    return createEndpoint(new URL(`http://user:secret@127.0.0.1:${port}/`), {
+    const stop = new Stop(new Promise(() => undefined));
+    return new Endpoint(new URL(`http://user:secret@127.0.0.1:${port}/`), {
       answerBytes: COMPARE_LIMITS.answerBytes,
       parse: parseAnswer,
       giveUpAfterMs,
@@ -115,7 +115,7 @@ describe("a node that is asked", () => {
   });
 
   it("is left at once when the comparison is stopped", async () => {
-    const stop = createStop(Promise.resolve("SIGTERM"));
+    const stop = new Stop(Promise.resolve("SIGTERM"));
     await expect(stop.sleep(2 ** 30)).rejects.toThrow(Stopped);
   });
 });
