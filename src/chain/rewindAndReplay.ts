@@ -5,15 +5,6 @@ import { equalBytes } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Chain } from "./createChain.ts";
 
-/** Rewinds and replays the node's own chain, for the operator. One request at a time. */
-export interface ChainRewinder {
-  /** `number` must not exceed the head's. */
-  setHead(number: bigint): Promise<Result<void, RewindErrorCode>>;
-  /** `number` must be at least 1 and not exceed the head's. */
-  replayBlock(number: bigint): Promise<Result<void, RewindErrorCode>>;
-  resyncWorldState(): Promise<Result<void, RewindErrorCode>>;
-}
-
 export type RewindErrorCode = "busy" | "validating" | "onlyValidator" | "notStored" | "notReplayed";
 
 export interface ChainRewinderParts {
@@ -38,50 +29,57 @@ export interface ChainRewinderParts {
  *
  * A crash during a rewind leaves one of the intermediate heads, which are durable and consistent.
  */
-export function createChainRewinder(parts: ChainRewinderParts): ChainRewinder {
-  const { chain, logger } = parts;
+export class ChainRewinder {
+  private readonly parts: ChainRewinderParts;
   /** One request at a time: a second one would rely on a head that the first removes. */
-  let isBusy = false;
+  private isBusy = false;
 
-  function refusal(): Result<never, RewindErrorCode> | undefined {
-    return isBusy
-      ? fail("caller", "busy", "another request of this kind is in progress")
-      : refusalWhileVoting(parts);
+  constructor(parts: ChainRewinderParts) {
+    this.parts = parts;
   }
 
-  async function perform<T>(what: string, work: () => Promise<T>): Promise<T> {
-    isBusy = true;
-    const from = chain.head.header.number;
-    logger.warn({ head: from }, `${what} begins`);
+  /** `number` must not exceed the head's. */
+  async setHead(number: bigint): Promise<Result<void, RewindErrorCode>> {
+    const refused = refusalOfOnlyValidator(this.parts) ?? refusalBelow(this.parts, number) ?? this.refusal();
+    if (refused !== undefined) return refused;
+    await this.perform("debug_setHead", () => this.parts.chain.rewind(number));
+    return ok(undefined);
+  }
+
+  /** `number` must be at least 1 and not exceed the head's. */
+  async replayBlock(number: bigint): Promise<Result<void, RewindErrorCode>> {
+    const refused =
+      refusalOfOnlyValidator(this.parts) ?? refusalBelow(this.parts, number - 1n) ?? this.refusal();
+    if (refused !== undefined) return refused;
+    const replayed = await this.perform("debug_replayBlock", () => this.parts.chain.replayBlock(number));
+    return replayed.ok ? ok(undefined) : fail("caller", "notReplayed", replayed.error.message);
+  }
+
+  async resyncWorldState(): Promise<Result<void, RewindErrorCode>> {
+    // The head does not change, but no block can be committed in the meantime.
+    const refused = this.refusal();
+    if (refused !== undefined) return refused;
+    await this.perform("debug_resyncWorldState", () => this.parts.chain.rebuildState());
+    return ok(undefined);
+  }
+
+  private refusal(): Result<never, RewindErrorCode> | undefined {
+    return this.isBusy
+      ? fail("caller", "busy", "another request of this kind is in progress")
+      : refusalWhileVoting(this.parts);
+  }
+
+  private async perform<T>(what: string, work: () => Promise<T>): Promise<T> {
+    this.isBusy = true;
+    const from = this.parts.chain.head.header.number;
+    this.parts.logger.warn({ head: from }, `${what} begins`);
     try {
       return await work();
     } finally {
-      isBusy = false;
-      logger.warn({ from, head: chain.head.header.number }, `${what} has ended`);
+      this.isBusy = false;
+      this.parts.logger.warn({ from, head: this.parts.chain.head.header.number }, `${what} has ended`);
     }
   }
-
-  return {
-    async setHead(number) {
-      const refused = refusalOfOnlyValidator(parts) ?? refusalBelow(parts, number) ?? refusal();
-      if (refused !== undefined) return refused;
-      await perform("debug_setHead", () => chain.rewind(number));
-      return ok(undefined);
-    },
-    async replayBlock(number) {
-      const refused = refusalOfOnlyValidator(parts) ?? refusalBelow(parts, number - 1n) ?? refusal();
-      if (refused !== undefined) return refused;
-      const replayed = await perform("debug_replayBlock", () => chain.replayBlock(number));
-      return replayed.ok ? ok(undefined) : fail("caller", "notReplayed", replayed.error.message);
-    },
-    async resyncWorldState() {
-      // The head does not change, but no block can be committed in the meantime.
-      const refused = refusal();
-      if (refused !== undefined) return refused;
-      await perform("debug_resyncWorldState", () => chain.rebuildState());
-      return ok(undefined);
-    },
-  };
 }
 
 function refusalOfOnlyValidator({

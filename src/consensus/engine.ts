@@ -12,8 +12,8 @@ import { Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { PausedMessages } from "./buffers/pausedMessages.ts";
 import { EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
-import { createKeyWatch, type KeyWatch } from "./keyWatch.ts";
-import { createMonitor, type Monitor } from "./monitor/monitor.ts";
+import { KeyWatch } from "./keyWatch.ts";
+import { Monitor } from "./monitor/monitor.ts";
 import type { SignedTimes } from "./monitor/signedTimes.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
@@ -90,15 +90,15 @@ export class Engine {
     const { proposals, status } = this;
     this.effectHandler = new EffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
     this.pausedMessages = new PausedMessages(rules);
-    this.monitor = createMonitor({
+    this.monitor = new Monitor({
       ...{ rules, clock, signedTimes, logger, status },
       onTurnMissed: metrics?.turnMissed,
     });
-    this.keyWatch = createKeyWatch({
+    this.keyWatch = new KeyWatch({
       ...{ rules, clock, metrics, outbox: parts.outbox, signer: parts.signer },
       state: () => this.state,
       post: (input) => this.post(input),
-      receivedNotice: this.monitor.receivedNotice,
+      receivedNotice: (notice) => this.monitor.receivedNotice(notice),
     });
     const limit = this.messageLimit + OWN_INPUTS_LIMIT;
     this.mailbox = new Mailbox<Input>(limit, (input) => this.apply(input), this.fail);

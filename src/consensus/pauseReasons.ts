@@ -1,13 +1,5 @@
 import type { Metrics } from "../observability/registry.ts";
 
-/** Reasons for which block production is paused; it resumes when the last one is removed. */
-export interface PauseReasons {
-  pause(reason: PauseReason): void;
-  resume(reason: PauseReason): void;
-  /** The current reasons; empty when block production is not paused. */
-  readonly reasons: readonly PauseReason[];
-}
-
 const PAUSE_REASONS = ["diskAlmostFull", "catchingUp", "lostEnd", "listening", "operator"] as const;
 type PauseReason = (typeof PAUSE_REASONS)[number];
 
@@ -21,31 +13,42 @@ const WORDS: Readonly<Record<PauseReason, string>> = {
   operator: "it was paused by miner_stop, until miner_start or a restart",
 };
 
-/** Creates the set of reasons, which is also a gauge if metrics are on. */
-export function createPauseReasons(
-  engine: { pause(why: () => string): void; resume(): void },
-  metrics?: Metrics,
-): PauseReasons {
-  const reasons = new Set<PauseReason>();
-  metrics?.gauges(
-    {
-      category: "BFT",
-      name: "paused",
-      help: "1 while this node neither proposes nor votes for this reason",
-      labels: ["reason"],
-    },
-    () => PAUSE_REASONS.map((reason) => [[reason], reasons.has(reason) ? 1 : 0] as const),
-  );
-  return {
-    pause(reason) {
-      if (reasons.size === 0) engine.pause(() => [...reasons].map((each) => WORDS[each]).join("; "));
-      reasons.add(reason);
-    },
-    resume(reason) {
-      if (reasons.delete(reason) && reasons.size === 0) engine.resume();
-    },
-    get reasons() {
-      return [...reasons];
-    },
-  };
+interface PausableEngine {
+  pause(why: () => string): void;
+  resume(): void;
+}
+
+/** Reasons for which block production is paused; it resumes when the last one is removed. */
+export class PauseReasons {
+  private readonly engine: PausableEngine;
+  private readonly current = new Set<PauseReason>();
+
+  /** Creates the set of reasons, which is also a gauge if metrics are on. */
+  constructor(engine: PausableEngine, metrics?: Metrics) {
+    this.engine = engine;
+    metrics?.gauges(
+      {
+        category: "BFT",
+        name: "paused",
+        help: "1 while this node neither proposes nor votes for this reason",
+        labels: ["reason"],
+      },
+      () => PAUSE_REASONS.map((reason) => [[reason], this.current.has(reason) ? 1 : 0] as const),
+    );
+  }
+
+  pause(reason: PauseReason): void {
+    if (this.current.size === 0)
+      this.engine.pause(() => [...this.current].map((each) => WORDS[each]).join("; "));
+    this.current.add(reason);
+  }
+
+  resume(reason: PauseReason): void {
+    if (this.current.delete(reason) && this.current.size === 0) this.engine.resume();
+  }
+
+  /** The current reasons; empty when block production is not paused. */
+  get reasons(): readonly PauseReason[] {
+    return [...this.current];
+  }
 }

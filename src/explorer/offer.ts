@@ -112,7 +112,10 @@ function each(offer: Offer, names: readonly string[]): (readonly [string, Offer]
 }
 
 /** The methods that visitors may call within their budget. */
-export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): readonly RpcMethod[] {
+export function offeredMethods(
+  methods: readonly RpcMethod[],
+  budget: Pick<Budget, "spend">,
+): readonly RpcMethod[] {
   return methods.flatMap((method) => {
     const offer = OFFERED.get(method.name);
     return offer === undefined ? [] : [withinBudget(method, offer, budget)];
@@ -122,7 +125,7 @@ export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): r
 function withinBudget(
   method: RpcMethod,
   { cost, admit = (params) => params, bound }: Offer,
-  budget: Budget,
+  budget: Pick<Budget, "spend">,
 ): RpcMethod {
   const run = method.runUndecoded ?? ((params, context) => runDecoded(method, params, context));
   return {

@@ -17,7 +17,7 @@ import { logRefusal } from "../rpc/server/refusalLog.ts";
 import { createProxyRule, type HostRule, siteOf } from "../rpc/server/remoteHost.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
-import { type Budget, createBudget } from "./budget.ts";
+import { Budget } from "./budget.ts";
 import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
 import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
 import { offeredMethods } from "./offer.ts";
@@ -73,7 +73,7 @@ export async function openExplorerServer(
     parts,
   );
   const isShared = sharedHosts([...settings.proxyAddresses, ...settings.visitorProxies]);
-  const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
+  const budget = new Budget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
   const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
   const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
   const isProxy = createProxyRule(settings.visitorProxies);

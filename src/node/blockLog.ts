@@ -8,15 +8,6 @@ import type { StoredBlock } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
-/** Logs one line per block with the facts that operators need most, and measures decision times. */
-interface BlockLog {
-  /** Called when a block begins to be built or validated. Only such blocks count for the decision time. */
-  started(number: bigint): void;
-  /** Called when the import of a peer's block begins. */
-  importStarted(number: bigint): void;
-  headChanged(change: HeadChange): void;
-}
-
 interface BlockLogParts {
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
@@ -32,44 +23,72 @@ interface BlockLogParts {
   readonly metrics?: Metrics | undefined;
 }
 
-export function createBlockLog({
-  clock,
-  logger,
-  self,
-  pending,
-  isCalm = false,
-  metrics,
-}: BlockLogParts): BlockLog {
-  let first: { readonly number: bigint; readonly atMs: number; readonly isImport: boolean } | undefined;
-  let headAtMs = Number.NEGATIVE_INFINITY;
-  const decisions = metrics?.summary({
-    category: "BFT",
-    name: "decision_seconds",
-    help: "Time from when a block is due until it is durably the head, seconds",
-  });
+/** Logs one line per block with the facts that operators need most, and measures decision times. */
+export class BlockLog {
+  private readonly parts: BlockLogParts;
+  private first: { readonly number: bigint; readonly atMs: number; readonly isImport: boolean } | undefined;
+  private headAtMs = Number.NEGATIVE_INFINITY;
+  private readonly decisions: ReturnType<Metrics["summary"]> | undefined;
+
+  constructor(parts: BlockLogParts) {
+    this.parts = parts;
+    this.decisions = parts.metrics?.summary({
+      category: "BFT",
+      name: "decision_seconds",
+      help: "Time from when a block is due until it is durably the head, seconds",
+    });
+  }
+
+  /** Called when a block begins to be built or validated. Only such blocks count for the decision time. */
+  started(number: bigint): void {
+    if (this.first?.number !== number || this.first.isImport)
+      this.first = { number, atMs: this.parts.clock.nowMs(), isImport: false };
+  }
+
+  /** Called when the import of a peer's block begins. */
+  importStarted(number: bigint): void {
+    if (this.first?.number !== number)
+      this.first = { number, atMs: this.parts.clock.nowMs(), isImport: true };
+  }
+
+  headChanged({ head, added, removed }: HeadChange): void {
+    if (added.length > 1) this.logGroup(added);
+    else
+      for (const block of added) {
+        const tookMs = this.ageOf(block.header);
+        if (tookMs !== undefined && this.first?.isImport === false)
+          this.decisions?.with().observe(tookMs / 1000);
+        if (this.parts.logger.isEnabled("info")) this.logBlock(block, tookMs);
+      }
+    this.headAtMs = this.parts.clock.nowMs();
+    if (removed.length > 0)
+      this.parts.logger.warn({ blocks: removed.length, head: head.header.number }, "blocks removed");
+  }
 
   /**
    * Milliseconds since the block was due, that is, since its timestamp and its parent's commit. If another validator's
    * clock is ahead, or rounds failed, since work on it began. For an imported block, the duration of the import.
    */
-  function ageOf({ number, timestamp }: Header): number | undefined {
-    if (first?.number !== number) return undefined;
-    if (first.isImport) return clock.nowMs() - first.atMs;
-    return clock.nowMs() - Math.min(first.atMs, Math.max(headAtMs, Number(timestamp) * 1000));
+  private ageOf({ number, timestamp }: Header): number | undefined {
+    if (this.first?.number !== number) return undefined;
+    if (this.first.isImport) return this.parts.clock.nowMs() - this.first.atMs;
+    return (
+      this.parts.clock.nowMs() - Math.min(this.first.atMs, Math.max(this.headAtMs, Number(timestamp) * 1000))
+    );
   }
 
-  function logBlock({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
+  private logBlock({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
     const { number, gasUsed, gasLimit, coinbase: proposer } = header;
     const extra = decodeExtraData(header.extraData);
     const round = extra.ok ? extra.value.round : 0;
     const isEvent = transactions.length > 0 || round > 0 || (tookMs ?? 0) >= LATE_MS;
-    const level = !isCalm || isEvent || number % TOLD_IN === 0n ? "info" : "debug";
-    logger[level](
+    const level = this.parts.isCalm !== true || isEvent || number % TOLD_IN === 0n ? "info" : "debug";
+    this.parts.logger[level](
       {
         number,
         hash,
         transactions: transactions.length,
-        pending: pending(),
+        pending: this.parts.pending(),
         gasUsed,
         gasPercent: Number((gasUsed * 1000n) / gasLimit) / 10,
         proposer,
@@ -77,38 +96,16 @@ export function createBlockLog({
         ...(tookMs !== undefined && { tookMs }),
       },
       // The text that operators look for (options.md#log-lines).
-      `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,
+      `${equalBytes(proposer, this.parts.self) ? "Produced" : "Imported"} #${number}`,
     );
   }
 
   /** Blocks of a bulk import: sync tells its progress at the level "info". */
-  function logGroup(blocks: readonly StoredBlock[]): void {
+  private logGroup(blocks: readonly StoredBlock[]): void {
     const [from, to] = [blocks[0]?.header.number, blocks.at(-1)?.header.number];
     const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0);
-    logger.debug({ blocks: blocks.length, transactions }, `Imported #${from} to #${to}`);
+    this.parts.logger.debug({ blocks: blocks.length, transactions }, `Imported #${from} to #${to}`);
   }
-
-  return {
-    started(number) {
-      if (first?.number !== number || first.isImport)
-        first = { number, atMs: clock.nowMs(), isImport: false };
-    },
-    importStarted(number) {
-      if (first?.number !== number) first = { number, atMs: clock.nowMs(), isImport: true };
-    },
-    headChanged({ head, added, removed }) {
-      if (added.length > 1) logGroup(added);
-      else
-        for (const block of added) {
-          const tookMs = ageOf(block.header);
-          if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
-          if (logger.isEnabled("info")) logBlock(block, tookMs);
-        }
-      headAtMs = clock.nowMs();
-      if (removed.length > 0)
-        logger.warn({ blocks: removed.length, head: head.header.number }, "blocks removed");
-    },
-  };
 }
 
 /** Number of uneventful blocks of which one is logged at INFO. */

@@ -1,5 +1,5 @@
 import { BlockArrivals } from "../chain/blockArrivals.ts";
-import { createChainRewinder } from "../chain/rewindAndReplay.ts";
+import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { resumeBytes } from "../storage/diskGuard.ts";
@@ -39,7 +39,7 @@ export function createCoreParts(
     syncStatus: () => peering.sync.status,
     isComparedWithPeers: () => peering.sync.comparison.isMade,
     mining: chainAndPool.controls.mining(pauseReasons, logger.child("consensus")),
-    history: createChainRewinder({
+    history: new ChainRewinder({
       chain,
       self: validator.address,
       isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,

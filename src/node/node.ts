@@ -11,7 +11,7 @@ import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
-import { createDiskGuard } from "../storage/diskGuard.ts";
+import { DiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
@@ -204,7 +204,7 @@ async function begin(
 ): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, onStop } = context;
   const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover } = chainAndPool;
-  const diskGuard = createDiskGuard(
+  const diskGuard = new DiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {
       clock: durationClock,

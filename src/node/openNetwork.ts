@@ -2,7 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
-import { createPauseReasons, type PauseReasons } from "../consensus/pauseReasons.ts";
+import { PauseReasons } from "../consensus/pauseReasons.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -12,7 +12,7 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
-import { createBlockLog } from "./blockLog.ts";
+import { BlockLog } from "./blockLog.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
@@ -45,7 +45,7 @@ export async function openNetwork(
   if (foreign !== undefined) warnOfForeignVotes(logger.child("consensus"), validator.address, foreign);
   const voteLog = await openVoteLog(directory.voteFile);
   onStop(() => voteLog.close());
-  const blockLog = createBlockLog({
+  const blockLog = new BlockLog({
     clock,
     logger: logger.child("chain"),
     self: validator.address,
@@ -75,7 +75,7 @@ export async function openNetwork(
       networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
     },
     onProcessed: counters.syncProcessed,
-    onImportStarted: blockLog.importStarted,
+    onImportStarted: (number) => blockLog.importStarted(number),
     lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
   });
   onStop(() => peering.close());
@@ -91,15 +91,16 @@ export async function openNetwork(
     logger: logger.child("consensus"),
     metrics,
     onFailure,
-    onBlockStarted: blockLog.started,
+    onBlockStarted: (number) => blockLog.started(number),
   });
   onStop(() => engine.stop());
-  chain.onHeadChanged("blockLog", blockLog.headChanged);
-  const onSharedKey = engine.keyWatch.seen;
+  chain.onHeadChanged("blockLog", (change) => blockLog.headChanged(change));
+  const onSharedKey = (key: Address, sign: { readonly isProven: boolean }): void =>
+    engine.keyWatch.seen(key, sign);
   const peers = await openPort(context, stores, chainAndPool, { ...peering, counters, onSharedKey });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
-  const pauseReasons = createPauseReasons(engine, metrics);
+  const pauseReasons = new PauseReasons(engine, metrics);
   return ok({ engine, peering, pauseReasons, network, peerToPeer });
 }
 

@@ -1,13 +1,7 @@
 import pino, { type DestinationStream } from "pino";
 import { type Clock, durationClock } from "../primitives/clock.ts";
 import { LOG_MODULES, type LogLevel, type LogModule } from "./levels.ts";
-import {
-  createOftenLines,
-  MAX_FIELD_LENGTH,
-  OFTEN_INTERVAL_MS,
-  OFTEN_LINES,
-  type OftenLines,
-} from "./often.ts";
+import { MAX_FIELD_LENGTH, OFTEN_INTERVAL_MS, OFTEN_LINES, OftenLines } from "./often.ts";
 import { type RecentWarning, RecentWarnings } from "./recentWarnings.ts";
 import { SharedLevels } from "./sharedLevels.ts";
 import { createTerminalLines } from "./terminalLine.ts";
@@ -157,7 +151,7 @@ type OftenLogger = Pick<Logger, OftenLevel | "isEnabled">;
 /** The `often` of all loggers, which share its bounds by module and message. */
 export function oftenBy(clock: Clock) {
   const limit = (lines: number): OftenLines =>
-    createOftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
+    new OftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
   const admitted = {
     error: limit(OFTEN_LINES.error),
     debug: limit(OFTEN_LINES.debug),

@@ -20,78 +20,82 @@ interface DiskGuardParts {
   readonly freeBytes?: (path: string) => Promise<number | undefined>;
 }
 
-export interface DiskGuard {
-  /** Checks the disk now, and then every few seconds until stopped. */
-  start(): Promise<void>;
-  stop(): void;
-}
-
 /**
  * Pauses block production while there is still room to finish every write in progress, instead of failing once the disk is
  * full. The node still answers reads, and production resumes by itself when there is room again.
  */
-export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts: DiskGuardParts): DiskGuard {
-  const { clock, logger, freeBytes = freeBytesOf } = parts;
-  let state: "ample" | "scarce" | "paused" = "ample";
-  let quietUntilMs = 0;
-  let hasReportedMargin = false;
-  let timer: Timer | undefined;
-  let isStopped = false;
+export class DiskGuard {
+  private readonly settings: DiskGuardSettings;
+  private readonly parts: DiskGuardParts;
+  private readonly freeBytes: (path: string) => Promise<number | undefined>;
+  private state: "ample" | "scarce" | "paused" = "ample";
+  private quietUntilMs = 0;
+  private hasReportedMargin = false;
+  private timer: Timer | undefined;
+  private isStopped = false;
 
-  function applyLimits(free: number): void {
+  constructor(settings: DiskGuardSettings, parts: DiskGuardParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.freeBytes = parts.freeBytes ?? freeBytesOf;
+  }
+
+  /** Checks the disk now, and then every few seconds until stopped. */
+  async start(): Promise<void> {
+    if (this.settings.reserveBytes > 0) await this.check();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+  }
+
+  private applyLimits(free: number): void {
+    const { path, reserveBytes } = this.settings;
+    const { clock, logger } = this.parts;
     const fields = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
     const resumeMB = Math.ceil(resumeBytes(reserveBytes) / 1024 ** 2);
     if (free < reserveBytes) {
-      if (state !== "paused") parts.pause();
-      else if (clock.nowMs() < quietUntilMs) return;
-      state = "paused";
-      quietUntilMs = clock.nowMs() + REPEAT_MS;
-      hasReportedMargin = false;
+      if (this.state !== "paused") this.parts.pause();
+      else if (clock.nowMs() < this.quietUntilMs) return;
+      this.state = "paused";
+      this.quietUntilMs = clock.nowMs() + REPEAT_MS;
+      this.hasReportedMargin = false;
       logger.error(
         fields,
         `the disk is almost full: ${fields.freeMB} MB free in ${path}, less than --min-free-disk-mb=${fields.reserveMB}. ` +
           `No blocks are made until ${resumeMB} MB are free; requests are answered. Make room or enlarge the disk`,
       );
-    } else if (state === "paused" && free < resumeBytes(reserveBytes)) {
+    } else if (this.state === "paused" && free < resumeBytes(reserveBytes)) {
       // The margin is hysteresis: a disk near the limit must not start and stop production every few seconds.
-      if (hasReportedMargin) return;
-      hasReportedMargin = true;
+      if (this.hasReportedMargin) return;
+      this.hasReportedMargin = true;
       logger.warn(
         { ...fields, resumeMB },
         `there is more room on the disk, but still too little: ${fields.freeMB} MB free in ${path}. Blocks are made again once ` +
           `${resumeMB} MB are free, a quarter more than --min-free-disk-mb=${fields.reserveMB}`,
       );
     } else {
-      if (state === "paused") {
-        parts.resume();
+      if (this.state === "paused") {
+        this.parts.resume();
         logger.info(fields, "there is room on the disk again: blocks are made again");
       }
       const isScarce = free < reserveBytes * WARNING_FACTOR;
-      if (isScarce && state === "ample")
+      if (isScarce && this.state === "ample")
         logger.warn(
           fields,
           `the disk is filling up: ${fields.freeMB} MB free in ${path}; below ${fields.reserveMB} MB no blocks are made`,
         );
-      state = isScarce ? "scarce" : "ample";
+      this.state = isScarce ? "scarce" : "ample";
     }
   }
 
-  async function check(): Promise<void> {
-    const free = await freeBytes(path);
-    if (isStopped) return;
-    if (free !== undefined) applyLimits(free);
-    timer = clock.at(clock.nowMs() + CHECK_INTERVAL_MS, () => void check());
+  private async check(): Promise<void> {
+    const free = await this.freeBytes(this.settings.path);
+    if (this.isStopped) return;
+    if (free !== undefined) this.applyLimits(free);
+    this.timer = this.parts.clock.at(this.parts.clock.nowMs() + CHECK_INTERVAL_MS, () => void this.check());
   }
-
-  return {
-    async start() {
-      if (reserveBytes > 0) await check();
-    },
-    stop() {
-      isStopped = true;
-      timer?.cancel();
-    },
-  };
 }
 
 /** A block of 12,000 transfers takes 15 MB of disk, and there may be one each second. */

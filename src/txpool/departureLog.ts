@@ -1,5 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
-import { createOftenLines } from "../observability/often.ts";
+import { OftenLines } from "../observability/often.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { RemovalCause } from "./events.ts";
 import type { TxPool } from "./txPool.ts";
@@ -16,7 +16,7 @@ const EXPECTED: ReadonlySet<RemovalCause> = new Set(["mined", "superseded", "rep
  * hash that no block will have.
  */
 export function logDepartures(pool: Pick<TxPool, "onDropped">, logger: Logger, clock: Clock): void {
-  const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
+  const lines = new OftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
   pool.onDropped(({ transaction: { hash, sender, nonce }, origin }, reason, cause) => {
     if (origin !== "local" || EXPECTED.has(cause)) return;
     const report = (more: number): void =>

@@ -1,5 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
-import { createOftenLines } from "../observability/often.ts";
+import { OftenLines } from "../observability/often.ts";
 import type { Metrics } from "../observability/registry.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
@@ -74,7 +74,7 @@ export interface UnminedWatch {
  */
 export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
   const { pool, chain, clock, logger, metrics } = parts;
-  const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
+  const lines = new OftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
   const named = new Set<string>();
   /** Gas left by the fullest block since `sinceMs`; undefined without a block. */
   let room: { readonly sinceMs: number; readonly gas: bigint | undefined } = {

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type ChainRewinder,
-  type ChainRewinderParts,
-  createChainRewinder,
-} from "../../src/chain/rewindAndReplay.ts";
+import { ChainRewinder, type ChainRewinderParts } from "../../src/chain/rewindAndReplay.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { type HistoryStart, WHOLE_HISTORY } from "../../src/storage/historyStart.ts";
@@ -48,7 +44,7 @@ function aRun({
       asked.push("rebuild");
     },
   };
-  const rewinder = createChainRewinder({
+  const rewinder = new ChainRewinder({
     chain,
     self: toyAddress(0),
     isStopped: () => isStopped,
@@ -57,8 +53,12 @@ function aRun({
   return { rewinder, asked, finish: () => finish() };
 }
 
-async function codesOf({ setHead, replayBlock, resyncWorldState }: ChainRewinder): Promise<string[]> {
-  const results = [await setHead(0n), await replayBlock(1n), await resyncWorldState()];
+async function codesOf(rewinder: ChainRewinder): Promise<string[]> {
+  const results = [
+    await rewinder.setHead(0n),
+    await rewinder.replayBlock(1n),
+    await rewinder.resyncWorldState(),
+  ];
   return results.map((result) => (result.ok ? "done" : result.error.code));
 }
 

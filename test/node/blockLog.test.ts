@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
-import { createBlockLog } from "../../src/node/blockLog.ts";
+import { BlockLog } from "../../src/node/blockLog.ts";
 import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData, encodeExtraData } from "../../src/types/extraData.ts";
@@ -21,7 +21,7 @@ it("logs of each block who built it, its round, how full it is and how long it t
   });
   const lines: LogFields[] = [];
   const metrics = aRegistry();
-  const log = createBlockLog({
+  const log = new BlockLog({
     clock,
     self: validator,
     pending: () => 5,
@@ -33,7 +33,7 @@ it("logs of each block who built it, its round, how full it is and how long it t
       warn: (fields, message) => void lines.push({ ...fields, message }),
     },
   });
-  chain.onHeadChanged("blockLog", log.headChanged);
+  chain.onHeadChanged("blockLog", (change) => log.headChanged(change));
 
   async function extend(round: number): Promise<Uint8Array> {
     const parent = chain.head;
@@ -85,7 +85,7 @@ it("tells a person who looks on of blocks in which something happened, and of on
   const clock = createHandClock(1_800_000_000_000);
   const { chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), clock });
   const told: Record<"info" | "debug", string[]> = { info: [], debug: [] };
-  const log = createBlockLog({
+  const log = new BlockLog({
     clock,
     self: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     pending: () => 0,

@@ -5,7 +5,7 @@ import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapt
 import type { Engine } from "../../src/consensus/engine.ts";
 import { judgeLostEnd } from "../../src/consensus/fetchableEnd.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
-import { createPauseReasons, type PauseReasons } from "../../src/consensus/pauseReasons.ts";
+import { PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
@@ -193,7 +193,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     chain.onHeadChanged("blockLog", (change) => {
       if (ends === startedAfter) parts.onHeadChanged(node, change);
     });
-    const holds = createPauseReasons({
+    const holds = new PauseReasons({
       pause() {
         parts.onPaused();
         engine.pause();

@@ -1,6 +1,6 @@
 import { Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
-import { createPauseReasons, type PauseReasons } from "../../src/consensus/pauseReasons.ts";
+import { PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
 import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
@@ -119,7 +119,7 @@ export function createNode(
   let state: State | undefined;
   let run = 0;
   let skewMs = 0;
-  let holds = createPauseReasons(NOBODY);
+  let holds = new PauseReasons(NOBODY);
   /** The newest block that its database had before it lost its end. */
   let lostNumber = 0;
 
@@ -167,7 +167,7 @@ export function createNode(
       skewMs = (2 * random.next() - 1) * conditions().skewMs;
       state = UNSTARTED;
       engine = startEngine();
-      holds = createPauseReasons(engine);
+      holds = new PauseReasons(engine);
       engine.start(parts.head(node));
       if (node.chain.length <= lostNumber && sabotage.takesPartWithoutEnd !== true) holds.pause("lostEnd");
       if (sabotage.listensNever !== true)
@@ -313,7 +313,7 @@ export function createNode(
     run += 1;
     state = undefined;
     engine = undefined;
-    holds = createPauseReasons(NOBODY);
+    holds = new PauseReasons(NOBODY);
     parts.onCrash(node, isPowerCut);
   }
 

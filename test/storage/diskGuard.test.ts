@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { createDiskGuard, type DiskGuard } from "../../src/storage/diskGuard.ts";
+import { DiskGuard } from "../../src/storage/diskGuard.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 
 const MB = 1024 ** 2;
@@ -15,7 +15,7 @@ beforeEach(async () => {
   events = [];
   clock = createHandClock(0);
   const log = (level: string) => (_: unknown, message: string) => void events.push(`${level}: ${message}`);
-  guard = createDiskGuard(
+  guard = new DiskGuard(
     { path: "/data", reserveBytes: 512 * MB },
     {
       clock,

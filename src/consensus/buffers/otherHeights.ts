@@ -2,7 +2,7 @@ import { MESSAGE_CODES } from "../../ibft/codec/encoding.ts";
 import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
-import { createFarFutureRoundChanges } from "./farFutureRoundChanges.ts";
+import { FarFutureRoundChanges } from "./farFutureRoundChanges.ts";
 import { type FutureLimits, FutureMessages, type RawMessage } from "./futureMessages.ts";
 
 /** Undecoded messages of heights that have not begun, and those that arrive before the first head is known. */
@@ -12,7 +12,7 @@ export class OtherHeights<Message extends RawMessage> {
   private readonly future: FutureMessages<Message>;
   /** Validators send their last messages on connecting, which may be before the first head is known. */
   private readonly beforeStart: FutureMessages<Message>;
-  private readonly farFuture = createFarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
+  private readonly farFuture = new FarFutureRoundChanges<Message>(FAR_FUTURE_LIMITS);
 
   /** `onDropped` is called with the number of messages of future heights that were refused or evicted. */
   constructor(

@@ -17,22 +17,6 @@ import { describeStall } from "./stall.ts";
 import type { ConsensusStatus, ObservedMember } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
 
-/**
- * Observes consensus for the operator: which validators are present, why a round failed, how long the chain has stalled and
- * which validators it waits for, whose clock differs, and why this node is silent. It makes no decisions.
- */
-export interface Monitor {
-  /** Must be called for each message, which arrived `waitedMs` ago. */
-  received(message: SignedMessage, waitedMs: number): void;
-  /** Must be called after each step of the state machine. */
-  stepped(before: State, after: State, input: Input): void;
-  /** Must be called for each notice that two nodes run with one key. */
-  receivedNotice(notice: KeyNotice): void;
-  members(): readonly ObservedMember[];
-  /** Stops logging. */
-  end(): void;
-}
-
 interface MonitorParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly clock: Clock;
@@ -42,67 +26,97 @@ interface MonitorParts {
   readonly onTurnMissed?: ((proposer: Address) => void) | undefined;
 }
 
-export function createMonitor(parts: MonitorParts): Monitor {
-  const { rules, clock, signedTimes, logger, status, onTurnMissed } = parts;
-  const liveness = new Liveness(rules.self);
-  const skew = new ClockSkew(rules.self);
-  const silence = new SilenceLog(logger, rules.self);
-  const sharedKeys = new SharedKeyLog(logger, rules.self);
-  const stall = new StallWarnings({ clock, logger, status });
-  const isWarned = createWarningLimit();
-  let hasEnded = false;
+/**
+ * Observes consensus for the operator: which validators are present, why a round failed, how long the chain has stalled and
+ * which validators it waits for, whose clock differs, and why this node is silent. It makes no decisions.
+ */
+export class Monitor {
+  private readonly parts: MonitorParts;
+  private readonly liveness: Liveness;
+  private readonly skew: ClockSkew;
+  private readonly silence: SilenceLog;
+  private readonly sharedKeys: SharedKeyLog;
+  private readonly stall: StallWarnings;
+  private readonly isWarned = createWarningLimit();
+  private hasEnded = false;
 
-  function onHead(head: Head, before: Head | undefined): void {
-    const nowMs = clock.nowMs();
-    const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
-    stall.headAdvanced(head.header.number, Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)));
-    liveness.headAdvanced(head, nowMs);
-    skew.setValidators(head.tally.validators);
-    signedTimes?.setValidators(head.tally.validators, rules.self);
-    if (before !== undefined) logValidatorVotes(logger, { rules, before, head });
+  constructor(parts: MonitorParts) {
+    this.parts = parts;
+    this.liveness = new Liveness(parts.rules.self);
+    this.skew = new ClockSkew(parts.rules.self);
+    this.silence = new SilenceLog(parts.logger, parts.rules.self);
+    this.sharedKeys = new SharedKeyLog(parts.logger, parts.rules.self);
+    this.stall = new StallWarnings({ clock: parts.clock, logger: parts.logger, status: parts.status });
   }
 
-  function onFailedRound(before: State, after: State, input: Input): void {
-    const { self } = rules;
-    const isHeard = (address: Address): boolean => liveness.isPresent(address);
+  /** Must be called for each message, which arrived `waitedMs` ago. */
+  received(message: SignedMessage, waitedMs: number): void {
+    this.parts.signedTimes?.received(message, waitedMs);
+    const nowMs = this.parts.clock.nowMs();
+    this.liveness.received(message, nowMs);
+    const report = this.skew.received(message, nowMs - waitedMs);
+    if (report !== undefined) this.parts.logger[report.level](report.fields, report.message);
+  }
+
+  /** Must be called after each step of the state machine. */
+  stepped(before: State, after: State, input: Input): void {
+    if (this.hasEnded) return;
+    this.silence.stepped(before, after, this.parts.clock.nowMs());
+    const { head } = after;
+    if (head !== undefined && head !== before.head) this.onHead(head, before.head);
+    else this.onFailedRound(before, after, input);
+    logRound(this.parts.logger, { self: this.parts.rules.self, before, after });
+  }
+
+  /** Must be called for each notice that two nodes run with one key. */
+  receivedNotice(notice: KeyNotice): void {
+    this.sharedKeys.received(notice, this.parts.clock.nowMs());
+  }
+
+  members(): readonly ObservedMember[] {
+    return this.liveness
+      .members()
+      .map((member) => ({ ...member, clockAheadMs: this.skew.measuredOf(member.address) }));
+  }
+
+  /** Stops logging. */
+  end(): void {
+    this.hasEnded = true;
+    this.stall.end();
+  }
+
+  private onHead(head: Head, before: Head | undefined): void {
+    const nowMs = this.parts.clock.nowMs();
+    const dueInMs = Math.max(
+      0,
+      Number(earliestTimestamp(this.parts.rules.schedule, head.header)) * 1000 - nowMs,
+    );
+    this.stall.headAdvanced(
+      head.header.number,
+      Math.max(dueInMs, roundTimeoutMs(this.parts.rules.schedule, 0)),
+    );
+    this.liveness.headAdvanced(head, nowMs);
+    this.skew.setValidators(head.tally.validators);
+    this.parts.signedTimes?.setValidators(head.tally.validators, this.parts.rules.self);
+    if (before !== undefined) logValidatorVotes(this.parts.logger, { rules: this.parts.rules, before, head });
+  }
+
+  private onFailedRound(before: State, after: State, input: Input): void {
+    const { self } = this.parts.rules;
+    const isHeard = (address: Address): boolean => this.liveness.isPresent(address);
     const failed = describeFailedRound({ self, isHeard }, { before, after, by: input });
     if (failed === undefined) return;
-    const nowMs = clock.nowMs();
+    const nowMs = this.parts.clock.nowMs();
     if (failed.absentProposer !== undefined) {
-      liveness.turnMissed(failed.absentProposer);
-      onTurnMissed?.(failed.absentProposer);
+      this.liveness.turnMissed(failed.absentProposer);
+      this.parts.onTurnMissed?.(failed.absentProposer);
     }
-    liveness.roundBegan(failed.nextRound, nowMs);
-    const member = liveness.members().find(({ address }) => address === failed.absentProposer);
+    this.liveness.roundBegan(failed.nextRound, nowMs);
+    const member = this.liveness.members().find(({ address }) => address === failed.absentProposer);
     const fields = { ...failed.fields, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    if (isWarned(failed.height, nowMs)) logger.warn(fields, failed.message);
-    else logger.debug(fields, failed.message);
+    if (this.isWarned(failed.height, nowMs)) this.parts.logger.warn(fields, failed.message);
+    else this.parts.logger.debug(fields, failed.message);
   }
-
-  return {
-    received(message, waitedMs) {
-      signedTimes?.received(message, waitedMs);
-      const nowMs = clock.nowMs();
-      liveness.received(message, nowMs);
-      const report = skew.received(message, nowMs - waitedMs);
-      if (report !== undefined) logger[report.level](report.fields, report.message);
-    },
-    stepped(before, after, input) {
-      if (hasEnded) return;
-      silence.stepped(before, after, clock.nowMs());
-      const { head } = after;
-      if (head !== undefined && head !== before.head) onHead(head, before.head);
-      else onFailedRound(before, after, input);
-      logRound(logger, { self: rules.self, before, after });
-    },
-    receivedNotice: (notice) => sharedKeys.received(notice, clock.nowMs()),
-    members: () =>
-      liveness.members().map((member) => ({ ...member, clockAheadMs: skew.measuredOf(member.address) })),
-    end() {
-      hasEnded = true;
-      stall.end();
-    },
-  };
 }
 
 /** Warns while no block arrives. */

@@ -10,7 +10,7 @@ import { mapServers, type ServerSettings } from "../rpcThreads/serverSettings.ts
 import { createLogin } from "./logins.ts";
 import { createPasswordChecker } from "./passwords.ts";
 import { createTokenIssuer, type TokenIssuer } from "./tokenIssuer.ts";
-import { createWrongLogins } from "./wrongLogins.ts";
+import { WrongLogins } from "./wrongLogins.ts";
 
 /**
  * Who may call the JSON-RPC servers (json-rpc-errors.md#authentication):
@@ -36,7 +36,7 @@ type Servers = Pick<Settings, GuardedServerName>;
 /** `current` are the settings of now; which servers have users does not change. `nowMs` is the wall clock. */
 export async function openAccess(current: () => Servers, nowMs: () => number): Promise<Access> {
   const passwords = createPasswordChecker();
-  const wrongLogins = createWrongLogins(() => performance.now());
+  const wrongLogins = new WrongLogins(() => performance.now());
   const configured = current();
   const issuers = new Map<GuardedServerName, TokenIssuer>();
   for (const name of GUARDED_SERVERS)

@@ -58,7 +58,7 @@ export interface CoreParts {
   /** The current value of every metric; undefined when metrics are disabled. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;
-  readonly history: ChainRewinder;
+  readonly history: Pick<ChainRewinder, "setHead" | "replayBlock" | "resyncWorldState">;
   /** Changes the level from now on, for the given modules or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
   /** Check names and passwords, where a server has users. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
+import { FarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
 import { FutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
 import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import {
@@ -466,7 +466,7 @@ describe("RoundChanges of heights far above ours", () => {
   });
 
   it("are dropped when too large in total, except the last of each sender", () => {
-    const words = createFarFutureRoundChanges<RawMessage>({
+    const words = new FarFutureRoundChanges<RawMessage>({
       messagesPerSender: 4,
       bytesPerSender: 25,
       bytes: 60,

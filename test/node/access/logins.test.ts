@@ -10,7 +10,7 @@ import {
 import { createLogin } from "../../../src/node/access/logins.ts";
 import { createPasswordChecker } from "../../../src/node/access/passwords.ts";
 import { createTokenIssuer } from "../../../src/node/access/tokenIssuer.ts";
-import { createWrongLogins } from "../../../src/node/access/wrongLogins.ts";
+import { WrongLogins } from "../../../src/node/access/wrongLogins.ts";
 
 const USERS = ["alice", "bob"].map((name) => ({
   name,
@@ -34,7 +34,7 @@ function aLogin() {
       },
       close: async () => undefined,
     },
-    wrongLogins: createWrongLogins(() => time.ms),
+    wrongLogins: new WrongLogins(() => time.ms),
   });
   const attempt = (name: string, password: string, remoteHost = HOST) =>
     login({ name, password, remoteHost });
@@ -95,7 +95,7 @@ describe("a log-in", () => {
 });
 
 it("wrong log-ins are counted for a bounded number of pairs", () => {
-  const wrongLogins = createWrongLogins(() => 0);
+  const wrongLogins = new WrongLogins(() => 0);
   for (let wrong = 0; wrong < WRONG_LOGINS; wrong++) wrongLogins.wrong(HOST, "first");
   for (let other = 1; other < COUNTED_PAIRS; other++) wrongLogins.wrong(HOST, `other ${other}`);
   expect(wrongLogins.areTooMany(HOST, "first")).toBe(true);
@@ -136,7 +136,7 @@ describe("the thread that compares passwords", () => {
       users: () => [{ name: "bob", passwordHash: hash, permissions: [] }],
       issuer: { publicKey: "", issue: async () => "a token" },
       passwords: aChecker(),
-      wrongLogins: createWrongLogins(() => 0),
+      wrongLogins: new WrongLogins(() => 0),
     });
     const attempts = Array.from({ length: WAITING_LOGINS }, (_, at) =>
       login({ name: "bob", password: `wrong ${at}`, remoteHost: HOST }),

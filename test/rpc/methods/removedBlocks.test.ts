@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createChainRewinder } from "../../../src/chain/rewindAndReplay.ts";
+import { ChainRewinder } from "../../../src/chain/rewindAndReplay.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   await keepNewest(chain, BigInt(HEAD - FIRST));
   const self = account(9).address;
-  const history = createChainRewinder({ chain, self, isStopped: () => true, logger: silentLogger });
+  const history = new ChainRewinder({ chain, self, isStopped: () => true, logger: silentLogger });
   ask = requesterOf({ ...node, ...hereWorkers(node), history });
 });
 
