@@ -68,8 +68,8 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "besu-jsonrpc/graphql/", by: [], open: "GraphQL, which is not built" },
   {
     files: "besu-graphql/",
-    by: [],
-    open: "GraphQL, which is not there yet: nothing answers these requests",
+    by: ["test/rpc/graphql/recordedAnswers.test.ts"],
+    open: "what the HTTP server answers by itself",
   },
   { files: "besu-acceptance/", by: [], open: "sequences over HTTP, most of them for the engine API" },
   { files: "execution-apis/", by: ["chain", "genesis", "rpc"] },

@@ -1,6 +1,6 @@
 /**
- * The schema of the GraphQL service in its own language: types, fields, arguments and descriptions as introspection of
- * Besu 24.7.0 shows them, in its order.
+ * The schema of the GraphQL service in its own language: all types, fields, arguments, descriptions and directives that Besu 24.7.0
+ * shows by introspection, those of the introspection itself included, in its order.
  */
 export const SCHEMA_TEXT = `
 """EIP-2718"""
@@ -45,9 +45,7 @@ scalar BigInt
 
 """Block is an Ethereum block."""
 type Block {
-  """
-  Number is the number of this block, starting at 0 for the genesis block.
-  """
+  """Number is the number of this block, starting at 0 for the genesis block."""
   number: Long!
 
   """Hash is the block hash of this block."""
@@ -59,9 +57,7 @@ type Block {
   """Nonce is the block nonce, an 8 byte sequence determined by the miner."""
   nonce: Bytes!
 
-  """
-  TransactionsRoot is the keccak256 hash of the root of the trie of transactions in this block.
-  """
+  """TransactionsRoot is the keccak256 hash of the root of the trie of transactions in this block."""
   transactionsRoot: Bytes32!
 
   """
@@ -70,14 +66,10 @@ type Block {
   """
   transactionCount: Long
 
-  """
-  StateRoot is the keccak256 hash of the state trie after this block was processed.
-  """
+  """StateRoot is the keccak256 hash of the state trie after this block was processed."""
   stateRoot: Bytes32!
 
-  """
-  ReceiptsRoot is the keccak256 hash of the trie of transaction receipts in this block.
-  """
+  """ReceiptsRoot is the keccak256 hash of the trie of transaction receipts in this block."""
   receiptsRoot: Bytes32!
 
   """Miner is the account that mined this block."""
@@ -86,24 +78,16 @@ type Block {
   """ExtraData is an arbitrary data field supplied by the miner."""
   extraData: Bytes!
 
-  """
-  GasLimit is the maximum amount of gas that was available to transactions in this block.
-  """
+  """GasLimit is the maximum amount of gas that was available to transactions in this block."""
   gasLimit: Long!
 
-  """
-  GasUsed is the amount of gas that was used executing transactions in this block.
-  """
+  """GasUsed is the amount of gas that was used executing transactions in this block."""
   gasUsed: Long!
 
-  """
-  BaseFeePerGas is the fee per unit of gas burned by the protocol in this block.
-  """
+  """BaseFeePerGas is the fee per unit of gas burned by the protocol in this block."""
   baseFeePerGas: BigInt
 
-  """
-  NextBaseFeePerGas is the fee per unit of gas which needs to be burned in the next block.
-  """
+  """NextBaseFeePerGas is the fee per unit of gas which needs to be burned in the next block."""
   nextBaseFeePerGas: BigInt
 
   """Timestamp is the unix timestamp at which this block was mined."""
@@ -202,9 +186,7 @@ type Block {
   """BlobGasUsed is the total amount of gas used by the transactions."""
   blobGasUsed: Long
 
-  """
-  ExcessBlobGas is a running total of blob gas consumed in excess of the target, prior to the block.
-  """
+  """ExcessBlobGas is a running total of blob gas consumed in excess of the target, prior to the block."""
   excessBlobGas: Long
 }
 
@@ -224,7 +206,7 @@ input BlockFilterCriteria {
   of topics. Topics matches a prefix of that list. An empty element array matches any
   topic. Non-empty elements represent an alternative that matches any of the
   contained topics.
-  
+
   Examples:
   - [] or nil          matches any topic list
   - [[A]]              matches topic A in first position
@@ -234,6 +216,9 @@ input BlockFilterCriteria {
   """
   topics: [[Bytes32!]!]
 }
+
+"""Built-in Boolean"""
+scalar Boolean
 
 """A Bytes scalar"""
 scalar Bytes
@@ -283,9 +268,7 @@ type CallResult {
   status: Long!
 }
 
-"""
-FilterCriteria encapsulates log filter criteria for searching log entries.
-"""
+"""FilterCriteria encapsulates log filter criteria for searching log entries."""
 input FilterCriteria {
   """
   FromBlock is the block at which to start searching, inclusive. Defaults
@@ -310,7 +293,7 @@ input FilterCriteria {
   of topics. Topics matches a prefix of that list. An empty element array matches any
   topic. Non-empty elements represent an alternative that matches any of the
   contained topics.
-  
+
   Examples:
   - [] or nil          matches any topic list
   - [[A]]              matches topic A in first position
@@ -408,20 +391,19 @@ type Query {
   """Syncing returns information on the current synchronisation state."""
   syncing: SyncState
 
-  """
-  ChainID returns the current chain ID for transaction replay protection.
-  """
+  """ChainID returns the current chain ID for transaction replay protection."""
   chainID: BigInt!
 }
+
+"""Built-in String"""
+scalar String
 
 """SyncState contains the current synchronisation state of the client."""
 type SyncState {
   """StartingBlock is the block number at which synchronisation started."""
   startingBlock: Long!
 
-  """
-  CurrentBlock is the point at which synchronisation has presently reached.
-  """
+  """CurrentBlock is the point at which synchronisation has presently reached."""
   currentBlock: Long!
 
   """HighestBlock is the latest known block number."""
@@ -460,14 +442,10 @@ type Transaction {
   """GasPrice is the price offered to miners for gas, in wei per unit."""
   gasPrice: BigInt!
 
-  """
-  MaxFeePerGas is the maximum fee per gas offered to include a transaction, in wei.
-  """
+  """MaxFeePerGas is the maximum fee per gas offered to include a transaction, in wei."""
   maxFeePerGas: BigInt
 
-  """
-  MaxPriorityFeePerGas is the maximum miner tip per gas offered to include a transaction, in wei.
-  """
+  """MaxPriorityFeePerGas is the maximum miner tip per gas offered to include a transaction, in wei."""
   maxPriorityFeePerGas: BigInt
 
   """
@@ -475,9 +453,7 @@ type Transaction {
   """
   maxFeePerBlobGas: BigInt
 
-  """
-  EffectiveTip is the actual amount of reward going to miner after considering the max fee cap.
-  """
+  """EffectiveTip is the actual amount of reward going to miner after considering the max fee cap."""
   effectiveTip: BigInt
 
   """Gas is the maximum amount of gas this transaction can consume."""
@@ -526,9 +502,7 @@ type Transaction {
   """BlobGasUsed is the amount of blob gas used by this transaction."""
   blobGasUsed: Long
 
-  """
-  blobGasPrice is the actual value per blob gas deducted from the senders account.
-  """
+  """blobGasPrice is the actual value per blob gas deducted from the senders account."""
   blobGasPrice: BigInt
 
   """
@@ -565,17 +539,13 @@ type Transaction {
   """
   rawReceipt: Bytes!
 
-  """
-  BlobVersionedHashes is a set of hash outputs from the blobs in the transaction.
-  """
+  """BlobVersionedHashes is a set of hash outputs from the blobs in the transaction."""
   blobVersionedHashes: [Bytes32!]
 }
 
 """EIP-4895"""
 type Withdrawal {
-  """
-  Index is a monotonically increasing identifier issued by consensus layer.
-  """
+  """Index is a monotonically increasing identifier issued by consensus layer."""
   index: Long!
 
   """Validator is index of the validator associated with withdrawal."""
@@ -587,4 +557,168 @@ type Withdrawal {
   """Amount is the withdrawal value in Gwei."""
   amount: Long!
 }
+
+type __Directive {
+  """The __Directive type represents a Directive that a server supports."""
+  name: String!
+  description: String
+  isRepeatable: Boolean!
+  locations: [__DirectiveLocation!]!
+  args(includeDeprecated: Boolean = false): [__InputValue!]!
+}
+
+"""An enum describing valid locations where a directive can be placed"""
+enum __DirectiveLocation {
+  """Indicates the directive is valid on queries."""
+  QUERY
+  """Indicates the directive is valid on mutations."""
+  MUTATION
+  """Indicates the directive is valid on subscriptions."""
+  SUBSCRIPTION
+  """Indicates the directive is valid on fields."""
+  FIELD
+  """Indicates the directive is valid on fragment definitions."""
+  FRAGMENT_DEFINITION
+  """Indicates the directive is valid on fragment spreads."""
+  FRAGMENT_SPREAD
+  """Indicates the directive is valid on inline fragments."""
+  INLINE_FRAGMENT
+  """Indicates the directive is valid on variable definitions."""
+  VARIABLE_DEFINITION
+  """Indicates the directive is valid on a schema SDL definition."""
+  SCHEMA
+  """Indicates the directive is valid on a scalar SDL definition."""
+  SCALAR
+  """Indicates the directive is valid on an object SDL definition."""
+  OBJECT
+  """Indicates the directive is valid on a field SDL definition."""
+  FIELD_DEFINITION
+  """Indicates the directive is valid on a field argument SDL definition."""
+  ARGUMENT_DEFINITION
+  """Indicates the directive is valid on an interface SDL definition."""
+  INTERFACE
+  """Indicates the directive is valid on an union SDL definition."""
+  UNION
+  """Indicates the directive is valid on an enum SDL definition."""
+  ENUM
+  """Indicates the directive is valid on an enum value SDL definition."""
+  ENUM_VALUE
+  """Indicates the directive is valid on an input object SDL definition."""
+  INPUT_OBJECT
+  """Indicates the directive is valid on an input object field SDL definition."""
+  INPUT_FIELD_DEFINITION
+}
+
+type __EnumValue {
+  name: String!
+  description: String
+  isDeprecated: Boolean!
+  deprecationReason: String
+}
+
+type __Field {
+  name: String!
+  description: String
+  args(includeDeprecated: Boolean = false): [__InputValue!]!
+  type: __Type!
+  isDeprecated: Boolean!
+  deprecationReason: String
+}
+
+type __InputValue {
+  name: String!
+  description: String
+  type: __Type!
+  defaultValue: String
+  isDeprecated: Boolean
+  deprecationReason: String
+}
+
+"""
+A GraphQL Introspection defines the capabilities of a GraphQL server. It exposes all available types and directives on the server, the entry points for query, mutation, and subscription operations.
+"""
+type __Schema {
+  description: String
+
+  """A list of all types supported by this server."""
+  types: [__Type!]!
+
+  """The type that query operations will be rooted at."""
+  queryType: __Type!
+
+  """If this server supports mutation, the type that mutation operations will be rooted at."""
+  mutationType: __Type
+
+  """'A list of all directives supported by this server."""
+  directives: [__Directive!]!
+
+  """'If this server support subscription, the type that subscription operations will be rooted at."""
+  subscriptionType: __Type
+}
+
+type __Type {
+  kind: __TypeKind!
+  name: String
+  description: String
+  fields(includeDeprecated: Boolean = false): [__Field!]
+  interfaces: [__Type!]
+  possibleTypes: [__Type!]
+  enumValues(includeDeprecated: Boolean = false): [__EnumValue!]
+  inputFields(includeDeprecated: Boolean = false): [__InputValue!]
+  ofType: __Type
+
+  """
+  This field is considered experimental because it has not yet been ratified in the graphql specification
+  """
+  isOneOf: Boolean
+  specifiedByURL: String
+  specifiedByUrl: String @deprecated(reason: "This legacy name has been replaced by \`specifiedByURL\`")
+}
+
+"""An enum describing what kind of type a given __Type is"""
+enum __TypeKind {
+  """Indicates this type is a scalar. 'specifiedByURL' is a valid field"""
+  SCALAR
+  """Indicates this type is an object. \`fields\` and \`interfaces\` are valid fields."""
+  OBJECT
+  """Indicates this type is an interface. \`fields\` and \`possibleTypes\` are valid fields."""
+  INTERFACE
+  """Indicates this type is a union. \`possibleTypes\` is a valid field."""
+  UNION
+  """Indicates this type is an enum. \`enumValues\` is a valid field."""
+  ENUM
+  """Indicates this type is an input object. \`inputFields\` is a valid field."""
+  INPUT_OBJECT
+  """Indicates this type is a list. \`ofType\` is a valid field."""
+  LIST
+  """Indicates this type is a non-null. \`ofType\` is a valid field."""
+  NON_NULL
+}
+
+"""Directs the executor to include this field or fragment only when the \`if\` argument is true"""
+directive @include(
+    """Included when true."""
+    if: Boolean!
+  ) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
+
+"""Directs the executor to skip this field or fragment when the \`if\` argument is true."""
+directive @skip(
+    """Skipped when true."""
+    if: Boolean!
+  ) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
+
+"""Marks the field, argument, input field or enum value as deprecated"""
+directive @deprecated(
+    """The reason for the deprecation"""
+    reason: String = "No longer supported"
+  ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | ENUM_VALUE | INPUT_FIELD_DEFINITION
+
+"""Exposes a URL that specifies the behaviour of this scalar."""
+directive @specifiedBy(
+    """The URL that specifies the behaviour of this scalar."""
+    url: String!
+  ) on SCALAR
+
+"""Indicates an Input Object is a OneOf Input Object."""
+directive @oneOf on INPUT_OBJECT
 `;

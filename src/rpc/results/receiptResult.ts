@@ -125,7 +125,7 @@ export function logsBeforeReceipt({ receipts }: StoredBlock, index: number): num
   return count;
 }
 
-const BLOB_GAS_PER_BLOB = 131_072;
+export const BLOB_GAS_PER_BLOB = 131_072;
 
 function blockContext({ hash, header }: StoredBlock, blobGasPriceWei: bigint): BlockContext {
   const { number, baseFeePerGas } = header;

@@ -1,0 +1,97 @@
+/**
+ * The text of `data` as Besu formats it: each member of an object on its own line, a list on one line. It can be cut off at an
+ * earlier place, where a null stands for what follows.
+ */
+export class AnswerText {
+  private readonly full: string[] = [];
+  /** The last piece, which still grows. */
+  private piece = "";
+  private fullLength = 0;
+  /** The line feed and the blanks before a member at the current depth. */
+  private indent = "\n  ";
+  private before: Before = "nothing";
+
+  get length(): number {
+    return this.fullLength + this.piece.length;
+  }
+
+  /** The text in pieces; nothing is to be written after that. */
+  pieces(): readonly string[] {
+    return [...this.full, this.piece];
+  }
+
+  beginObject(): void {
+    this.beginValue();
+    this.append("{");
+    this.indent += "  ";
+    this.before = "opening";
+  }
+
+  endObject(): void {
+    this.indent = this.indent.slice(0, -2);
+    this.append(this.before === "opening" ? " }" : `${this.indent}}`);
+    this.before = "value";
+  }
+
+  /** The name of a member, whose value follows. */
+  name(name: string): void {
+    this.append(`${this.before === "value" ? "," : ""}${this.indent}"${name}" : `);
+    this.before = "name";
+  }
+
+  beginList(): void {
+    this.beginValue();
+    this.append("[");
+    this.before = "opening";
+  }
+
+  endList(): void {
+    this.append(" ]");
+    this.before = "value";
+  }
+
+  /** A value as JSON. */
+  value(json: string): void {
+    this.beginValue();
+    this.append(json);
+    this.before = "value";
+  }
+
+  mark(): Mark {
+    return { pieces: this.full.length, length: this.piece.length, indent: this.indent, before: this.before };
+  }
+
+  /** Cuts the text off at a mark. */
+  returnTo({ pieces, length, indent, before }: Mark): void {
+    const piece = pieces < this.full.length ? (this.full[pieces] ?? "") : this.piece;
+    for (const dropped of this.full.splice(pieces)) this.fullLength -= dropped.length;
+    this.piece = piece.slice(0, length);
+    this.indent = indent;
+    this.before = before;
+  }
+
+  private beginValue(): void {
+    if (this.before === "value") this.append(", ");
+    else if (this.before === "opening") this.append(" ");
+  }
+
+  private append(text: string): void {
+    this.piece += text;
+    if (this.piece.length < PIECE_LENGTH) return;
+    this.full.push(this.piece);
+    this.fullLength += this.piece.length;
+    this.piece = "";
+  }
+}
+
+/** What stands before the next value or name. */
+type Before = "nothing" | "opening" | "name" | "value";
+
+export interface Mark {
+  readonly pieces: number;
+  readonly length: number;
+  readonly indent: string;
+  readonly before: Before;
+}
+
+const PIECE_LENGTH = 64 * 1024;

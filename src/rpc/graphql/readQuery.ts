@@ -1,0 +1,201 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  getLocation,
+  Lexer,
+  parse,
+  Source,
+  type Token,
+  TokenKind,
+} from "graphql";
+import { type GraphQlError, Refusal, type SourceLocation } from "./graphQlError.ts";
+
+/*
+ * Reads the text of a query into its tree, within graphql-java's bounds and with its messages. The tokens are counted and their
+ * nesting measured before the parser runs, because it recurses.
+ */
+
+/** Characters of a query, as in Besu. */
+const QUERY_CHARACTERS = 1024 * 1024;
+/** Tokens of a query, comments counted apart, as in Besu. */
+const QUERY_TOKENS = 15_000;
+/** Spaces, commas and ends of lines between the tokens, as in Besu. */
+const QUERY_BLANKS = 200_000;
+/** Rules of graphql-java's grammar that may be within one another, some three for each selection set. */
+const RULE_DEPTH = 500;
+
+/** The tree of a query. Throws a Refusal. */
+export function readQuery(query: string): DocumentNode {
+  if (query.length > QUERY_CHARACTERS)
+    throw syntaxError(`More than ${decimal(QUERY_CHARACTERS)} characters ${CANCELLED}`, undefined);
+  const source = new Source(query);
+  const tokens = readTokens(source);
+  try {
+    return parse(source);
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    throw problemAt(source, tokens, error.positions?.[0] ?? 0);
+  }
+}
+
+const CANCELLED = "have been presented. To prevent Denial Of Service attacks, parsing has been cancelled.";
+
+/** The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. */
+function readTokens(source: Source): readonly Token[] {
+  const tokens: Token[] = [];
+  const depth = new RuleDepth();
+  let comments = 0;
+  let blanks = 0;
+  let end = 0;
+  for (const token of tokensOf(source)) {
+    blanks += token.start - end;
+    if (blanks > QUERY_BLANKS)
+      throw tooMany("whitespace", QUERY_BLANKS, getLocation(source, token.start - (blanks - QUERY_BLANKS)));
+    end = token.end;
+    if (token.kind === TokenKind.COMMENT) {
+      if (++comments > QUERY_TOKENS) throw tooMany("comments", QUERY_TOKENS, token);
+      continue;
+    }
+    tokens.push(token);
+    if (tokens.length > QUERY_TOKENS) throw tooMany("grammar", QUERY_TOKENS, token);
+    if (depth.at(token) > RULE_DEPTH) throw syntaxError(TOO_DEEP, token);
+  }
+  return tokens;
+}
+
+const TOO_DEEP = `More than ${RULE_DEPTH} deep 'grammar' rules have been entered. To prevent Denial Of Service attacks, parsing has been cancelled.`;
+
+/** All tokens, comments and the end included; stops where the text has no token. */
+function* tokensOf(source: Source): Generator<Token, void> {
+  const lexer = new Lexer(source);
+  while (lexer.token.kind !== TokenKind.EOF) {
+    const { token: previous } = lexer;
+    try {
+      lexer.advance();
+    } catch (error) {
+      if (error instanceof GraphQLError) return;
+      throw error;
+    }
+    for (let token = previous.next; token !== null; token = token.next) yield token;
+  }
+}
+
+function tooMany(kind: string, limit: number, at: SourceLocation): Refusal {
+  return syntaxError(`More than ${decimal(limit)} '${kind}' tokens ${CANCELLED}`, at);
+}
+
+/** Follows how deep graphql-java's parser is in the rules of its grammar. */
+class RuleDepth {
+  /** Of the open brackets: how deep their contents are. */
+  private readonly open: { readonly kind: Bracket; readonly depth: number }[] = [];
+
+  /** The depth at which the rule that begins with this token, and no other, is entered. */
+  at({ kind }: Token): number {
+    const around = this.open.at(-1);
+    const depth = around?.depth ?? OPERATION_DEPTH;
+    switch (kind) {
+      case TokenKind.BRACE_L: {
+        const isValue = around !== undefined && around.kind !== "selections";
+        this.open.push({ kind: isValue ? "value" : "selections", depth: depth + SELECTION_RULES });
+        return depth;
+      }
+      case TokenKind.PAREN_L:
+        this.open.push({ kind: "value", depth: depth + ARGUMENT_RULES });
+        return depth;
+      case TokenKind.BRACKET_L:
+        this.open.push({ kind: "value", depth: depth + LIST_RULES });
+        return depth;
+      case TokenKind.BRACE_R:
+      case TokenKind.PAREN_R:
+      case TokenKind.BRACKET_R:
+        this.open.pop();
+        return 0;
+      default:
+        return depth;
+    }
+  }
+}
+
+type Bracket = "selections" | "value";
+
+/** Rules around a selection set or an operation's variables. */
+const OPERATION_DEPTH = 3;
+/** A selection set, a selection, a field; or an object, its member, a value. */
+const SELECTION_RULES = 3;
+/** The arguments, an argument, a value. */
+const ARGUMENT_RULES = 3;
+/** A list, a value. */
+const LIST_RULES = 2;
+
+/** The mistake at a position, in graphql-java's words. */
+function problemAt(source: Source, tokens: readonly Token[], position: number): Refusal {
+  const index = tokens.findIndex(({ start }) => start === position);
+  const token = tokens[index];
+  if (token === undefined) {
+    const at = getLocation(source, position);
+    const text = source.body.slice(position, position + 1);
+    return syntaxError(
+      `Invalid syntax with ANTLR error 'token recognition error at: '${text}'' at line ${decimal(at.line)} column ${decimal(at.column)}`,
+      at,
+    );
+  }
+  const isSurplus = tokens[index - 1]?.kind === TokenKind.BRACE_R && isOutside(tokens.slice(0, index));
+  const offending = isSurplus ? token : (tokens[beginOfRule(tokens, index)] ?? token);
+  const text = offending.kind === TokenKind.EOF ? "<EOF>" : source.body.slice(offending.start, offending.end);
+  const place = `token '${text}' at line ${decimal(offending.line)} column ${decimal(offending.column)}`;
+  return syntaxError(
+    isSurplus && offending.kind !== TokenKind.EOF
+      ? `Invalid syntax encountered. There are extra tokens in the text that have not been consumed. Offending ${place}`
+      : `Invalid syntax with offending ${place}`,
+    offending,
+  );
+}
+
+/** Whether all brackets are closed. */
+function isOutside(tokens: readonly Token[]): boolean {
+  let open = 0;
+  for (const { kind } of tokens) {
+    if (OPENING.has(kind)) open++;
+    else if (CLOSING.has(kind)) open--;
+  }
+  return open === 0;
+}
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.PAREN_L, TokenKind.BRACKET_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.PAREN_R, TokenKind.BRACKET_R]);
+
+/** The token that graphql-java blames: where it decides by several tokens what follows, the first of them. */
+function beginOfRule(tokens: readonly Token[], index: number): number {
+  if (tokens[index - 1]?.kind === TokenKind.SPREAD) return index - 1;
+  let first = index;
+  let open = 0;
+  while (TYPE_TOKENS.has(tokens[first - 1]?.kind ?? "")) {
+    first--;
+    if (tokens[first]?.kind === TokenKind.BRACKET_L) open++;
+    if (tokens[first]?.kind === TokenKind.BRACKET_R) open--;
+  }
+  const isVariable =
+    tokens[first - 1]?.kind === TokenKind.COLON && tokens[first - 3]?.kind === TokenKind.DOLLAR;
+  return isVariable && open > 0 ? first : index;
+}
+
+const TYPE_TOKENS: ReadonlySet<string> = new Set([
+  TokenKind.NAME,
+  TokenKind.BANG,
+  TokenKind.BRACKET_L,
+  TokenKind.BRACKET_R,
+]);
+
+function syntaxError(message: string, at: SourceLocation | undefined): Refusal {
+  const error: GraphQlError = {
+    message,
+    locations: at && [{ line: at.line, column: at.column }],
+    extensions: { classification: "InvalidSyntax" },
+  };
+  return new Refusal(400, [error]);
+}
+
+/** A number as Java writes it in messages. */
+function decimal(value: number): string {
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,23 @@
+import type { BlockRange } from "../../../logs/logQuery.ts";
+import { smaller } from "../../../primitives/quantity.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import type { RpcSettings } from "../../ports.ts";
+import { FieldError } from "../graphQlError.ts";
+import { rpcError } from "./sources.ts";
+
+/**
+ * A range of blocks, both ends included and cut off at the head; undefined when it lies beyond. Besu allows any range here:
+ * --rpc-max-logs-range bounds it as it bounds eth_getLogs. Throws a FieldError.
+ */
+export function withinRange(
+  { from, to }: BlockRange,
+  head: bigint,
+  { maxLogsRange }: Pick<RpcSettings, "maxLogsRange">,
+): BlockRange | undefined {
+  if (from > to) throw rpcError(ERRORS.invalidParams);
+  if (from < 0n) throw new FieldError("Argument must be positive");
+  const last = smaller(to, head);
+  if (from > last) return undefined;
+  if (maxLogsRange > 0n && last - from > maxLogsRange) throw rpcError(ERRORS.rangeTooLarge);
+  return { from, to: last };
+}

@@ -1,0 +1,208 @@
+import {
+  type ArgumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  print,
+  type SelectionSetNode,
+} from "graphql";
+import { valueText } from "../javaText.ts";
+import { fieldOf, type NamedType, printType, type TypeRef, typeOfName, unwrapAll } from "../schema.ts";
+import type { ValidationErrors } from "./validationErrors.ts";
+import type { WorkLimit } from "./workLimit.ts";
+
+/** A field that is selected, with its type and that of its object, as far as the schema has them. */
+interface Selected {
+  readonly node: FieldNode;
+  readonly type: TypeRef | undefined;
+  readonly parent: NamedType | undefined;
+}
+
+/** By the name in the answer: the fields of which the answer has one member. */
+type Selections = ReadonlyMap<string, ReadonlyMap<FieldNode, Selected>>;
+
+/**
+ * Fields that give one member of the answer must be the same field with the same arguments, and so must those below them. Two
+ * searches, as in graphql-java: first for types of different shapes, then for different fields and arguments.
+ */
+export class OverlappingFields {
+  private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  private readonly errors: ValidationErrors;
+  private readonly work: WorkLimit;
+  private readonly ids = new Map<FieldNode, number>();
+  private readonly shapesChecked = new Set<string>();
+  private readonly fieldsChecked = new Set<string>();
+  private readonly reported = new Set<string>();
+
+  constructor(
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    errors: ValidationErrors,
+    work: WorkLimit,
+  ) {
+    this.fragments = fragments;
+    this.errors = errors;
+    this.work = work;
+  }
+
+  /** Checks a selection set of an object of that type, and what is below it. */
+  check(set: SelectionSetNode, type: NamedType | undefined): void {
+    const selections = new Map<string, Map<FieldNode, Selected>>();
+    this.collect(set, type, selections, new Set());
+    const conflicts: Conflict[] = [];
+    this.compareShapes(selections, [], conflicts);
+    this.compareFields(selections, [], conflicts);
+    for (const { nodes, text } of conflicts) {
+      const key = this.keyOf(nodes);
+      if (this.reported.has(key)) continue;
+      this.reported.add(key);
+      this.errors.add("FieldsConflict", nodes, text);
+    }
+  }
+
+  private collect(
+    { selections }: SelectionSetNode,
+    parent: NamedType | undefined,
+    into: Map<string, Map<FieldNode, Selected>>,
+    visited: Set<string>,
+  ): void {
+    this.work.enter();
+    for (const selection of selections) {
+      this.work.spend();
+      if (selection.kind === Kind.FIELD) {
+        const name = selection.alias?.value ?? selection.name.value;
+        const fields = into.get(name) ?? new Map<FieldNode, Selected>();
+        into.set(name, fields);
+        const field =
+          parent && (parent.fields.get(selection.name.value) ?? fieldOf(parent, selection.name.value));
+        fields.set(selection, { node: selection, type: field?.type, parent });
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const { typeCondition, selectionSet } = selection;
+        const type = typeCondition === undefined ? parent : typeOfName(typeCondition.name.value);
+        this.collect(selectionSet, type, into, visited);
+      } else {
+        const fragment = this.fragments.get(selection.name.value);
+        if (fragment === undefined || visited.has(fragment.name.value)) continue;
+        visited.add(fragment.name.value);
+        this.collect(fragment.selectionSet, typeOfName(fragment.typeCondition.name.value), into, visited);
+      }
+    }
+    this.work.leave();
+  }
+
+  private below(fields: Iterable<Selected>): Selections {
+    const selections = new Map<string, Map<FieldNode, Selected>>();
+    for (const { node, type } of fields)
+      if (node.selectionSet !== undefined)
+        this.collect(node.selectionSet, type && unwrapAll(type), selections, new Set());
+    return selections;
+  }
+
+  private compareShapes(selections: Selections, path: readonly string[], conflicts: Conflict[]): void {
+    this.work.enter();
+    for (const [name, fields] of selections) {
+      const key = this.keyOf([...fields.keys()]);
+      if (this.shapesChecked.has(key)) continue;
+      this.shapesChecked.add(key);
+      const ownPath = [...path, name];
+      const problem = shapeProblem([...fields.values()]);
+      if (problem !== undefined) conflicts.push(conflict(ownPath, fields.keys(), problem));
+      else this.compareShapes(this.below(fields.values()), ownPath, conflicts);
+    }
+    this.work.leave();
+  }
+
+  private compareFields(selections: Selections, path: readonly string[], conflicts: Conflict[]): void {
+    this.work.enter();
+    for (const [name, fields] of selections) {
+      const ownPath = [...path, name];
+      for (const group of groupsByParent(fields.values())) {
+        const nodes = group.map(({ node }) => node);
+        const key = this.keyOf(nodes);
+        if (this.fieldsChecked.has(key)) continue;
+        this.fieldsChecked.add(key);
+        const problem = fieldProblem(nodes);
+        if (problem !== undefined) conflicts.push(conflict(ownPath, nodes, problem));
+        else this.compareFields(this.below(group), ownPath, conflicts);
+      }
+    }
+    this.work.leave();
+  }
+
+  /** Equal for equal sets of fields, which are always in the order of the text. */
+  private keyOf(nodes: readonly FieldNode[]): string {
+    this.work.spend(1 + nodes.length / 8);
+    return nodes
+      .map((node) => {
+        const id = this.ids.get(node) ?? this.ids.size;
+        this.ids.set(node, id);
+        return id;
+      })
+      .join();
+  }
+}
+
+interface Conflict {
+  readonly nodes: readonly FieldNode[];
+  readonly text: string;
+}
+
+function conflict(path: readonly string[], nodes: Iterable<FieldNode>, problem: string): Conflict {
+  return { nodes: [...nodes], text: `'${valueText(path.join("/"))}' : ${problem}` };
+}
+
+/** The fields whose objects are of one type, for each type; those of no known type by themselves. */
+function groupsByParent(fields: Iterable<Selected>): readonly (readonly Selected[])[] {
+  const groups = new Map<NamedType | undefined, Selected[]>();
+  for (const field of fields) {
+    const parent = field.parent?.kind === "OBJECT" ? field.parent : undefined;
+    const group = groups.get(parent) ?? [];
+    groups.set(parent, group);
+    group.push(field);
+  }
+  groups.delete(undefined);
+  return [...groups.values()];
+}
+
+function fieldProblem([first, ...others]: readonly FieldNode[]): string | undefined {
+  for (const other of others) {
+    if (first === undefined) return undefined;
+    if (other.name.value !== first.name.value)
+      return `'${valueText(first.name.value)}' and '${valueText(other.name.value)}' are different fields`;
+    if (!hasSameArguments(first, other)) return "fields have different arguments";
+  }
+  return undefined;
+}
+
+function hasSameArguments({ arguments: a = [] }: FieldNode, { arguments: b = [] }: FieldNode): boolean {
+  return (
+    a.length === b.length &&
+    b.every((argument) => {
+      const matching = a.find(({ name }) => name.value === argument.name.value);
+      return matching !== undefined && isSameValue(matching, argument);
+    })
+  );
+}
+
+function isSameValue({ value: a }: ArgumentNode, { value: b }: ArgumentNode): boolean {
+  return a.kind === b.kind && print(a) === print(b);
+}
+
+/** How the first type differs from another one in its shape. */
+function shapeProblem([first, ...others]: readonly Selected[]): string | undefined {
+  for (const { type } of others) {
+    const problem = compareShape(first?.type, type);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function compareShape(a: TypeRef | undefined, b: TypeRef | undefined): string | undefined {
+  if ((a?.kind === "NON_NULL") !== (b?.kind === "NON_NULL"))
+    return "fields have different nullability shapes";
+  if ((a?.kind === "LIST") !== (b?.kind === "LIST")) return "fields have different list shapes";
+  if (a !== undefined && b !== undefined && "ofType" in a && "ofType" in b)
+    return compareShape(a.ofType, b.ofType);
+  if (a === undefined || b === undefined || a === b) return undefined;
+  const hasLeaf = a.kind !== "OBJECT" || b.kind !== "OBJECT";
+  return hasLeaf ? `returns different types '${printType(a)}' and '${printType(b)}'` : undefined;
+}
