@@ -86,7 +86,7 @@ function tooMany(kind: string, limit: number, at: SourceLocation): Refusal {
 
 /** Follows how deep graphql-java's parser is in the rules of its grammar. */
 class RuleDepth {
-  /** Of the open brackets: how deep their contents are. */
+  /** The open brackets, with the depth of their contents. */
   private readonly open: { readonly kind: Bracket; readonly depth: number }[] = [];
 
   /** The depth at which the rule that begins with this token, and no other, is entered. */

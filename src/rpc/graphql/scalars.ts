@@ -55,7 +55,7 @@ function ofText(name: ScalarName, read: (text: string) => unknown, ofInteger?: (
   };
 }
 
-/** As Besu's, whose numbers in text are always hexadecimal. */
+/** Numbers in text are always hexadecimal, with and without a prefix: so Besu reads them. */
 const BIG_INT = ofText("BigInt", readHexadecimal, (value) =>
   value >= 0n && value <= MAX_UINT256 ? value : undefined,
 );
@@ -122,7 +122,7 @@ const SCALARS: Readonly<Record<ScalarName, Scalar>> = {
 function prefixed(name: ScalarName, text: string): NoValue | undefined {
   return text.startsWith("0x")
     ? undefined
-    : new NoValue(`${name} value '${text}' is not prefixed with 0x`, true);
+    : new NoValue(`${name} value '${valueText(text)}' is not prefixed with 0x`, true);
 }
 
 function readWord(digits: string): Uint8Array | undefined {

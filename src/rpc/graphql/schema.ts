@@ -21,11 +21,11 @@ export interface NamedType {
   readonly kind: "OBJECT" | "SCALAR" | "INPUT_OBJECT" | "ENUM";
   readonly name: string;
   readonly description: string | undefined;
-  /** Of an object, by name and in order; empty for other kinds. */
+  /** The fields of an object, by name and in order; empty for other kinds. */
   readonly fields: ReadonlyMap<string, SchemaField>;
-  /** Of an input object. */
+  /** The members of an input object. */
   readonly inputFields: ReadonlyMap<string, InputValue>;
-  /** Of an enumeration. */
+  /** The values of an enumeration. */
   readonly values: readonly EnumValue[];
 }
 

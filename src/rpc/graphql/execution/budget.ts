@@ -57,7 +57,7 @@ export class Budget {
   }
 }
 
-/** As the answer to eth_getLogs. */
+/** The limit of eth_getLogs. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
-/** Time of its thread. */
+/** The limit is of the time that its thread works for it, not of the time that it takes. */
 const TIME_LIMIT_MS = 10_000;

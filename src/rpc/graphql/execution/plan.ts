@@ -34,7 +34,7 @@ export interface PlannedField {
 /** A type in the form that the executor asks for. */
 export interface Shape {
   readonly isNonNull: boolean;
-  /** Of a list, its items; undefined for others. */
+  /** The items of a list; undefined for others. */
   readonly item: Shape | undefined;
   readonly type: TypeRef;
   readonly named: NamedType;

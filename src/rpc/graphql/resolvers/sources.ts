@@ -220,7 +220,7 @@ export class AccountSource {
       : (this.state?.storage(this.address, slot) ?? EMPTY_BYTES);
   }
 
-  /** As in Besu there are no accounts in a block that the chain does not have. A state that is removed is an error. */
+  /** A block that the chain does not have has no accounts, as in Besu. A state that is removed is an error. */
   private get state(): StateReader | undefined {
     const { chain, number } = this;
     const state = chain.stateAt(number);

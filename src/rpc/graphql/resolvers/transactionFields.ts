@@ -24,7 +24,7 @@ export const TRANSACTION_FIELDS: ResolverTable = {
     to: (source: TransactionSource, { block }, context) =>
       source.transaction.to && accountAt(source, source.transaction.to, block, context),
     value: ({ transaction }: TransactionSource) => transaction.value,
-    // Of a transaction with fee caps it is zero, as in Besu.
+    // A transaction with fee caps shows zero, as in Besu.
     gasPrice: ({ transaction }: TransactionSource) => transaction.gasPrice ?? 0n,
     maxFeePerGas: ({ transaction }: TransactionSource) => transaction.maxFeePerGas,
     maxPriorityFeePerGas: ({ transaction }: TransactionSource) => transaction.maxPriorityFeePerGas,

@@ -17,7 +17,7 @@ export class DefinitionRules {
   private readonly fragmentNames = new Set<string>();
   private readonly spreadsInOperations: string[][] = [];
   private readonly spreadsInFragments = new Map<string, string[]>();
-  /** Of the definition that is being walked. */
+  /** The spreads of the definition that is being walked. */
   private spreads: string[] = [];
 
   constructor(errors: ValidationErrors) {

@@ -18,7 +18,7 @@ interface Selected {
   readonly parent: NamedType | undefined;
 }
 
-/** By the name in the answer: the fields of which the answer has one member. */
+/** Fields by their name in the answer, which has one member for all of a name. */
 type Selections = ReadonlyMap<string, ReadonlyMap<FieldNode, Selected>>;
 
 /**

@@ -69,7 +69,7 @@ class Validation {
   private isInOperation = false;
   private readonly followed = new Set<string>();
 
-  // Of the current operation.
+  // State of the current operation.
   private readonly variables = new Map<string, VariableDefinitionNode>();
   private readonly usedVariables = new Set<string>();
 

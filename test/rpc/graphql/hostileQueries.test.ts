@@ -1,0 +1,145 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { type AskGraphQl, aGraphQl, graphQlOf } from "./aGraphQl.ts";
+
+const ask = aGraphQl();
+
+/** A node with so many blocks, each with the same transactions. */
+function withBlocks(count: number, transactions: number): AskGraphQl {
+  const mined = Array.from({ length: transactions }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
+  const chain = chainOf(
+    Array.from({ length: count }, (_, number) =>
+      aStoredBlock({ number, transactions: number === 0 ? [] : mined }),
+    ),
+  );
+  return graphQlOf(anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }) }));
+}
+
+describe("hostile queries", () => {
+  it("has its limits of characters and tokens from graphql-java", async () => {
+    const long = `{chainID} #${"x".repeat(1024 * 1024)}`;
+    expect((await ask(long)).errors?.[0]?.message).toMatch(
+      /^More than 1,048,576 characters have been presented/,
+    );
+    const many = `{${"a ".repeat(15_000)}}`;
+    expect((await ask(many)).errors?.[0]?.message).toMatch(/^More than 15,000 'grammar' tokens/);
+    const blank = `{chainID${" ".repeat(200_001)}}`;
+    expect((await ask(blank)).errors?.[0]?.message).toMatch(/^More than 200,000 'whitespace' tokens/);
+    const comments = `{chainID}${"\n#".repeat(15_001)}`;
+    expect((await ask(comments)).errors?.[0]?.message).toMatch(/^More than 15,000 'comments' tokens/);
+  });
+
+  it("refuses deep nesting before it is parsed", async () => {
+    for (const levels of [166, 5_000])
+      expect((await ask(`${"{parent".repeat(levels)}${"}".repeat(levels)}`)).errors?.[0]?.message).toMatch(
+        /^More than 500 deep 'grammar' rules/,
+      );
+    const lists = `{logs(filter:{topics:${"[".repeat(7_000)}${"]".repeat(7_000)}}){index}}`;
+    expect((await ask(lists)).errors?.[0]?.message).toMatch(/^More than 500 deep 'grammar' rules/);
+    const deepest = `{block${"{parent".repeat(163)}{number}${"}".repeat(164)}`;
+    expect((await ask(deepest)).data).toEqual({ block: { parent: null } });
+  });
+
+  it("refuses many aliases by their sum", async () => {
+    const aliases = Array.from({ length: 4_000 }, (_, index) => `a${index}:chainID`).join(" ");
+    expect((await ask(`{${aliases}}`)).errors?.[0]?.message).toBe(
+      "maximum query complexity exceeded 4000 > 200",
+    );
+  });
+
+  it("refuses fragments in circles", async () => {
+    const { errors } = await ask("{block{...A}} fragment A on Block{...B} fragment B on Block{...A}");
+    expect(errors?.map(({ message }) => message)).toEqual([
+      "Validation error (FragmentCycle@[A]) : Fragment cycles not allowed",
+      "Validation error (FragmentCycle@[B]) : Fragment cycles not allowed",
+    ]);
+  });
+
+  it("refuses fragments that multiply, which Besu's limit counts once", async () => {
+    const doubling = (levels: number) =>
+      `{block{...F0}} ${Array.from(
+        { length: levels },
+        (_, level) => `fragment F${level} on Block{a:parent{...F${level + 1}} b:parent{...F${level + 1}}}`,
+      ).join(" ")} fragment F${levels} on Block{number}`;
+    expect((await ask(doubling(3))).status).toBe(200);
+    expect((await ask(doubling(30))).errors?.[0]?.message).toBe("The query selects more than 10000 fields");
+  });
+
+  it("refuses what takes too many steps to check", async () => {
+    const operations = Array.from({ length: 1_000 }, (_, index) => `query Q${index}{block{...F}}`).join(" ");
+    const fragment = `fragment F on Block{${"number ".repeat(5_000)}}`;
+    const { status, errors } = await ask(`${operations} ${fragment}`, { operationName: "Q0" });
+    expect(errors?.[0]?.message).toBe("The query takes too many steps to check");
+    expect(status).toBe(400);
+  });
+
+  it("refuses a chain of fragments that is too long to follow", async () => {
+    const fragments = Array.from(
+      { length: 1_500 },
+      (_, index) => `fragment F${index} on Block{...F${index + 1}}`,
+    );
+    const { errors } = await ask(`{block{...F0}} ${fragments.join(" ")} fragment F1500 on Block{number}`);
+    expect(errors?.[0]?.message).toBe("The query has more than 500 levels");
+  });
+
+  it("refuses ranges of more blocks than eth_getLogs does", async () => {
+    const asked = withBlocks(1_100, 0);
+    for (const query of ["{blocks(from:0){number}}", "{logs(filter:{fromBlock:0,topics:[]}){index}}"]) {
+      const { errors, data } = await asked(query);
+      expect(errors?.[0]?.extensions).toMatchObject({ errorCode: -32005 });
+      expect(data).toBeNull();
+    }
+    const { data } = await asked("{blocks(from:99,to:99999999999){number}}");
+    expect(data?.["blocks"]).toHaveLength(1_001);
+  });
+
+  it("refuses an answer that is too long, whatever its errors", async () => {
+    const transactions = Array.from({ length: 20 }, (_, nonce) =>
+      aTransaction({ nonce: BigInt(nonce), data: new Uint8Array(100_000) }),
+    );
+    const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions })]);
+    const asked = graphQlOf(
+      anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }), pool: poolOf([]) }),
+    );
+    const copies = Array.from({ length: 20 }, (_, index) => `a${index}:transactions{inputData}`).join(" ");
+    const { status, errors, data } = await asked(`{block(number:1){${copies}}}`);
+    expect(errors?.[0]?.message).toMatch(/^The answer is longer than 64 MB/);
+    expect(data).toBeUndefined();
+    expect(status).toBe(400);
+  });
+
+  it("lets other work run while it answers, and ends when the client goes", async () => {
+    const asked = withBlocks(500, 40);
+    const fields = "hash nonce from{address} to{address} value gas inputData r s v raw accessList{address}";
+    const query = `{blocks(from:0){number transactions{${fields}}}}`;
+    let turns = 0;
+    let isAnswered = false;
+    const answered = asked(query).finally(() => {
+      isAnswered = true;
+    });
+    while (!isAnswered) {
+      await turn();
+      turns++;
+    }
+    expect((await answered).status).toBe(200);
+    expect(turns).toBeGreaterThan(5);
+
+    const gone = new AbortController();
+    const cut = asked(query, { signal: gone.signal });
+    await turn();
+    gone.abort();
+    expect((await cut).errors).toEqual([{ message: "The client is gone" }]);
+    expect((await asked(query, { context: { isAbandoned: () => true } })).errors).toEqual([
+      { message: "The client is gone" },
+    ]);
+  });
+
+  it("quotes no more of a value than has room in a message", async () => {
+    const { text } = await ask(`{block(hash:"${"z".repeat(500_000)}"){number}}`);
+    expect(text.length).toBeLessThan(5_000);
+  });
+});
