@@ -1,4 +1,3 @@
-import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { toHex } from "../primitives/hex.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import type { ForkActivation } from "./forks.ts";
@@ -45,11 +44,6 @@ export function storedConfigOf(spec: ChainSpec): StoredChainConfig {
     forks: spec.forks.activations.map(storedActivation),
     eras: spec.ibft.eras.map(storedEra),
   };
-}
-
-/** Hash of the whole stored configuration: equal digests need no further comparison. */
-export function chainDigest(spec: ChainSpec): Hash {
-  return keccak256(new TextEncoder().encode(JSON.stringify(storedConfigOf(spec))));
 }
 
 /**

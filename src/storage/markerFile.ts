@@ -58,15 +58,6 @@ export function openMarkerFile(path: string, what: string): MarkerFile {
   });
 }
 
-/** A marker in memory, for tests. */
-export function createMemoryMarkerFile(): MarkerFile {
-  let newest: HighWaterMark | undefined;
-  const write = (mark: HighWaterMark): void => {
-    newest = mark;
-  };
-  return { read: () => newest, write, writeSynced: write, close: () => undefined };
-}
-
 const SLOT_SEED = new TextEncoder().encode("ibex witness 1");
 const SLOT_DISTANCE = 512;
 const SLOT_BYTES = 64;

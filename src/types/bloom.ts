@@ -32,11 +32,6 @@ export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
   for (let i = 0; i < BLOOM_BYTES; i++) bloom[i] = (bloom[i] ?? 0) | (other[i] ?? 0);
 }
 
-/** False when the entry is certainly absent; true when it may be present. */
-export function mayContain(bloom: Uint8Array, entry: Uint8Array): boolean {
-  return hasOneOf(bloom, 0, atOnce(bloomPlacesInSteps([entry])));
-}
-
 /** The places of the bits that entries set, BITS_PER_ENTRY for each, computed once for many blooms. */
 export function* bloomPlacesInSteps(entries: readonly Uint8Array[]): Steps<Uint16Array> {
   const places = new Uint16Array(entries.length * BITS_PER_ENTRY);

@@ -13,9 +13,10 @@ import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { HeadPointer } from "../../src/storage/commitRecord.ts";
 import type { Database } from "../../src/storage/database.ts";
 import type { HeadMarker, JudgeLostEnd } from "../../src/storage/headMarker.ts";
-import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
+import type { MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
+import { createMemoryMarkerFile } from "./memoryMarkerFile.ts";
 import { account } from "./testAccounts.ts";
 
 /** What a test may change about the chain it wants. */

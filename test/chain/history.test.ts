@@ -11,7 +11,6 @@ import { Batch } from "../../src/storage/batch.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { receiptsKey } from "../../src/storage/keys.ts";
-import { createMemoryMarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../src/storage/stateKeys.ts";
 import { decodeBlock } from "../../src/types/block.ts";
@@ -19,6 +18,7 @@ import type { Log } from "../../src/types/log.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain } from "../builders/longChain.ts";
+import { createMemoryMarkerFile } from "../builders/memoryMarkerFile.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 

@@ -11,7 +11,7 @@ import { type LogFields, type Logger, silentLogger } from "../../src/observabili
 import { err } from "../../src/primitives/result.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { createMemoryVoteLog } from "../../src/storage/votes/voteLog.ts";
+import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -165,3 +165,15 @@ describe("consensus over the chain", () => {
     expect(failures).toEqual([]);
   });
 });
+
+/** A vote log in memory. */
+function createMemoryVoteLog(): VoteLog {
+  let newest: Uint8Array | undefined;
+  return {
+    read: () => newest,
+    async write(record) {
+      newest = Uint8Array.from(record);
+    },
+    close: async () => undefined,
+  };
+}

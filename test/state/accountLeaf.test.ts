@@ -11,7 +11,8 @@ import {
 import { ByteArena } from "../../src/state/byteArena.ts";
 import { decodeFlatAccount, encodeFlatAccount } from "../../src/state/flatAccount.ts";
 import { readScalar, scalarLength, writeScalar } from "../../src/state/scalar.ts";
-import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
+import { encodeAccount } from "../builders/encodeAccount.ts";
 
 const hash = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map(asHash);
 /** All lengths are equally likely. */

@@ -6,7 +6,8 @@ import { asHash, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "
 import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
-import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
+import { encodeAccount } from "../builders/encodeAccount.ts";
 
 /** One account as plain data, so that structuredClone copies it. */
 interface ModelAccount {

@@ -15,8 +15,9 @@ import { Batch } from "../../src/storage/batch.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../../src/storage/stateKeys.ts";
-import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import { digestOf } from "../builders/batchDigest.ts";
+import { encodeAccount } from "../builders/encodeAccount.ts";
 import { countSteps } from "../primitives/countSteps.ts";
 import { casesOf } from "../thorough.ts";
 import {

@@ -8,12 +8,13 @@ import { sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker, LostEnd, LostEndAction } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
-import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
+import type { MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { putSchema } from "../../src/storage/schema.ts";
 import { deletedLeavesKey, triePageKey } from "../../src/storage/stateKeys.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import { createForgetfulDisk } from "../builders/forgetfulDisk.ts";
+import { createMemoryMarkerFile } from "../builders/memoryMarkerFile.ts";
 import { aStoredChain } from "./storedBlocks.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
 import { toHex } from "../../src/primitives/hex.ts";
-import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
+import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
+import { encodeAccount } from "../builders/encodeAccount.ts";
 
 it("encodes an account as the leaf of the state trie that the library writes", () => {
   const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(asHash);

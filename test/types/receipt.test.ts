@@ -5,7 +5,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { concatBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
-import { bloomOfLogs, bloomOfLogsInSteps, mayContain } from "../../src/types/bloom.ts";
+import { bloomOfLogs, bloomOfLogsInSteps } from "../../src/types/bloom.ts";
 import { rootOfList, rootOfReceiptsInSteps } from "../../src/types/listRoot.ts";
 import type { Log } from "../../src/types/log.ts";
 import {
@@ -15,6 +15,7 @@ import {
   encodeReceiptInSteps,
 } from "../../src/types/receipt.ts";
 import type { TransactionType } from "../../src/types/transaction.ts";
+import { mayContain } from "../builders/bloomContains.ts";
 import { countSteps } from "../primitives/countSteps.ts";
 import { mostCopied } from "../primitives/mostCopied.ts";
 

@@ -19,12 +19,6 @@ export function prepareKzg(): Promise<void> | undefined {
   return verifier === undefined ? load() : undefined;
 }
 
-/** Verifies a proof like Verifier.verify; first loads what it needs. */
-export async function verifyKzgProof(claim: KzgClaim): Promise<boolean> {
-  await prepareKzg();
-  return isKzgProofValid(claim);
-}
-
 /** Verifies a proof like Verifier.verify. Throws if nothing has been loaded. */
 export function isKzgProofValid(claim: KzgClaim): boolean {
   if (verifier === undefined) throw new TypeError("the curve of proofs is not loaded");

@@ -46,7 +46,6 @@ export interface Group {
   add(sum: number, a: number, b: number): void;
   subtract(difference: number, a: number, b: number): void;
   double(result: number, point: number): void;
-  negate(result: number, point: number): void;
   /** Makes z one or zero. */
   normalize(result: number, point: number): void;
   clear(point: number): void;
@@ -122,7 +121,6 @@ function functionsOf(module: Module, numberBytes: number): Mcl {
     add: named(`${name}_add`),
     subtract: named(`${name}_sub`),
     double: named(`${name}_dbl`),
-    negate: named(`${name}_neg`),
     normalize: named(`${name}_normalize`),
     clear: named(`${name}_clear`),
     isZero: named(`${name}_isZero`),

@@ -166,12 +166,7 @@ function compressed(publicKey: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0x02 + ((publicKey[63] ?? 0) & 1)), publicKey.subarray(0, 32));
 }
 
-/** The text form: "enr:" and the record in base64url without padding. */
-export function showNodeRecord({ encoded }: Pick<NodeRecord, "encoded">): string {
-  return `enr:${Buffer.from(encoded).toString("base64url")}`;
-}
-
-/** Reads the text form, and verifies the record as decodeNodeRecord does. */
+/** Reads the text form ("enr:" and the record in base64url without padding), and verifies the record as decodeNodeRecord does. */
 export function parseNodeRecord(text: string): Result<NodeRecord, NodeRecordErrorCode> {
   if (!/^enr:[A-Za-z0-9_-]+$/.test(text))
     return fail("peer", "malformedRecord", "a record's text begins with enr: and is base64url");

@@ -55,18 +55,6 @@ export function setVoteLogAside(path: string, copy: string): void {
   });
 }
 
-/** A vote log in memory, for tests. */
-export function createMemoryVoteLog(): VoteLog {
-  let newest: Uint8Array | undefined;
-  return {
-    read: () => newest,
-    async write(record) {
-      newest = Uint8Array.from(record);
-    },
-    close: async () => undefined,
-  };
-}
-
 const HEADER_BYTES = 16;
 
 /** The newest valid record, and where the next one goes. */

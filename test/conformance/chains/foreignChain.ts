@@ -12,12 +12,12 @@ import { WorldState } from "../../../src/state/worldState.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
-import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type Block, encodeBlock, type NamedBlock } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
 import type { SentTransaction, Transaction } from "../../../src/types/transaction.ts";
 import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
+import { createMemoryMarkerFile } from "../../builders/memoryMarkerFile.ts";
 import {
   executeForeignBlock,
   type ForeignExecutionErrorCode,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readEntry, readRoot } from "../../../src/network/discovery/dnsEntries.ts";
 import { DnsLists, type DnsListsParts } from "../../../src/network/discovery/dnsLists.ts";
-import { showNodeRecord, signNodeRecord } from "../../../src/network/discovery/nodeRecord.ts";
+import { signNodeRecord } from "../../../src/network/discovery/nodeRecord.ts";
 import type { NodeContact } from "../../../src/network/discovery/packets.ts";
 import { bytesFromBase32, parseTreeUrl, type TreeUrl } from "../../../src/network/discovery/treeUrl.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
@@ -317,9 +317,11 @@ function urlOf(owner: number): string {
 
 function nodeText(number: number): string {
   const endpoint = { ip: `10.0.0.${number}`, udpPort: 30303, tcpPort: 30303 };
-  return showNodeRecord(
-    signNodeRecord({ sequence: 1n, endpoint, forkId: FORK }, new Uint8Array(32).fill(number)),
+  const { encoded } = signNodeRecord(
+    { sequence: 1n, endpoint, forkId: FORK },
+    new Uint8Array(32).fill(number),
   );
+  return `enr:${Buffer.from(encoded).toString("base64url")}`;
 }
 
 /** A signed list of these entries, in branches of ten. */

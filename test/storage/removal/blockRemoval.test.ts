@@ -12,7 +12,6 @@ import { verifyChain } from "../../../src/storage/chainDatabase.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { findDamage } from "../../../src/storage/databaseCheck.ts";
 import { commitKey, KEY_PREFIXES, numberRange, prefixRange } from "../../../src/storage/keys.ts";
-import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase, type MemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { BlockRemoval, hasRemovable } from "../../../src/storage/removal/blockRemoval.ts";
 import { readSchema } from "../../../src/storage/schema.ts";
@@ -21,6 +20,7 @@ import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { keepNewest } from "../../builders/keepNewest.ts";
 import { aLongChain, type BlockContent } from "../../builders/longChain.ts";
+import { createMemoryMarkerFile } from "../../builders/memoryMarkerFile.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { generator } from "../random.ts";
 

@@ -4,7 +4,7 @@ import type { HostLimit } from "../../../workers/channel/requestSender.ts";
 import type { DecidedTransactions, FromThread, ThreadChannel } from "../messages.ts";
 import { packBytes } from "../packedBytes.ts";
 
-/** Hands the transactions of this thread's callers to the pool on the main thread (mainSide/poolHost.ts), which decides in their order. */
+/** Hands the transactions of this thread's callers to the pool on the main thread (mainSide/admitPacked.ts), which decides in their order. */
 export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "transactions">>> {
   private readonly channel: Pick<ThreadChannel, "gather">;
   private readonly limit: HostLimit;
