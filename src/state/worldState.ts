@@ -121,15 +121,9 @@ export class WorldState {
     return this.states?.at(number);
   }
 
-  /** An empty overlay over the state after the head. Not valid once the head has moved: see overlayAt. */
+  /** An empty overlay over the state after the head. Not valid once the head has moved. */
   overlay(): Overlay {
     return new JournaledOverlay(this.head);
-  }
-
-  /** An empty overlay over the state after block `number`; undefined when that is not stored. */
-  overlayAt(number: bigint): Overlay | undefined {
-    const reader = this.at(number);
-    return reader === undefined ? undefined : new JournaledOverlay(reader);
   }
 
   /**

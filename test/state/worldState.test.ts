@@ -193,7 +193,6 @@ describe("world state", () => {
   it("starts with an empty state and refuses any block but the next", async () => {
     const node = new Node();
     expect(node.world.at(0n)).toBeUndefined();
-    expect(node.world.overlayAt(0n)).toBeUndefined();
     const empty = { accounts: [], code: [] };
     expect(() => node.world.stage(empty, 1n)).toThrow();
     expect(toHex(node.world.stage(empty, 0n).root)).toBe(toHex(EMPTY_TRIE_ROOT));
