@@ -82,6 +82,7 @@ const SUITES = [
   "test/cluster/startup/package",
   "test/cluster/peers/peers",
   "test/cluster/operators/permissions",
+  "test/cluster/operators/permissionContracts",
   "test/cluster/rpc/manyCallers",
   "test/cluster/rpc/manySubscribers",
   "test/cluster/validators/replacedKey",

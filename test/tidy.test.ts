@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   logs: [...GROUND, "workers", "chain", "storage", "types"],
   accounts: [...GROUND, "workers", "chain", "tracers", "execution", "state", "storage", "types", "chainspec"],
   txpool: [...GROUND, "types", "chainspec"],
-  permissioning: [...GROUND, "types"],
+  permissioning: [...GROUND, "execution", "types", "chainspec"],
   consensus: [...GROUND, "ibft", "storage", "types"],
   sync: [...GROUND, "types", "chainspec"],
   network: [...GROUND, "types", "chainspec"],

@@ -9,9 +9,12 @@ import {
 } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
 import { TransactionFault } from "../execution/transactionFault.ts";
+import type { AskPermission } from "../execution/transactionPermission.ts";
 import { createYieldPolicy, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { AccountContract } from "../permissioning/contract/accountContract.ts";
 import type { Address } from "../primitives/address.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
@@ -74,6 +77,8 @@ export interface BlockExecutionParts {
   /** Times of this thread; undefined if the system does not report them. Absent if blocks are only imported. */
   readonly threadTimes?: (() => ThreadTimes | undefined) | undefined;
   readonly faults: ExecutionFaults;
+  /** Decides who may send; undefined where none is asked. */
+  readonly accountContract?: AccountContract | undefined;
   readonly logger: Logger;
 }
 
@@ -179,7 +184,11 @@ export class BlockExecution {
     const startedMs = clock.nowMs();
     const yieldPolicy = createYieldPolicy(clock, { signal });
     const executed = await this.execute(() =>
-      executeBlock(rules, transactions, overlay, { yieldPolicy, keepsRevertReasons }),
+      executeBlock(rules, transactions, overlay, {
+        yieldPolicy,
+        keepsRevertReasons,
+        askPermission: this.permissionsIn(header.number),
+      }),
     );
     const executionMs = clock.nowMs() - startedMs;
     if (executed.ok) {
@@ -257,6 +266,7 @@ export class BlockExecution {
       minOccupancyRatio: production.minOccupancyRatio,
       maxBytes: production.maxBlockBytes,
       keepsRevertReasons: production.keepsRevertReasons,
+      askPermission: this.permissionsIn(unsealed.number),
       ...limits,
     };
     return this.execute(() => buildBlock(this.rulesFor(unsealed), source, stores.world.overlay(), settings));
@@ -265,6 +275,18 @@ export class BlockExecution {
   private rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {
     const facts = { ...unsealed, difficulty: 1n, mixHash: IBFT_MIX_HASH };
     return blockRules(this.parts.spec, facts, this.ancestorHash);
+  }
+
+  /** Asks the account contract on the state of the head, the parent of block `number`. */
+  private permissionsIn(number: bigint): AskPermission | undefined {
+    const { accountContract, stores } = this.parts;
+    if (accountContract === undefined) return undefined;
+    const parent = expectDefined(stores.blocks.header(number - 1n), "the parent of the block");
+    return accountContract.askingAfter({
+      ...parent,
+      state: stores.world.head,
+      ancestorHash: this.ancestorHash,
+    });
   }
 
   private readonly ancestorHash = (number: bigint): Hash | undefined =>

@@ -3,6 +3,7 @@ import type { StopSignal } from "../execution/yieldPolicy.ts";
 import { recoverSealers } from "../ibft/sealRules.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { AccountContract } from "../permissioning/contract/accountContract.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { Mutex } from "../primitives/mutex.ts";
@@ -110,6 +111,8 @@ export interface ChainParts {
   readonly cpuMs?: () => number;
   /** Times of this thread; undefined if the system does not report them. Absent if blocks are only imported. */
   readonly threadTimes?: () => ThreadTimes | undefined;
+  /** Decides who may send in every block that is imported or built; absent where none is asked. */
+  readonly accountContract?: AccountContract | undefined;
   readonly logger: Logger;
 }
 
@@ -133,7 +136,7 @@ export async function createChain(
   if (!rules.ok) return rules;
   const executedBlocks = new ExecutedBlocks();
   const badBlocks = new BadBlocks();
-  const { production, cpuMs, threadTimes } = parts;
+  const { production, cpuMs, threadTimes, accountContract } = parts;
   const faults = new ExecutionFaults(logger);
   const execution = new BlockExecution({
     spec,
@@ -143,6 +146,7 @@ export async function createChain(
     cpuMs,
     threadTimes,
     faults,
+    accountContract,
     logger,
   });
   writer.onHeadChanged("executedBlocks", ({ added }) => {
@@ -186,7 +190,15 @@ type Bulk = Pick<Chain, "headerRun" | "prepareBlock" | "bulkImport">;
 
 /** Bulk imports, each of which holds the mutex from its beginning to its end. */
 function bulkOf(
-  { spec, stores, clock, production, recoverSigners = recoverSignersHere, logger }: ChainParts,
+  {
+    spec,
+    stores,
+    clock,
+    production,
+    recoverSigners = recoverSignersHere,
+    accountContract,
+    logger,
+  }: ChainParts,
   {
     genesis,
     writer,
@@ -202,6 +214,7 @@ function bulkOf(
   const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
     new BulkImport({
       ...{ spec, database, genesis, clock, production, badBlocks, faults, logger, limits, onClosed },
+      accountContract,
       stateLimits: world.limits,
       isOthersTurn: () => mutex.isAwaited,
       onDurable(blocks) {

@@ -7,11 +7,14 @@ import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "./en
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
-/** The files of the enabled allowlists (options.md#permissioning-options). */
+/** The files of the enabled allowlists, and the contracts (options.md#permissioning-options). */
 export function permissionSettings(values: OptionValues, workingDirectory: string): PermissionSettings {
   const inDataFolder = join(values["data-path"], "permissions_config.toml");
   const fileOf = (named: string | undefined): string => resolve(workingDirectory, named ?? inDataFolder);
   return {
+    accountContract: values["permissions-accounts-contract-enabled"]
+      ? values["permissions-accounts-contract-address"]
+      : undefined,
     accountsFile: values["permissions-accounts-config-file-enabled"]
       ? fileOf(values["permissions-accounts-config-file"])
       : undefined,
@@ -21,9 +24,14 @@ export function permissionSettings(values: OptionValues, workingDirectory: strin
   };
 }
 
-/** An enabled allowlist must exist and be readable; otherwise the node could not enforce it. */
+/**
+ * An enabled allowlist must exist and be readable, and an enabled contract have an address; otherwise the node could not
+ * enforce it. The messages are Besu's.
+ */
 export function checkPermissions(options: ResolvedOptions, workingDirectory: string): Diagnostics {
   const { values } = options;
+  const noAddress = contractProblems(options);
+  if (noAddress.length > 0) return { problems: noAddress, warnings: [] };
   const settings = permissionSettings(values, workingDirectory);
   const opened = openPermissions(settings, {
     nodeKind: nodeListKind({ hostNames: values["Xdns-enabled"] ? "known" : "none" }),
@@ -34,6 +42,22 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
     return { problems: [report(options, opened.error.message, ...names)], warnings: [] };
   }
   return { problems: [], warnings: [] };
+}
+
+function contractProblems(options: ResolvedOptions): string[] {
+  const { values } = options;
+  const isMissing =
+    values["permissions-accounts-contract-enabled"] &&
+    values["permissions-accounts-contract-address"] === undefined;
+  return isMissing
+    ? [
+        report(
+          options,
+          "No account permissioning contract address specified. Cannot enable smart contract based account permissioning.",
+          "permissions-accounts-contract-enabled",
+        ),
+      ]
+    : [];
 }
 
 /** Nodes by enode URL, with host names only if --Xdns-enabled. Maintained peers cannot be removed from the list. */

@@ -11,6 +11,7 @@ import type { ExecutionObserver } from "./observer.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
 import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { Rules } from "./rules.ts";
+import type { AskPermission } from "./transactionPermission.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
 export interface SessionParts {
@@ -19,6 +20,8 @@ export interface SessionParts {
   readonly block: BlockContext;
   readonly overlay: Overlay;
   readonly yieldPolicy: YieldPolicy;
+  /** Absent where no contract decides who may send. */
+  readonly askPermission?: AskPermission | undefined;
   /** The block that code sees, if it differs from the one that fees are charged by. */
   readonly visibleBlock?: BlockContext | undefined;
   /** Set if any precompiled contract is moved or replaced. */
@@ -46,6 +49,7 @@ export class BlockSession {
   readonly accesses: AccessJournal;
   /** When long work yields. */
   readonly yieldPolicy: YieldPolicy;
+  readonly askPermission: AskPermission | undefined;
   /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
   readonly isObserved: boolean;
   /** True if nothing reads the overlay after the one transaction; its last changes are then left out. */
@@ -61,6 +65,7 @@ export class BlockSession {
     this.block = block;
     this.overlay = overlay;
     this.yieldPolicy = yieldPolicy;
+    this.askPermission = parts.askPermission;
     this.defaultPrecompiles = precompileKeys(rules.fork);
     // A precompiled contract that was moved is still warm at its own address.
     this.accesses = new AccessJournal(this.defaultPrecompiles);

@@ -17,6 +17,7 @@ import {
 import { LogsBeyondLimit } from "./logCost.ts";
 import type { Limit, TimeLimits } from "./timeLimits.ts";
 import { TransactionFault } from "./transactionFault.ts";
+import type { AskPermission } from "./transactionPermission.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
@@ -37,6 +38,8 @@ export interface BuildSettings extends ReceiptSettings, BlockRoom {
   readonly deadlineMs: number;
   /** Time limits of transactions; by default only the deadline. */
   readonly timeLimits?: TimeLimits;
+  /** Absent where no contract decides who may send. */
+  readonly askPermission?: AskPermission | undefined;
 }
 
 export interface BuiltBlock extends BlockResult {
@@ -245,7 +248,8 @@ class BlockBuilder {
 
   private newSession(): BlockSession {
     const { blockRules, overlay, yieldPolicy } = this;
-    return new BlockSession({ ...blockRules, overlay, yieldPolicy });
+    const { askPermission } = this.settings;
+    return new BlockSession({ ...blockRules, overlay, yieldPolicy, askPermission });
   }
 }
 

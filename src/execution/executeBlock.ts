@@ -8,6 +8,7 @@ import { BlockSession } from "./blockSession.ts";
 import { credit } from "./emptyAccounts.ts";
 import { type ExecutionErrorCode, executeTransaction } from "./executeTransaction.ts";
 import { type DrainedRequests, drainRequestQueues, storeParentHash } from "./systemCalls.ts";
+import type { AskPermission } from "./transactionPermission.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
 /**
@@ -41,16 +42,23 @@ export type BlockExecutionErrorCode = ExecutionErrorCode | "gasLimitAboveBlock" 
 
 /**
  * Executes the transactions of a block on `overlay`, which starts from the parent's state, and pays the reward. Trusts
- * only the header fields that execution needs. Fails with the index of the first transaction that is not valid in this
+ * only the header fields that execution needs. `askPermission` is a rule of the block like any other. Fails with the index of the first transaction that is not valid in this
  * block; the overlay is then unusable.
  */
 export async function executeBlock(
   blockRules: BlockRules,
   transactions: readonly SentTransaction[],
   overlay: Overlay,
-  { yieldPolicy, ...settings }: ReceiptSettings & { readonly yieldPolicy: YieldPolicy },
+  {
+    yieldPolicy,
+    askPermission,
+    ...settings
+  }: ReceiptSettings & {
+    readonly yieldPolicy: YieldPolicy;
+    readonly askPermission?: AskPermission | undefined;
+  },
 ): Promise<Result<BlockResult, BlockExecutionErrorCode>> {
-  const session = new BlockSession({ ...blockRules, overlay, yieldPolicy });
+  const session = new BlockSession({ ...blockRules, overlay, yieldPolicy, askPermission });
   const begun = await beginBlock(blockRules, session);
   if (!begun.ok) return begun;
   const receipts = new BlockReceipts(settings);

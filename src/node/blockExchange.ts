@@ -16,6 +16,7 @@ import type { SyncChain } from "../sync/ports.ts";
 import { onlyAdmitted, untilRestored } from "../sync/restoration.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import { PeerPool } from "../txpool/peerTransactions.ts";
+import type { AskContract } from "../txpool/ports.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { FindPeerHead } from "./peerInfo.ts";
 
@@ -45,6 +46,8 @@ export interface BlockExchangeParts {
   readonly chain: Chain;
   readonly pool: TxPool;
   readonly recoverSenders: RecoverSenders;
+  /** Absent where no contract decides who may send. */
+  readonly askContract?: AskContract | undefined;
   readonly clock: Clock;
   readonly logger: { readonly network: Logger; readonly sync: Logger };
   /** A peer did something in vain, so many times. */

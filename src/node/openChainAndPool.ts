@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type AccountIndex, openAccountIndex } from "../accounts/accountIndex.ts";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
+import { InlineCalls } from "../calls/inline/inlineCalls.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
@@ -9,15 +10,18 @@ import { openShownHead, type ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
+import { loadInterpreter } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
+import { AccountContract } from "../permissioning/contract/accountContract.ts";
+import { HeadCalls } from "../permissioning/contract/headCalls.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
-import { type OpenPool, openPool } from "../txpool/openPool.ts";
+import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
@@ -66,6 +70,7 @@ export async function openChainAndPool(
   const recoverSenders = recoverAs("ordinary");
   const controls = createBlockControls(settings, validator);
   const chainLogger = logger.child("chain");
+  const accountContract = accountContractOf(context);
   const opened = await createChain(controls.candidates, {
     spec: settings.chainSpec,
     stores,
@@ -75,6 +80,7 @@ export async function openChainAndPool(
     production: controls.production,
     threadTimes,
     cpuMs: processCpuMs,
+    accountContract,
     logger: chainLogger,
   });
   if (!opened.ok) return differentGenesis(settings, opened.error.message);
@@ -97,12 +103,17 @@ export async function openChainAndPool(
   });
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
+  const readers = openReaders(context, stores, chain);
+  const asking =
+    accountContract && (await openAccountContract(accountContract, context, stores, { chain, readers }));
+  if (asking?.ok === false) return asking;
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
   const pool = openPool(poolSettings, {
     chain,
     view: createNextBlockView(settings.chainSpec, chain, stores.world.head, clock),
     recoverSenders,
     ...(accounts !== undefined && { isSenderPermitted }),
+    askContract: asking?.value,
     clock,
     logger: logger.child("txpool"),
     metrics: context.metrics,
@@ -117,8 +128,47 @@ export async function openChainAndPool(
     namedPeers,
     pool,
     recoverSenders,
-    ...openReaders(context, stores, chain),
+    ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),
+  });
+}
+
+function accountContractOf({ settings, logger, metrics }: OpenContext): AccountContract | undefined {
+  const address = settings.permissions.accountContract;
+  if (address === undefined) return undefined;
+  const { chainSpec: spec, rpc } = settings;
+  return new AccountContract(
+    { address, spec, gasCap: rpc.gasCap },
+    { logger: logger.child("permissioning"), metrics },
+  );
+}
+
+/** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
+async function openAccountContract(
+  contract: AccountContract,
+  { settings }: OpenContext,
+  { world }: Stores,
+  { chain, readers }: { readonly chain: Chain; readonly readers: Pick<ChainAndPool, "simulator"> },
+): Promise<Result<NonNullable<OpenPoolParts["askContract"]>, "unusablePermissions">> {
+  const { chainSpec: spec, rpc } = settings;
+  const pool = readers.simulator;
+  const simulator = new InlineCalls({
+    spec,
+    gasCap: rpc.gasCap,
+    chain,
+    pool,
+    nowMs: () => performance.now(),
+  });
+  const calls = new HeadCalls({ chain, state: world.head, simulator });
+  await loadInterpreter();
+  const defect = await contract.findDefect(calls);
+  if (defect !== undefined) {
+    const message = `Error validating onchain account permissioning smart contract configuration: ${defect}`;
+    return fail("local", "unusablePermissions", message);
+  }
+  return ok(async (transaction) => {
+    const permission = await contract.askAtHead(transaction, calls);
+    return typeof permission === "string" ? permission : "unknown";
   });
 }
 

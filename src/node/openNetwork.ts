@@ -39,7 +39,7 @@ export async function openNetwork(
   const { settings, logger, clock, signedTimes, metrics, onStop } = context;
   const { directory, validator, key } = stores;
   const { chain, recoverSenders } = chainAndPool;
-  const { pool } = chainAndPool.pool;
+  const { pool, askContract } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
   const foreign = claimVotes(directory.voteFile, validator.address);
   if (foreign !== undefined) warnOfForeignVotes(logger.child("consensus"), validator.address, foreign);
@@ -62,6 +62,7 @@ export async function openNetwork(
     chain,
     pool,
     recoverSenders,
+    askContract,
     engine: () => engine,
     ...{ clock: durationClock, signedTimes },
     logger: {

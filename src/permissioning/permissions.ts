@@ -17,6 +17,8 @@ export interface Permissions {
 }
 
 export interface PermissionSettings {
+  /** Contract that is asked about senders; undefined when none is. */
+  readonly accountContract: Address | undefined;
   /** File with the list of senders; undefined when every sender is permitted. */
   readonly accountsFile: string | undefined;
   /** File with the list of nodes; undefined when every node is permitted. */
@@ -25,7 +27,7 @@ export interface PermissionSettings {
 
 /** Fails when a file is unusable. `nodeKind` parses node entries. */
 export function openPermissions(
-  { accountsFile, nodesFile }: PermissionSettings,
+  { accountsFile, nodesFile }: Pick<PermissionSettings, "accountsFile" | "nodesFile">,
   { nodeKind, logger }: { readonly nodeKind: AllowlistKind; readonly logger: Logger },
 ): Result<Permissions, "unusablePermissions"> {
   const accounts = accountsFile === undefined ? undefined : openAllowlist(ACCOUNT_LIST, accountsFile, logger);

@@ -3,7 +3,7 @@ import { feeCap, type SentTransaction, type Transaction } from "../types/transac
 import type { TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
 import type { TxPoolLimits } from "./limits.ts";
-import type { PoolChainView, PoolParts } from "./ports.ts";
+import type { PoolChainView, PoolParts, SenderPermission } from "./ports.ts";
 import type { SenderAccount } from "./senderQueue.ts";
 
 /** A transaction submitted to the pool. */
@@ -11,6 +11,8 @@ export interface IncomingTransaction<T extends Transaction = SentTransaction> {
   readonly transaction: T;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
+  /** What the account contract says; absent before it was asked. */
+  readonly permission?: SenderPermission;
 }
 
 /** The first check that failed, or undefined when all hold. */
@@ -74,6 +76,12 @@ export function checkSender(
   }
   if (isSenderPermitted !== undefined && !isSenderPermitted(transaction.sender)) {
     return poolError("senderNotAuthorized", origin, "the sender is not on the account allowlist");
+  }
+  if (incoming.permission === "denied") {
+    return poolError("senderNotAuthorized", origin, "the account contract does not permit it");
+  }
+  if (incoming.permission === "unknown") {
+    return poolError("stateUnavailable", origin, "the account contract gives no answer");
   }
   const { balanceWei, nonce, isContract } = readAccount();
   const costWei = transaction.gasLimit * feeCap(transaction) + transaction.value;

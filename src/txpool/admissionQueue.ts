@@ -3,7 +3,9 @@ import type { Address } from "../primitives/address.ts";
 import { EventLoopPacer } from "../primitives/pacer.ts";
 import type { CodedError } from "../primitives/result.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
+import { askPermissions } from "./contractPermissions.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
+import type { AskContract, SenderPermission } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** Why a transaction was not added. */
@@ -49,6 +51,7 @@ const BATCH_LIMIT = 128;
  * The one way of callers' transactions into the pool:
  *
  *     transactions ──> what price alone refuses ──> senders recovered on threads, by the batch ──> pool, in order ──> decided
+ *                                                   and a contract asked, if one decides who may send
  *
  * Clients send an account's transactions over several connections, nonce by nonce, so the transactions of all connections
  * share one queue, whichever thread received them. The consensus thread pauses between two pieces of the work.
@@ -56,14 +59,20 @@ const BATCH_LIMIT = 128;
 export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
   private readonly recoverSenders: RecoverSenders;
+  private readonly askContract: AskContract | undefined;
   private readonly waiting: Arrived[] = [];
   private readonly batches: Batch[] = [];
   private isReading = false;
   private isAdding = false;
 
-  constructor(pool: Pick<TxPool, "add" | "screen">, recoverSenders: RecoverSenders) {
+  constructor(
+    pool: Pick<TxPool, "add" | "screen">,
+    recoverSenders: RecoverSenders,
+    askContract?: AskContract,
+  ) {
     this.pool = pool;
     this.recoverSenders = recoverSenders;
+    this.askContract = askContract;
   }
 
   /** Reads `transactions` at once, or later if others are ahead of them: an iterable may decode them lazily. */
@@ -124,7 +133,8 @@ export class AdmissionQueue {
     if (recovered === undefined) return;
     let refused: Decided["refused"];
     try {
-      refused = this.addBatch(transactions, recovered);
+      const judged = this.askContract && (await this.judge(this.askContract, transactions, recovered));
+      refused = this.addBatch(transactions, recovered, judged);
     } catch (error) {
       on.failed(count, error);
       return;
@@ -132,16 +142,31 @@ export class AdmissionQueue {
     on.decided({ count, refused });
   }
 
+  /** Asks the contract about each transaction whose sender is known. */
+  private judge(
+    askContract: AskContract,
+    transactions: readonly Readable[],
+    recovered: readonly (Address | undefined)[],
+  ): Promise<readonly (SenderPermission | undefined)[]> {
+    const sent = transactions.filter(isTransaction).map((transaction, index) => {
+      const sender = recovered[index];
+      return sender && withSender(transaction, sender);
+    });
+    return askPermissions(askContract, "local", sent);
+  }
+
   /** Returns the refused transactions, by their places in the batch. A batch takes a millisecond or two. */
   private addBatch(
     transactions: readonly Readable[],
     recovered: readonly (Address | undefined)[],
+    judged: readonly (SenderPermission | undefined)[] = [],
   ): Decided["refused"] {
     const refused: [number, Refusal][] = [];
     const senders = recovered[Symbol.iterator]();
+    const permissions = judged[Symbol.iterator]();
     for (const [index, transaction] of transactions.entries()) {
       const reason = isTransaction(transaction)
-        ? this.addOne(transaction, senders.next().value)
+        ? this.addOne(transaction, senders.next().value, permissions.next().value)
         : transaction;
       if (reason !== undefined) refused.push([index, reason]);
     }
@@ -153,9 +178,13 @@ export class AdmissionQueue {
     return refused === undefined ? transaction : poolError(refused, "local", "no room at its price").error;
   }
 
-  private addOne(transaction: Transaction, sender: Address | undefined): Refusal | undefined {
+  private addOne(
+    transaction: Transaction,
+    sender: Address | undefined,
+    permission: SenderPermission | undefined,
+  ): Refusal | undefined {
     if (sender === undefined) return NO_SIGNER;
-    const added = this.pool.add(withSender(transaction, sender), "local");
+    const added = this.pool.add(withSender(transaction, sender), "local", permission);
     return added.ok ? undefined : added.error;
   }
 }

@@ -3,12 +3,13 @@ import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
+import type { SentTransaction } from "../types/transaction.ts";
 import { AdmissionQueue } from "./admissionQueue.ts";
 import { logDepartures } from "./departureLog.ts";
 import { PoolExpiry } from "./expiry.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { createPoolFile } from "./poolFile.ts";
-import type { PoolChainView, PoolParts } from "./ports.ts";
+import type { AskContract, PoolChainView, PoolParts, SenderPermission } from "./ports.ts";
 import { TxPool } from "./txPool.ts";
 import { type UnminedWatch, watchUnmined } from "./unminedWatch.ts";
 
@@ -18,6 +19,8 @@ export interface OpenPool {
   /** The way of callers' transactions into it. */
   readonly admission: AdmissionQueue;
   readonly unmined: UnminedWatch;
+  /** Asks about what passes all checks before the sender's; absent where no contract decides who may send. */
+  readonly askContract: AskContract | undefined;
   /** Starts the expiry and restores the saved pool in the background; called once the servers are open. */
   begin(): void;
   /** Saves the pool; called when no more transactions arrive. */
@@ -36,6 +39,8 @@ export interface OpenPoolParts {
   readonly view: PoolChainView;
   readonly recoverSenders: RecoverSenders;
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
+  /** Absent where no contract decides who may send. */
+  readonly askContract?: ((transaction: SentTransaction) => Promise<SenderPermission>) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Absent where metrics are off. */
@@ -49,6 +54,7 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
     clock,
     ...(isSenderPermitted !== undefined && { isSenderPermitted }),
   });
+  const askContract = parts.askContract && askingFor(pool, parts.askContract);
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
@@ -56,13 +62,14 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
   const file =
     settings.file === undefined
       ? undefined
-      : createPoolFile(settings.file, { pool, recoverSenders, clock, logger });
+      : createPoolFile(settings.file, { pool, recoverSenders, askContract, clock, logger });
   const expiry = new PoolExpiry(pool, settings.limits.retentionMs, clock);
 
   return {
     pool,
-    admission: new AdmissionQueue(pool, recoverSenders),
+    admission: new AdmissionQueue(pool, recoverSenders, askContract),
     unmined,
+    askContract,
     begin() {
       expiry.begin();
       file?.restore();
@@ -72,6 +79,15 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
       await file?.save();
     },
   };
+}
+
+/** A call of the contract takes far longer than the checks before the sender's, so what these refuse is not asked about. */
+function askingFor(
+  pool: Pick<TxPool, "reachesSender">,
+  ask: (transaction: SentTransaction) => Promise<SenderPermission>,
+): AskContract {
+  return async (transaction, origin) =>
+    pool.reachesSender(transaction, origin) ? ask(transaction) : "permitted";
 }
 
 /** Logs, at DEBUG, why transactions are refused and dropped. */

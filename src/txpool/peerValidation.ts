@@ -1,9 +1,10 @@
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { KnownHashes } from "../primitives/knownHashes.ts";
-import { type Transaction, withSender } from "../types/transaction.ts";
+import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
+import { askPermissions } from "./contractPermissions.ts";
 import type { PoolErrorCode } from "./errors.ts";
-import type { PoolHeadChange } from "./ports.ts";
+import type { AskContract, PoolHeadChange } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** Results that say nothing about the peer, such as known transactions, count for neither. */
@@ -30,6 +31,8 @@ export interface PeerValidationParts {
     ): () => void;
   };
   readonly recoverSenders: RecoverSenders;
+  /** Absent where no contract decides who may send. */
+  readonly askContract?: AskContract | undefined;
 }
 
 /** Hashes of recently mined transactions, which peers may still send. */
@@ -41,7 +44,7 @@ const REJECTION_WEIGHT_AHEAD = 0.25;
 
 /**
  * Checks that need no sender come first, because a recovery takes about 45 µs on a worker thread; then senders are
- * recovered, and the pool validates.
+ * recovered, the account contract is asked if there is one, and the pool validates.
  */
 export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTransactions {
   const { pool, recoverSenders } = parts;
@@ -64,15 +67,15 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
       else rejected += weightOf(code, isAhead);
     }
     const senders = await recoverSenders(screened);
-    for (const [index, transaction] of screened.entries()) {
-      const sender = senders[index];
-      if (sender === undefined) {
-        rejected += weightOf("invalidSignature", isAhead);
-        continue;
-      }
+    const sent = withSenders(screened, senders);
+    rejected += (screened.length - sent.length) * weightOf("invalidSignature", isAhead);
+    const { askContract } = parts;
+    const permissions = askContract && (await askPermissions(askContract, "remote", sent));
+    for (const [index, transaction] of sent.entries()) {
+      const { sender } = transaction;
       // The transaction may have been mined during the recovery.
       if (isMined(transaction)) continue;
-      const added = pool.add(withSender(transaction, sender), "remote");
+      const added = pool.add(transaction, "remote", permissions?.[index]);
       if (added.ok) {
         accepted += 1;
         continue;
@@ -85,6 +88,17 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
     }
     return { accepted, rejected, ...(withoutPlace.length > 0 && { withoutPlace }) };
   };
+}
+
+/** The transactions whose signer is known. */
+function withSenders(
+  transactions: readonly Transaction[],
+  senders: Awaited<ReturnType<RecoverSenders>>,
+): readonly SentTransaction[] {
+  return transactions.flatMap((transaction, index) => {
+    const sender = senders[index];
+    return sender === undefined ? [] : [withSender(transaction, sender)];
+  });
 }
 
 /** Weight of a rejection against the peer. */

@@ -7,6 +7,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { encodeDumpLine, inOfferOrder } from "./poolDump.ts";
 import { offerLines } from "./poolRestore.ts";
+import type { AskContract } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface PoolFile {
 export interface PoolFileParts {
   readonly pool: Pick<TxPool, "add" | "entries">;
   readonly recoverSenders: RecoverSenders;
+  /** Absent where no contract decides who may send. */
+  readonly askContract?: AskContract | undefined;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
 }

@@ -3,12 +3,16 @@ import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
+import { askPermissions } from "./contractPermissions.ts";
 import { type DumpedTransaction, decodeDumpLine, inOfferOrder } from "./poolDump.ts";
+import type { AskContract } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
 export interface RestoreParts {
   readonly pool: Pick<TxPool, "add">;
   readonly recoverSenders: RecoverSenders;
+  /** Absent where no contract decides who may send. */
+  readonly askContract?: AskContract | undefined;
   readonly logger: Logger;
   /** Path of the file, for the log. */
   readonly path: string;
@@ -71,13 +75,14 @@ interface LoadedTransaction extends Omit<DumpedTransaction, "transaction"> {
 /** Counts the offered transactions, and the refused ones by code. */
 async function offerInOrder(
   ordered: readonly LoadedTransaction[],
-  { pool, isStopping }: RestoreParts,
+  { pool, askContract, isStopping }: RestoreParts,
 ): Promise<{ readonly offered: number; readonly refused: Readonly<Record<string, number>> }> {
   const refused: Record<string, number> = {};
   let offered = 0;
   for (; offered < ordered.length && !isStopping(); offered++) {
     const { transaction, origin } = expectDefined(ordered[offered], "a transaction below the length");
-    const result = pool.add(transaction, origin);
+    const [permission] = askContract ? await askPermissions(askContract, origin, [transaction]) : [];
+    const result = pool.add(transaction, origin, permission);
     if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
     if ((offered + 1) % OFFERS_PER_SLICE === 0) await yieldToEventLoop();
   }

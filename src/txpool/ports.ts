@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { SentTransaction, Transaction } from "../types/transaction.ts";
+import type { TransactionOrigin } from "./entry.ts";
 
 /** The pool's dependencies, supplied by the node. */
 export interface PoolParts {
@@ -11,6 +12,15 @@ export interface PoolParts {
   /** False while the node is not in sync and accepts no transactions. When absent, the pool is always open. */
   readonly isOpen?: () => boolean;
 }
+
+/** What the account contract says at the head; "unknown" where it gives no answer, or none in time. */
+export type SenderPermission = "permitted" | "denied" | "unknown";
+
+/** Asks the contract that decides who may send. Bounded in time, and off the thread of consensus where it takes long. */
+export type AskContract = (
+  transaction: SentTransaction,
+  origin: TransactionOrigin,
+) => Promise<SenderPermission>;
 
 /** The chain's head as the pool needs it. All values belong to one head until headChanged is called. */
 export interface PoolChainView {

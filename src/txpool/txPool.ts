@@ -17,7 +17,7 @@ import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { occupiedBytes } from "./occupancy.ts";
 import type { Selection } from "./ordering.ts";
 import { PoolEntries } from "./poolEntries.ts";
-import type { PoolChainView, PoolHeadChange, PoolParts } from "./ports.ts";
+import type { PoolChainView, PoolHeadChange, PoolParts, SenderPermission } from "./ports.ts";
 import { mayReplace, priceBumpPercent } from "./replacement.ts";
 import type { SenderAccount, SenderQueue } from "./senderQueue.ts";
 import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCounts.ts";
@@ -79,9 +79,16 @@ export class TxPool implements PoolEvents {
     });
   }
 
-  /** Validates and adds a transaction whose sender is known; `origin` distinguishes local callers' transactions from peers'. */
-  add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode> {
-    const incoming = this.#incomingOf(transaction, origin);
+  /**
+   * Validates and adds a transaction whose sender is known; `origin` distinguishes local callers' transactions from peers'.
+   * `permission` is that of the account contract, for a transaction that `reachesSender`.
+   */
+  add(
+    transaction: SentTransaction,
+    origin: TransactionOrigin,
+    permission: SenderPermission = "permitted",
+  ): Result<PoolEntry, PoolErrorCode> {
+    const incoming = { ...this.#incomingOf(transaction, origin), permission };
     const result = this.#validate(incoming, toKey(transaction.hash));
     if (!result.ok) this.#noteRefused(incoming, result.error.code);
     return result;
@@ -104,6 +111,16 @@ export class TxPool implements PoolEvents {
     const reason = code ?? (isOutbid ? "poolFull" : undefined);
     if (reason !== undefined) this.#noteRefused(incoming, reason);
     return reason;
+  }
+
+  /** Whether the checks before the sender's pass, so that it matters whether the sender is permitted. */
+  reachesSender(transaction: SentTransaction, origin: TransactionOrigin): boolean {
+    if (this.#entries.has(toKey(transaction.hash))) return false;
+    if (this.#parts.isSenderPermitted?.(transaction.sender) === false) return false;
+    const incoming = this.#incomingOf(transaction, origin);
+    const refused =
+      checkPrice(incoming, this.#limits, this.#chain) ?? checkSoundness(incoming, this.#limits, this.#chain);
+    return refused === undefined;
   }
 
   /**

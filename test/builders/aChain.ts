@@ -5,6 +5,7 @@ import type { RecoverSenders, RecoverSigners } from "../../src/chain/signerRecov
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
+import type { AccountContract } from "../../src/permissioning/contract/accountContract.ts";
 import { type Clock, systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { WorldState } from "../../src/state/worldState.ts";
@@ -39,6 +40,8 @@ export interface ChainChoices {
   /** On this thread unless given. */
   readonly recoverSenders?: RecoverSenders;
   readonly recoverSigners?: RecoverSigners;
+  /** Decides who may send. */
+  readonly accountContract?: (spec: ChainSpec) => AccountContract;
 }
 
 /** The real chain over its real stores, in memory unless a database is given. */
@@ -83,6 +86,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
         keepsRevertReasons: false,
         ...choices.production,
       },
+      accountContract: choices.accountContract?.(parsed.value),
       logger: choices.logger ?? silentLogger,
     },
   );

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
 import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
 const { settings, problems, folder, write } = settingsIn("ibex-permissions-");
 
 const ACCOUNT = `0x${"ab".repeat(20)}`;
 const NODE = `enode://${"12".repeat(64)}@127.0.0.1:30303`;
+const NONE = new Uint8Array();
 const ACCOUNTS_ON = "--permissions-accounts-config-file-enabled";
 const NODES_ON = "--permissions-nodes-config-file-enabled";
 
@@ -55,6 +57,25 @@ describe("the allowlists", () => {
     expect(settings({ args: [...args, "--Xdns-enabled"] }).permissions.hostNames).toBe("known");
     const later = [...args, "--Xdns-enabled", "--Xdns-update-enabled"];
     expect(settings({ args: later }).permissions.hostNames).toBe("any");
+  });
+
+  it("by contract need an address of the contract, with Besu's message", () => {
+    const on = "--permissions-accounts-contract-enabled";
+    const address = `0x${"12".repeat(20)}`;
+    expect(problems({ args: [DEV_GENESIS, on] })).toEqual([
+      expect.stringContaining(
+        "No account permissioning contract address specified. Cannot enable smart contract based account permissioning.",
+      ),
+    ]);
+    const named = `--permissions-accounts-contract-address=${address}`;
+    expect(toHex(settings({ args: [DEV_GENESIS, on, named] }).permissions.accountContract ?? NONE)).toBe(
+      address,
+    );
+    const off = settings({ args: [DEV_GENESIS, named] });
+    expect(off.permissions.accountContract).toBe(undefined);
+    expect(off.warnings).toEqual([
+      "permissions-accounts-contract-address has been ignored because --permissions-accounts-contract-enabled was not defined on the command line.",
+    ]);
   });
 
   it("that are named but not enabled give a warning", () => {

@@ -84,6 +84,8 @@ const HONOURED = [
   "discovery-dns-url",
   "Xp2p-dns-discovery-server",
   "Xnat-method-fallback-enabled",
+  "permissions-accounts-contract-enabled",
+  "permissions-accounts-contract-address",
 ];
 
 function readRows(sheet: string): readonly Row[] {

@@ -7,11 +7,22 @@ export interface CompiledContract {
   readonly bytecode: Hex;
 }
 
+interface CompiledHere extends CompiledContract {
+  /** The code of the contract itself, for a genesis file. */
+  readonly runtime: Hex;
+}
+
 interface CompilerOutput {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
   readonly contracts: Record<
     string,
-    Record<string, { readonly abi: Abi; readonly evm: { readonly bytecode: { readonly object: string } } }>
+    Record<
+      string,
+      {
+        readonly abi: Abi;
+        readonly evm: Readonly<Record<"bytecode" | "deployedBytecode", { readonly object: string }>>;
+      }
+    >
   >;
 }
 
@@ -31,14 +42,14 @@ export function compileSource<N extends string>(
   source: string,
   names: readonly N[],
   evmVersion: string,
-): Readonly<Record<N, CompiledContract>> {
+): Readonly<Record<N, CompiledHere>> {
   const contracts = compileAll({ "source.sol": source }, evmVersion);
-  const compiled = names.map((name): [N, CompiledContract] => {
+  const compiled = names.map((name): [N, CompiledHere] => {
     const contract = contracts[name];
     if (contract === undefined) throw new Error(`the source has no contract ${name}`);
     return [name, contract];
   });
-  return Object.fromEntries(compiled) as Record<N, CompiledContract>;
+  return Object.fromEntries(compiled) as Record<N, CompiledHere>;
 }
 
 /**
@@ -48,7 +59,7 @@ export function compileSource<N extends string>(
 export function compileAll(
   sources: Readonly<Record<string, string>>,
   evmVersion: string,
-): Readonly<Record<string, CompiledContract>> {
+): Readonly<Record<string, CompiledHere>> {
   const files = Object.keys(sources);
   const output = JSON.parse(
     (packages("solc") as Compiler).compile(
@@ -59,7 +70,10 @@ export function compileAll(
           evmVersion,
           optimizer: { enabled: true, runs: 200 },
           outputSelection: Object.fromEntries(
-            files.map((file) => [file, { "*": ["abi", "evm.bytecode.object"] }]),
+            files.map((file) => [
+              file,
+              { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] },
+            ]),
           ),
         },
       }),
@@ -70,9 +84,9 @@ export function compileAll(
   if (failure !== undefined) throw new Error(failure.formattedMessage);
   const contracts = files.flatMap((file) => Object.entries(output.contracts[file] ?? {}));
   return Object.fromEntries(
-    contracts.map(([name, { abi, evm }]): [string, CompiledContract] => [
+    contracts.map(([name, { abi, evm }]): [string, CompiledHere] => [
       name,
-      { abi, bytecode: `0x${evm.bytecode.object}` },
+      { abi, bytecode: `0x${evm.bytecode.object}`, runtime: `0x${evm.deployedBytecode.object}` },
     ]),
   );
 }

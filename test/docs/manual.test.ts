@@ -15,6 +15,8 @@ const REHEARSAL = "docs/operating/rehearsal.md";
 const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
   "docs/operating/faucet.md":
     "test/cluster/operators/faucet.test.ts asks the faucet; a key takes xxd, which not every machine has",
+  "docs/operating/permissioning.md":
+    "test/cluster/operators/permissionContracts.test.ts starts nodes with these options",
   "docs/operating/access.md": "test/cluster/rpc/access.test.ts logs users in, also with curl",
   "docs/operating/alerts.md": "test/prometheus runs promtool on the same files",
   "docs/operating/backup.md":

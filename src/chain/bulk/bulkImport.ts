@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { createYieldPolicy, NEVER_STOPPED, type YieldPolicy } from "../../execution/yieldPolicy.ts";
 import type { Logger } from "../../observability/logger.ts";
+import type { AccountContract } from "../../permissioning/contract/accountContract.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
@@ -43,6 +44,7 @@ export interface BulkImportParts {
   readonly production: BlockProduction;
   readonly badBlocks: BadBlocks;
   readonly faults: ExecutionFaults;
+  readonly accountContract: AccountContract | undefined;
   readonly logger: Logger;
   readonly limits: GroupLimits;
   /** Cache sizes of the import's own state. */

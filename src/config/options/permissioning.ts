@@ -6,7 +6,6 @@ const securitySwitch = { type: switchType, default: false, group, isHidden: true
 const file = { defaultText: "permissions_config.toml in the data folder" };
 const unsupported = { group, noEffect: "contracts are not asked for permissions" } as const;
 const nodeContract = withoutEffect({ ...unsupported, requires: "permissions-nodes-contract-enabled" });
-const accountContract = withoutEffect({ ...unsupported, requires: "permissions-accounts-contract-enabled" });
 
 /** Access control is never ignored: an enabled switch that is not supported prevents the start. */
 export const PERMISSIONING_OPTIONS = {
@@ -50,9 +49,16 @@ export const PERMISSIONING_OPTIONS = {
     "Version of its interface.",
   ),
   "permissions-accounts-contract-enabled": option({
-    ...securitySwitch,
-    refusedWhenOn: "a contract cannot be asked which senders are allowed",
-    help: "Ask a contract which senders are allowed.",
+    type: switchType,
+    default: false,
+    group,
+    help: "Ask a contract which transactions are allowed, also in blocks of other validators.",
   }),
-  "permissions-accounts-contract-address": accountContract.optional(addressType, "Address of that contract."),
+  "permissions-accounts-contract-address": option({
+    type: addressType,
+    default: undefined,
+    group,
+    requires: "permissions-accounts-contract-enabled",
+    help: "Address of that contract.",
+  }),
 } as const;

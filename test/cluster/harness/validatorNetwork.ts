@@ -54,6 +54,8 @@ export interface NetworkChoices {
   readonly likeGenesis?: GenesisRules;
   /** In wei; none by default. */
   readonly minGasPrice?: number;
+  /** Code of contracts in the genesis state, by address. */
+  readonly contracts?: Readonly<Record<string, string>>;
 }
 
 interface GenesisRules {
@@ -173,6 +175,11 @@ function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]):
     mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
     coinbase: `0x${"00".repeat(20)}`,
     extraData: toHex(extraData),
-    alloc: { [toHex(account(0).address)]: { balance: "0xd3c21bcecceda1000000" } },
+    alloc: {
+      [toHex(account(0).address)]: { balance: "0xd3c21bcecceda1000000" },
+      ...Object.fromEntries(
+        Object.entries(choices.contracts ?? {}).map(([address, code]) => [address, { balance: "0", code }]),
+      ),
+    },
   });
 }

@@ -1,0 +1,43 @@
+import type { SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
+import type { CallContext } from "../../execution/simulation/simulate.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { NamedHeader } from "../../types/block.ts";
+
+export interface HeadCallsParts {
+  readonly chain: { readonly head: NamedHeader };
+  /** State after the head. */
+  readonly state: Pick<CallContext["state"], "account">;
+  /** Bounds each call in time, and runs long ones on threads. */
+  readonly simulator: Simulator;
+}
+
+/** The result of a call; "absent" where no account has the address. */
+export type CallResult = SimulationResult | "absent";
+
+/** Calls of contracts at the head that may wait: those of the pool, of peers and of the start. Blocks make their own. */
+export class HeadCalls {
+  private readonly parts: HeadCallsParts;
+  /** One client of this node among the callers of the simulator. */
+  private readonly requester = { remoteHost: "permissioning", client: this, isAbandoned: () => false };
+
+  constructor(parts: HeadCallsParts) {
+    this.parts = parts;
+  }
+
+  get head(): NamedHeader {
+    return this.parts.chain.head;
+  }
+
+  /** Calls the contract after the block that is the head now. */
+  async run(to: Address, data: Uint8Array): Promise<CallResult> {
+    const { chain, state, simulator } = this.parts;
+    const blockNumber = chain.head.header.number;
+    if (state.account(to) === undefined) return "absent";
+    return simulator.run({ kind: "call", call: { to, data }, blockNumber }, this.requester);
+  }
+}
+
+/** Whether a call was not given the time or the memory to end, so that its result says nothing about the contract. */
+export function isUndecided({ kind }: SimulationResult): boolean {
+  return kind === "timedOut" || kind === "busy" || kind === "stateUnavailable" || kind === "tooLarge";
+}
