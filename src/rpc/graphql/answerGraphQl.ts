@@ -1,4 +1,5 @@
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import { inSteps } from "../../primitives/steps.ts";
 import { prettySlices } from "../results/prettyJson.ts";
 import { COMPLEXITY_LIMIT, complexityOf } from "./complexity.ts";
 import { Budget } from "./execution/budget.ts";
@@ -21,7 +22,7 @@ import { WorkLimit } from "./validation/workLimit.ts";
  *   planOf         fragments in their places, equal names merged, arguments read
  *   execute        the plan, field by field, into formatted text
  *
- * Every step is bounded before it begins, none takes the thread for more than some milliseconds, and the last one pauses. A caller
+ * Every step is bounded before it begins. Those that can be long pause, so that other work runs in between. A caller
  * who goes away is told by `context.isAbandoned` or by `signal`, and ends the work; the answer is then of no interest.
  */
 export async function answerGraphQl(
@@ -45,9 +46,8 @@ async function answer(
   request: GraphQlContext,
   budget: Budget,
 ): Promise<GraphQlAnswer> {
-  const document = readQuery(query);
-  await budget.pause();
-  const problems = validate(document, new WorkLimit());
+  const document = await inSteps(readQuery(query), budget);
+  const problems = await inSteps(validate(document, new WorkLimit()), budget);
   if (problems.length > 0) return refusal(400, problems);
   const operation = operationOf(document, operationName, variables);
   const complexity = complexityOf(operation);

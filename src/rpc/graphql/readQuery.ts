@@ -8,6 +8,7 @@ import {
   type Token,
   TokenKind,
 } from "graphql";
+import type { Steps } from "../../primitives/steps.ts";
 import { type GraphQlError, Refusal, type SourceLocation } from "./graphQlError.ts";
 
 /*
@@ -25,11 +26,12 @@ const QUERY_BLANKS = 200_000;
 const RULE_DEPTH = 500;
 
 /** The tree of a query. Throws a Refusal. */
-export function readQuery(query: string): DocumentNode {
+export function* readQuery(query: string): Steps<DocumentNode> {
   if (query.length > QUERY_CHARACTERS)
     throw syntaxError(`More than ${decimal(QUERY_CHARACTERS)} characters ${CANCELLED}`, undefined);
   const source = new Source(query);
-  const tokens = readTokens(source);
+  const tokens = yield* readTokens(source);
+  yield;
   try {
     return parse(source);
   } catch (error) {
@@ -41,7 +43,7 @@ export function readQuery(query: string): DocumentNode {
 const CANCELLED = "have been presented. To prevent Denial Of Service attacks, parsing has been cancelled.";
 
 /** The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. */
-function readTokens(source: Source): readonly Token[] {
+function* readTokens(source: Source): Steps<readonly Token[]> {
   const tokens: Token[] = [];
   const depth = new RuleDepth();
   let comments = 0;
@@ -57,11 +59,14 @@ function readTokens(source: Source): readonly Token[] {
       continue;
     }
     tokens.push(token);
+    if (tokens.length % TOKENS_PER_STEP === 0) yield;
     if (tokens.length > QUERY_TOKENS) throw tooMany("grammar", QUERY_TOKENS, token);
     if (depth.at(token) > RULE_DEPTH) throw syntaxError(TOO_DEEP, token);
   }
   return tokens;
 }
+
+const TOKENS_PER_STEP = 512;
 
 const TOO_DEEP = `More than ${RULE_DEPTH} deep 'grammar' rules have been entered. To prevent Denial Of Service attacks, parsing has been cancelled.`;
 

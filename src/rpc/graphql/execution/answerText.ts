@@ -33,10 +33,16 @@ export class AnswerText {
     this.before = "value";
   }
 
-  /** The name of a member, whose value follows. */
+  /** The name of a member as `nameOf` makes it, whose value follows. */
   name(name: string): void {
-    this.append(`${this.before === "value" ? "," : ""}${this.indent}"${name}" : `);
+    this.append((this.before === "value" ? `,${this.indent}` : this.indent) + name);
     this.before = "name";
+  }
+
+  /** A member: its name as `nameOf` makes it, and its value as JSON. */
+  member(name: string, json: string): void {
+    this.append((this.before === "value" ? `,${this.indent}` : this.indent) + name + json);
+    this.before = "value";
   }
 
   beginList(): void {
@@ -82,6 +88,11 @@ export class AnswerText {
     this.fullLength += this.piece.length;
     this.piece = "";
   }
+}
+
+/** The name of a member up to its value. */
+export function nameOf(key: string): string {
+  return `"${key}" : `;
 }
 
 /** What stands before the next value or name. */

@@ -1,11 +1,11 @@
-import { EventLoopPacer } from "../../../primitives/pacer.ts";
+import { EventLoopPacer, type Pacer } from "../../../primitives/pacer.ts";
 import { aborted, Refusal } from "../graphQlError.ts";
 
 /**
  * Bounds what the answer to one request takes: the thread's time, a slice after the other, and the memory of its text. It also
  * ends the work when nobody waits for it any more.
  */
-export class Budget {
+export class Budget implements Pacer {
   private readonly pacer = new EventLoopPacer();
   private readonly isGone: () => boolean;
   private taken = 0;
@@ -21,7 +21,7 @@ export class Budget {
   }
 
   /** Lets other work run. Throws a Refusal when the caller is gone, or the request has had its time. */
-  async pause(): Promise<void> {
+  async yield(): Promise<void> {
     this.usedMs += performance.now() - this.sliceBeganAtMs;
     if (this.usedMs > TIME_LIMIT_MS)
       throw aborted(`The query takes more than ${TIME_LIMIT_MS / 1000} seconds of processing`);

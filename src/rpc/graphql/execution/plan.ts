@@ -1,9 +1,12 @@
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import { aborted, FieldError, locationOf, type SourceLocation } from "../graphQlError.ts";
 import { isIncluded, type Operation } from "../operation.ts";
+import { RESOLVERS } from "../resolvers/resolvers.ts";
+import type { Resolve } from "../resolvers/resolverTable.ts";
 import {
   fieldOf,
   isNonNull,
+  isTypeNameField,
   type NamedType,
   nullableOf,
   type SchemaField,
@@ -11,6 +14,7 @@ import {
   unwrapAll,
 } from "../schema.ts";
 import { readArguments, type Values } from "../values.ts";
+import { nameOf } from "./answerText.ts";
 
 /**
  * A field to execute: selections of the same name merged, arguments read, fragments put in their places. As the schema has no
@@ -19,6 +23,10 @@ import { readArguments, type Values } from "../values.ts";
 export interface PlannedField {
   /** The name in the answer. */
   readonly key: string;
+  /** The same as it is written. */
+  readonly name: string;
+  /** Gives its value; undefined for a field that never has one. */
+  readonly resolve: Resolve | undefined;
   readonly field: SchemaField;
   /** Type of the object that has the field. */
   readonly parent: NamedType;
@@ -34,6 +42,8 @@ export interface PlannedField {
 /** A type in the form that the executor asks for. */
 export interface Shape {
   readonly isNonNull: boolean;
+  /** Whether it is neither an object nor a list. */
+  readonly isLeaf: boolean;
   /** The items of a list; undefined for others. */
   readonly item: Shape | undefined;
   readonly type: TypeRef;
@@ -79,6 +89,8 @@ export function planOf({ selectionSet, rootType, variables, fragments }: Operati
       return [
         {
           key,
+          name: nameOf(key),
+          resolve: resolverOf(field, parent),
           field,
           parent,
           location: locationOf(node),
@@ -91,6 +103,10 @@ export function planOf({ selectionSet, rootType, variables, fragments }: Operati
     });
   };
   return plan([selectionSet], rootType);
+}
+
+function resolverOf(field: SchemaField, parent: NamedType): Resolve | undefined {
+  return isTypeNameField(field) ? () => parent.name : RESOLVERS.get(`${parent.name}.${field.name}`);
 }
 
 /** The complexity limit allows a few hundred, unless fragments are used many times. */
@@ -116,7 +132,9 @@ function shapeOf(type: TypeRef): Shape {
   if (known !== undefined) return known;
   const nullable = nullableOf(type);
   const item = "ofType" in nullable ? shapeOf(nullable.ofType) : undefined;
-  const shape = { isNonNull: isNonNull(type), item, type: nullable, named: unwrapAll(type) };
+  const named = unwrapAll(type);
+  const isLeaf = item === undefined && named.kind !== "OBJECT";
+  const shape = { isNonNull: isNonNull(type), isLeaf, item, type: nullable, named };
   shapes.set(type, shape);
   return shape;
 }

@@ -6,6 +6,7 @@ import {
   print,
   type SelectionSetNode,
 } from "graphql";
+import type { Steps } from "../../../primitives/steps.ts";
 import { valueText } from "../javaText.ts";
 import { fieldOf, type NamedType, printType, type TypeRef, typeOfName, unwrapAll } from "../schema.ts";
 import type { ValidationErrors } from "./validationErrors.ts";
@@ -45,12 +46,12 @@ export class OverlappingFields {
   }
 
   /** Checks a selection set of an object of that type, and what is below it. */
-  check(set: SelectionSetNode, type: NamedType | undefined): void {
+  *check(set: SelectionSetNode, type: NamedType | undefined): Steps<void> {
     const selections = new Map<string, Map<FieldNode, Selected>>();
-    this.collect(set, type, selections, new Set());
+    yield* this.collect(set, type, selections, new Set());
     const conflicts: Conflict[] = [];
-    this.compareShapes(selections, [], conflicts);
-    this.compareFields(selections, [], conflicts);
+    yield* this.compareShapes(selections, [], conflicts);
+    yield* this.compareFields(selections, [], conflicts);
     for (const { nodes, text } of conflicts) {
       const key = this.keyOf(nodes);
       if (this.reported.has(key)) continue;
@@ -59,15 +60,16 @@ export class OverlappingFields {
     }
   }
 
-  private collect(
+  private *collect(
     { selections }: SelectionSetNode,
     parent: NamedType | undefined,
     into: Map<string, Map<FieldNode, Selected>>,
     visited: Set<string>,
-  ): void {
+  ): Steps<void> {
     this.work.enter();
     for (const selection of selections) {
       this.work.spend();
+      if (this.work.isStepFull()) yield;
       if (selection.kind === Kind.FIELD) {
         const name = selection.alias?.value ?? selection.name.value;
         const fields = into.get(name) ?? new Map<FieldNode, Selected>();
@@ -78,40 +80,54 @@ export class OverlappingFields {
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         const { typeCondition, selectionSet } = selection;
         const type = typeCondition === undefined ? parent : typeOfName(typeCondition.name.value);
-        this.collect(selectionSet, type, into, visited);
+        yield* this.collect(selectionSet, type, into, visited);
       } else {
         const fragment = this.fragments.get(selection.name.value);
         if (fragment === undefined || visited.has(fragment.name.value)) continue;
         visited.add(fragment.name.value);
-        this.collect(fragment.selectionSet, typeOfName(fragment.typeCondition.name.value), into, visited);
+        yield* this.collect(
+          fragment.selectionSet,
+          typeOfName(fragment.typeCondition.name.value),
+          into,
+          visited,
+        );
       }
     }
     this.work.leave();
   }
 
-  private below(fields: Iterable<Selected>): Selections {
+  private *below(fields: Iterable<Selected>): Steps<Selections> {
     const selections = new Map<string, Map<FieldNode, Selected>>();
     for (const { node, type } of fields)
       if (node.selectionSet !== undefined)
-        this.collect(node.selectionSet, type && unwrapAll(type), selections, new Set());
+        yield* this.collect(node.selectionSet, type && unwrapAll(type), selections, new Set());
     return selections;
   }
 
-  private compareShapes(selections: Selections, path: readonly string[], conflicts: Conflict[]): void {
+  private *compareShapes(
+    selections: Selections,
+    path: readonly string[],
+    conflicts: Conflict[],
+  ): Steps<void> {
     this.work.enter();
     for (const [name, fields] of selections) {
+      if (this.work.isStepFull()) yield;
       const key = this.keyOf([...fields.keys()]);
       if (this.shapesChecked.has(key)) continue;
       this.shapesChecked.add(key);
       const ownPath = [...path, name];
       const problem = shapeProblem([...fields.values()]);
       if (problem !== undefined) conflicts.push(conflict(ownPath, fields.keys(), problem));
-      else this.compareShapes(this.below(fields.values()), ownPath, conflicts);
+      else yield* this.compareShapes(yield* this.below(fields.values()), ownPath, conflicts);
     }
     this.work.leave();
   }
 
-  private compareFields(selections: Selections, path: readonly string[], conflicts: Conflict[]): void {
+  private *compareFields(
+    selections: Selections,
+    path: readonly string[],
+    conflicts: Conflict[],
+  ): Steps<void> {
     this.work.enter();
     for (const [name, fields] of selections) {
       const ownPath = [...path, name];
@@ -122,7 +138,7 @@ export class OverlappingFields {
         this.fieldsChecked.add(key);
         const problem = fieldProblem(nodes);
         if (problem !== undefined) conflicts.push(conflict(ownPath, nodes, problem));
-        else this.compareFields(this.below(group), ownPath, conflicts);
+        else yield* this.compareFields(yield* this.below(group), ownPath, conflicts);
       }
     }
     this.work.leave();

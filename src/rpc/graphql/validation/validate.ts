@@ -14,6 +14,7 @@ import {
   type VariableDefinitionNode,
   type VariableNode,
 } from "graphql";
+import type { Steps } from "../../../primitives/steps.ts";
 import type { GraphQlError } from "../graphQlError.ts";
 import { literalText, valueText } from "../javaText.ts";
 import {
@@ -45,10 +46,10 @@ import type { WorkLimit } from "./workLimit.ts";
  * first: one walk over the tree, and at each node the rules in their order. Some rules follow a fragment from each operation that
  * uses it; the others see it once, where it is defined.
  */
-export function validate(document: DocumentNode, work: WorkLimit): readonly GraphQlError[] {
+export function* validate(document: DocumentNode, work: WorkLimit): Steps<readonly GraphQlError[]> {
   const validation = new Validation(document, work);
   try {
-    validation.checkDocument();
+    yield* validation.checkDocument();
   } catch (error) {
     if (!(error instanceof ErrorLimitReached)) throw error;
   }
@@ -83,18 +84,18 @@ class Validation {
     this.overlapping = new OverlappingFields(this.fragments, this.errors, work);
   }
 
-  checkDocument(): void {
+  *checkDocument(): Steps<void> {
     this.definitions.checkExecutable(this.document);
     for (const definition of this.document.definitions) {
-      if (definition.kind === Kind.OPERATION_DEFINITION) this.checkOperation(definition);
-      else if (definition.kind === Kind.FRAGMENT_DEFINITION) this.checkFragment(definition);
+      if (definition.kind === Kind.OPERATION_DEFINITION) yield* this.checkOperation(definition);
+      else if (definition.kind === Kind.FRAGMENT_DEFINITION) yield* this.checkFragment(definition);
     }
     this.definitions.checkUnusedFragments(this.document);
   }
 
   // Definitions
 
-  private checkOperation(operation: OperationDefinitionNode): void {
+  private *checkOperation(operation: OperationDefinitionNode): Steps<void> {
     this.work.spend();
     this.isInOperation = true;
     this.variables.clear();
@@ -105,7 +106,7 @@ class Validation {
     this.definitions.checkSubscription(operation);
     for (const definition of operation.variableDefinitions ?? []) this.checkVariableDefinition(definition);
     this.checkDirectives(operation.directives, operation.operation.toUpperCase());
-    this.checkSelections(operation.selectionSet, rootType(operation));
+    yield* this.checkSelections(operation.selectionSet, rootType(operation));
     this.followed.clear();
     this.isInOperation = false;
     for (const definition of operation.variableDefinitions ?? []) {
@@ -146,7 +147,7 @@ class Validation {
   }
 
   /** A fragment where it is defined. */
-  private checkFragment(fragment: FragmentDefinitionNode): void {
+  private *checkFragment(fragment: FragmentDefinitionNode): Steps<void> {
     this.scope = "local";
     this.errors.enter(fragment.name.value);
     const name = fragment.name.value;
@@ -161,41 +162,42 @@ class Validation {
       this.errors.add("FragmentCycle", fragment, "Fragment cycles not allowed");
     this.definitions.checkFragment(fragment);
     this.checkDirectivesOnce("FragmentDefinition", fragment.directives);
-    this.walkFragment(fragment);
+    yield* this.walkFragment(fragment);
     this.errors.leave();
     this.scope = "all";
   }
 
-  private walkFragment({ typeCondition, directives, selectionSet }: FragmentDefinitionNode): void {
+  private *walkFragment({ typeCondition, directives, selectionSet }: FragmentDefinitionNode): Steps<void> {
     this.work.spend();
     this.checkTypeName(typeCondition);
     this.checkDirectives(directives, "FRAGMENT_DEFINITION");
-    this.checkSelections(selectionSet, typeOfName(typeCondition.name.value));
+    yield* this.checkSelections(selectionSet, typeOfName(typeCondition.name.value));
   }
 
   // Selections
 
-  private checkSelections(set: SelectionSetNode, outputType: NamedType | undefined): void {
+  private *checkSelections(set: SelectionSetNode, outputType: NamedType | undefined): Steps<void> {
     const parent = outputType?.kind === "OBJECT" ? outputType : undefined;
     this.work.enter();
     for (const selection of set.selections) {
       this.work.spend();
-      if (selection.kind === Kind.FIELD) this.checkField(selection, parent);
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) this.checkSpread(selection, parent);
-      else this.checkInlineFragment(selection, parent);
+      if (this.work.isStepFull()) yield;
+      if (selection.kind === Kind.FIELD) yield* this.checkField(selection, parent);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) yield* this.checkSpread(selection, parent);
+      else yield* this.checkInlineFragment(selection, parent);
     }
     this.work.leave();
-    if (this.scope !== "following") this.overlapping.check(set, outputType);
+    if (this.scope !== "following") yield* this.overlapping.check(set, outputType);
   }
 
-  private checkField(node: FieldNode, parent: NamedType | undefined): void {
+  private *checkField(node: FieldNode, parent: NamedType | undefined): Steps<void> {
     this.errors.enter(node.name.value);
     const field = parent && fieldOf(parent, node.name.value);
     if (this.scope !== "following") this.checkFieldHere(node, parent, field);
     for (const argument of node.arguments ?? []) this.checkArgument(argument, field?.args, "field");
     this.checkDirectives(node.directives, "FIELD", field?.args);
     if (node.selectionSet !== undefined)
-      this.checkSelections(node.selectionSet, field && unwrapAll(field.type));
+      yield* this.checkSelections(node.selectionSet, field && unwrapAll(field.type));
     this.errors.leave();
   }
 
@@ -247,7 +249,7 @@ class Validation {
     }
   }
 
-  private checkInlineFragment(node: InlineFragmentNode, parent: NamedType | undefined): void {
+  private *checkInlineFragment(node: InlineFragmentNode, parent: NamedType | undefined): Steps<void> {
     const { typeCondition, directives, selectionSet } = node;
     const type = typeCondition === undefined ? parent : typeOfName(typeCondition.name.value);
     const isComposite = type?.kind === "OBJECT";
@@ -268,10 +270,10 @@ class Validation {
     }
     if (typeCondition !== undefined) this.checkTypeName(typeCondition);
     this.checkDirectives(directives, "INLINE_FRAGMENT");
-    this.checkSelections(selectionSet, type);
+    yield* this.checkSelections(selectionSet, type);
   }
 
-  private checkSpread(node: FragmentSpreadNode, parent: NamedType | undefined): void {
+  private *checkSpread(node: FragmentSpreadNode, parent: NamedType | undefined): Steps<void> {
     const name = node.name.value;
     const fragment = this.fragments.get(name);
     if (this.scope !== "following") {
@@ -287,16 +289,17 @@ class Validation {
         );
       this.checkDirectivesOnce("FragmentSpread", node.directives);
     }
-    if (this.isInOperation && fragment !== undefined && !this.followed.has(name)) this.follow(fragment);
+    if (this.isInOperation && fragment !== undefined && !this.followed.has(name))
+      yield* this.follow(fragment);
     this.checkDirectives(node.directives, "FRAGMENT_SPREAD");
   }
 
-  private follow(fragment: FragmentDefinitionNode): void {
+  private *follow(fragment: FragmentDefinitionNode): Steps<void> {
     this.followed.add(fragment.name.value);
     const { scope } = this;
     this.scope = "following";
     this.errors.enter(fragment.name.value);
-    this.walkFragment(fragment);
+    yield* this.walkFragment(fragment);
     this.errors.leave();
     this.scope = scope;
   }

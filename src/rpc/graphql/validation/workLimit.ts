@@ -6,12 +6,20 @@ import { aborted } from "../graphQlError.ts";
  */
 export class WorkLimit {
   private steps = 0;
+  private pausedAt = 0;
   private depth = 0;
 
   /** Counts a step, or some. Throws a Refusal when there were too many. */
   spend(steps = 1): void {
     this.steps += steps;
     if (this.steps > MOST_STEPS) throw aborted("The query takes too many steps to check");
+  }
+
+  /** Whether so much was done since the last pause that another one is due. */
+  isStepFull(): boolean {
+    if (this.steps - this.pausedAt < STEPS_PER_PAUSE) return false;
+    this.pausedAt = this.steps;
+    return true;
   }
 
   /** Goes into a selection set. Throws a Refusal when too many are within one another, by way of fragments. */
@@ -25,7 +33,8 @@ export class WorkLimit {
   }
 }
 
-/** About ten milliseconds. */
+/** Some ten milliseconds, once the code is compiled. */
 const MOST_STEPS = 60_000;
+const STEPS_PER_PAUSE = 512;
 /** More than one text can have without fragments (readQuery.ts). */
 const MOST_LEVELS = 500;
