@@ -9,7 +9,7 @@ import { createDispatcher, type Dispatcher } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import { CallerTime } from "../rpc/server/callerTime.ts";
-import { HttpCaller } from "../rpc/server/httpRequests.ts";
+import { HttpCaller } from "../rpc/server/httpIntake.ts";
 import { MessageReader } from "../rpc/server/messageReader.ts";
 import { createHostMemory, type SharedHosts, shareHosts } from "../rpc/server/sharedHosts.ts";
 import { HostCredit } from "../rpc/threads/callerSide/hostCredit.ts";

@@ -4,16 +4,15 @@ import { onceKnown } from "../../primitives/eventual.ts";
 import type { Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
-import { createOriginRule } from "./crossOrigin.ts";
+import { createOriginGuard } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule, type TrustSettings } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { respondHostRefused, respondProbeRefused } from "./hostRefusal.ts";
 import { createHttpRequestHandler, type HttpRequestParts, type HttpRequestSettings } from "./httpRequests.ts";
-import { respondNotAllowed, respondNotFound, respondRefusal, respondUntyped } from "./httpResponse.ts";
+import { respondNotAllowed, respondNotFound, respondUntyped } from "./httpResponse.ts";
 import { KEEP_ALIVE_MS, STUCK_READER_MS } from "./limits.ts";
 import { Listener, type ListenerParts, type PortSettings } from "./listener.ts";
-import { logRefusal } from "./refusalLog.ts";
 import type { RpcServer, ServerErrorCode } from "./server.ts";
 
 /**
@@ -77,7 +76,14 @@ function createApp(
   settings: HttpSettings,
   parts: Omit<HttpRequestParts, "isForeign"> & HttpParts,
 ): FastifyInstance {
-  const isAdmitted = createOriginGuard(settings, parts);
+  const { current = () => settings, gate, logger, metrics } = parts;
+  const isAdmitted = createOriginGuard({
+    current,
+    hasTokens: gate !== undefined,
+    refusal: "Exception thrown handling RPC",
+    logger,
+    metrics,
+  });
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -94,7 +100,7 @@ function createApp(
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  const foreignRule = remade(parts.current ?? (() => settings), createForeignRule);
+  const foreignRule = remade(current, createForeignRule);
   const isForeign: ForeignRule = (headers) => foreignRule()(headers);
   app.post("/", handledBy(createHttpRequestHandler(settings, { ...parts, isForeign })));
   app.get(
@@ -150,33 +156,6 @@ function answerUnrouted(request: IncomingMessage, response: ServerResponse): voi
 
 function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.split("?")[1] ?? "");
-}
-
-/** Answers pages of foreign origins and preflights itself; returns true for all others, which go to a route. */
-function createOriginGuard(
-  settings: HttpSettings,
-  { metrics, logger, gate, current = () => settings }: HttpParts,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const originRule = remade(current, ({ corsOrigins }) => createOriginRule(corsOrigins));
-  // Browsers do not take the star for the header of tokens.
-  const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
-
-  return (request, response) => {
-    const { headers } = request;
-    const { origin } = headers;
-    if (origin === undefined) return true;
-    if (!originRule()(origin)) {
-      metrics?.rejected("origin");
-      logRefusal(logger, "origin not allowed", request.socket.remoteAddress);
-      respondRefusal(response, 403, "Exception thrown handling RPC");
-      return false;
-    }
-    response.setHeader("Access-Control-Allow-Origin", origin);
-    if (request.method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return true;
-    response.writeHead(204, { "Access-Control-Allow-Headers": allowedHeaders });
-    response.end();
-    return false;
-  };
 }
 
 function respondHealth(response: ServerResponse, objections: Objections): void {
