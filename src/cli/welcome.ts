@@ -7,11 +7,13 @@ import { isPath } from "../rpc/server/unixSocket.ts";
 /** What a user needs to get started with the development network; printed once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
-  servers: Pick<Endpoints, "http" | "webSocket" | "explorer">,
+  servers: Pick<Endpoints, "http" | "webSocket" | "graphQl" | "explorer">,
 ): string {
   const accounts = DEV_ACCOUNTS.map(
     ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,
   );
+  const graphQl =
+    servers.graphQl === undefined ? "" : `\n  GraphQL      ${urlOf("http", servers.graphQl)}/graphql`;
   const link =
     servers.explorer === undefined ? "" : `\nThe chain in your browser: ${urlOf("http", servers.explorer)}\n`;
   return `
@@ -19,7 +21,7 @@ Ibex runs a development network (${settings.clientVersion}).
 
   Chain id     ${settings.chainSpec.chainId}
   HTTP         ${urlOf("http", servers.http)}
-  WebSocket    ${urlOf("ws", servers.webSocket)}
+  WebSocket    ${urlOf("ws", servers.webSocket)}${graphQl}
   Data folder  ${settings.dataPath} (kept between runs; remove it for a new chain)
 
 Accounts and their private keys, each funded with 10,000 ether in the genesis

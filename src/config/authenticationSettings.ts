@@ -15,18 +15,20 @@ import type {
 } from "./settings.ts";
 import { readSmallFile } from "./smallFile.ts";
 
-/** The options of each server, and its names in Besu's messages. */
+const HTTP_OPTIONS = {
+  authentication: "rpc-http-authentication-enabled",
+  credentials: "rpc-http-authentication-credentials-file",
+  publicKey: "rpc-http-authentication-jwt-public-key-file",
+  algorithm: "rpc-http-authentication-jwt-algorithm",
+  audience: "rpc-http-authentication-jwt-audience",
+  openMethods: "rpc-http-api-method-no-auth",
+  names: { endpoint: "HTTP", file: "HTTP" },
+} as const;
+
+/** The options of each server, and its names in Besu's messages. GraphQL takes the callers of JSON-RPC over HTTP. */
 const OPTIONS = {
-  http: {
-    server: "rpc-http-enabled",
-    authentication: "rpc-http-authentication-enabled",
-    credentials: "rpc-http-authentication-credentials-file",
-    publicKey: "rpc-http-authentication-jwt-public-key-file",
-    algorithm: "rpc-http-authentication-jwt-algorithm",
-    audience: "rpc-http-authentication-jwt-audience",
-    openMethods: "rpc-http-api-method-no-auth",
-    names: { endpoint: "HTTP", file: "HTTP" },
-  },
+  http: { server: "rpc-http-enabled", ...HTTP_OPTIONS },
+  graphQl: { server: "graphql-http-enabled", ...HTTP_OPTIONS },
   webSocket: {
     server: "rpc-ws-enabled",
     authentication: "rpc-ws-authentication-enabled",
@@ -52,25 +54,26 @@ export function readAuthentication(
   options: ResolvedOptions,
   workingDirectory: string,
 ): Authentication & Diagnostics {
-  const found: { problems: string[]; warnings: string[] } = { problems: [], warnings: [] };
+  const found = { problems: new Set<string>(), warnings: new Set<string>() };
   const of = (server: ServerOptions): AuthenticationSettings | undefined => {
     if (!isOn(options, server)) return undefined;
     const read = readServer(options, server, workingDirectory);
-    if (read.ok) found.warnings.push(...warningsOf(options, server, read.value));
-    else found.problems.push(read.error.message);
+    if (read.ok) for (const warning of warningsOf(options, server, read.value)) found.warnings.add(warning);
+    else found.problems.add(read.error.message);
     return read.ok ? read.value : undefined;
   };
   const all = forServers(GUARDED_SERVERS, (name) => of(OPTIONS[name]));
-  return { ...all, problems: found.problems, warnings: [...new Set(found.warnings)] };
+  return { ...all, problems: [...found.problems], warnings: [...found.warnings] };
 }
 
 /** The files that a running node reads again, as given. */
 export function authenticationFiles(options: ResolvedOptions): readonly string[] {
   const { values } = options;
-  return Object.values(OPTIONS).flatMap((server) => {
+  const files = Object.values(OPTIONS).flatMap((server) => {
     if (!isOn(options, server)) return [];
     return [values[server.credentials], values[server.publicKey]].filter((path) => path !== undefined);
   });
+  return [...new Set(files)];
 }
 
 function isOn({ values }: ResolvedOptions, { server, authentication }: ServerOptions): boolean {

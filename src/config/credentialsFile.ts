@@ -1,6 +1,6 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import { permissionsFor } from "../rpc/access/grant.ts";
+import { GRAPHQL, permissionsFor } from "../rpc/access/grant.ts";
 import { LONGEST_TOKEN } from "../rpc/access/limits.ts";
 import { KNOWN_METHODS } from "../rpc/knownMethods.ts";
 import type { UserSettings } from "./settings.ts";
@@ -96,7 +96,7 @@ export function idlePermissions(users: readonly UserSettings[]): readonly string
 }
 
 const ALL_PERMISSIONS: ReadonlySet<string> = new Set(
-  [...KNOWN_METHODS].flatMap((name) => permissionsFor({ name })),
+  [...KNOWN_METHODS, GRAPHQL.name].flatMap((name) => permissionsFor({ name })),
 );
 
 function isTexts(value: TomlValue): value is string[] {

@@ -224,6 +224,8 @@ function repeatedPorts(options: ResolvedOptions): string[] {
   const used: { name: OptionName; port: number }[] = [];
   if (values["rpc-http-enabled"]) used.push({ name: "rpc-http-port", port: values["rpc-http-port"] });
   if (values["rpc-ws-enabled"]) used.push({ name: "rpc-ws-port", port: values["rpc-ws-port"] });
+  if (values["graphql-http-enabled"])
+    used.push({ name: "graphql-http-port", port: values["graphql-http-port"] });
   // An explorer that the preset opens takes another port.
   if (options.isGiven("explorer-enabled"))
     used.push({ name: "explorer-port", port: values["explorer-port"] });

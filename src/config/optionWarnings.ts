@@ -20,10 +20,12 @@ export function findWarnings(options: ResolvedOptions): readonly string[] {
   ];
 }
 
-/** Whether the option that another one requires is on or, when it is not a switch, has a value. */
-export function isSwitchedOn({ values }: ResolvedOptions, main: string): boolean {
-  const value: unknown = Reflect.get(values, main);
-  return value !== undefined && value !== false;
+/** Whether one of the options that another one requires is on or, when it is not a switch, has a value. */
+export function isSwitchedOn({ values }: ResolvedOptions, required: string | readonly string[]): boolean {
+  return [required].flat().some((main) => {
+    const value: unknown = Reflect.get(values, main);
+    return value !== undefined && value !== false;
+  });
 }
 
 /** Warnings about options without effect: one line for each reason, so that a family of options gives one warning. */
@@ -55,7 +57,8 @@ function withoutSwitch(options: ResolvedOptions): string[] {
     const { requires } = optionNamed(name);
     if (requires === undefined || !differsFromBehaviour(options, name) || isSwitchedOn(options, requires))
       continue;
-    bySwitch.set(requires, [...(bySwitch.get(requires) ?? []), name]);
+    const [main = ""] = [requires].flat();
+    bySwitch.set(main, [...(bySwitch.get(main) ?? []), name]);
   }
   return [...bySwitch].map(
     ([main, names]) =>

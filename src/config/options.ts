@@ -3,6 +3,7 @@ import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
 import { EXPLORER_OPTIONS } from "./options/explorer.ts";
 import { FAUCET_OPTIONS } from "./options/faucet.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
+import { GRAPHQL_OPTIONS } from "./options/graphQl.ts";
 import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
 import { MINING_OPTIONS } from "./options/mining.ts";
@@ -36,6 +37,7 @@ export const OPTIONS = {
   ...GENERAL_OPTIONS,
   ...RPC_OPTIONS,
   ...RPC_SECURITY_OPTIONS,
+  ...GRAPHQL_OPTIONS,
   ...EXPLORER_OPTIONS,
   ...FAUCET_OPTIONS,
   ...UNSUPPORTED_SERVER_OPTIONS,

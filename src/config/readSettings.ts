@@ -24,6 +24,7 @@ import type { RawOption, UnknownOption } from "./rawOption.ts";
 import {
   answerSettings,
   explorerSettings,
+  graphQlSettings,
   httpSettings,
   ipcSettings,
   metricsSettings,
@@ -284,6 +285,7 @@ function assemble(
     http: values["rpc-http-enabled"] ? httpSettings(values, files) : undefined,
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
     ipc: ipcSettings(values, workingDirectory),
+    graphQl: values["graphql-http-enabled"] ? graphQlSettings(values, files) : undefined,
     explorer: explorerSettings(options, files),
     faucet: files.faucet,
     rpc: answerSettings(options),

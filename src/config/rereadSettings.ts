@@ -33,6 +33,7 @@ const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "rpc-http-api",
   "rpc-http-api-method-no-auth",
   "rpc-http-cors-origins",
+  "graphql-http-cors-origins",
   "rpc-ws-api",
   "rpc-ws-api-method-no-auth",
   "rpc-ws-origins",

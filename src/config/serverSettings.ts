@@ -122,6 +122,25 @@ function ipcPath(values: OptionValues, workingDirectory: string): string {
   return resolve(workingDirectory, path);
 }
 
+/** The GraphQL server, whose callers, bodies and times are bounded as those of JSON-RPC over HTTP. */
+export function graphQlSettings(
+  values: OptionValues,
+  { authentication, tls }: ServerFiles,
+): NonNullable<Settings["graphQl"]> {
+  return {
+    ...perAddress(values, values["graphql-http-max-active-connections"]),
+    host: values["graphql-http-host"],
+    port: values["graphql-http-port"],
+    hostAllowlist: values["host-allowlist"],
+    corsOrigins: values["graphql-http-cors-origins"],
+    maxConnections: values["graphql-http-max-active-connections"],
+    maxBodyBytes: values["rpc-http-max-request-content-length"],
+    timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
+    authentication: authentication.graphQl,
+    tls: tls.graphQl,
+  };
+}
+
 /** The page that shows the chain, on a port of its own; undefined when it is off. */
 export function explorerSettings(
   { values, isGiven }: ResolvedOptions,

@@ -7,6 +7,7 @@ import type { MetricCategory } from "../observability/categories.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
+import type { GraphQlSettings } from "../rpc/server/graphQl.ts";
 import type { HttpSettings } from "../rpc/server/http.ts";
 import type { IpcSettings } from "../rpc/server/ipc.ts";
 import type { WebSocketSettings } from "../rpc/server/websocket.ts";
@@ -43,6 +44,8 @@ export interface Settings {
   readonly webSocket: (WebSocketSettings & OfferSettings) | undefined;
   /** Undefined when the server is off. */
   readonly ipc: (IpcSettings & OfferSettings) | undefined;
+  /** Undefined when the server is off. */
+  readonly graphQl: (GraphQlSettings & AuthenticatedSettings) | undefined;
   /** Undefined when the explorer is off. */
   readonly explorer: ExplorerSettings | undefined;
   /** Undefined when the faucet is off. */
@@ -145,11 +148,15 @@ export interface NodeKeySettings {
   readonly initialKey?: Uint8Array;
 }
 
-/** What a server of JSON-RPC offers, and to whom. */
-export interface OfferSettings {
-  readonly groups: readonly ApiGroup[];
+/** Who may call a server. */
+export interface AuthenticatedSettings {
   /** Undefined where everybody may call. */
   readonly authentication: AuthenticationSettings | undefined;
+}
+
+/** What a server of JSON-RPC offers, and to whom. */
+export interface OfferSettings extends AuthenticatedSettings {
+  readonly groups: readonly ApiGroup[];
 }
 
 /** The faucet, which is asked on the explorer's port. */
@@ -158,7 +165,7 @@ export interface FaucetSettings extends FaucetTerms {
   readonly privateKey: Uint8Array;
 }
 
-/** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */
+/** Who may call a server: holders of tokens that this node issues to its users, or that others issue. */
 export interface AuthenticationSettings {
   /** Users who may log in; undefined where others issue the tokens. */
   readonly users: readonly UserSettings[] | undefined;

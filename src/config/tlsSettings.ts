@@ -47,6 +47,21 @@ const OPTIONS = {
     ciphers: "rpc-ws-tls-cipher-suite",
     endpoint: "JSON-RPC WebSocket endpoint",
   },
+  graphQl: {
+    server: "graphql-http-enabled",
+    tls: "graphql-http-tls-enabled",
+    keystore: "graphql-http-tls-keystore-file",
+    password: "graphql-http-tls-keystore-password-file",
+    certificate: "graphql-http-tls-certificate-file",
+    key: "graphql-http-tls-key-file",
+    clientAuth: "graphql-http-tls-client-auth-enabled",
+    knownClients: "graphql-http-tls-known-clients-file",
+    caClients: "graphql-http-tls-ca-clients-enabled",
+    clientsCa: "graphql-http-tls-clients-ca-file",
+    protocols: "graphql-http-tls-protocol",
+    ciphers: "graphql-http-tls-cipher-suite",
+    endpoint: "GraphQL HTTP endpoint",
+  },
 } as const;
 
 type ServerOptions = (typeof OPTIONS)[keyof typeof OPTIONS];

@@ -33,8 +33,8 @@ const FAMILIES = [
  * to do.
  */
 const GUARDS: ReadonlyMap<string, string> = new Map([
-  ["graphql-tls-enabled", "this version has no GraphQL; remove the option"],
-  ["graphql-mtls-enabled", "this version has no GraphQL; remove the option"],
+  ["graphql-tls-enabled", "this node has --graphql-http-tls-enabled for it"],
+  ["graphql-mtls-enabled", "this node has --graphql-http-tls-client-auth-enabled for it"],
   ["rpc-ws-ssl-enabled", "this node has --rpc-ws-tls-enabled for it"],
   ["rpc-ws-ssl-client-auth-enabled", "this node has --rpc-ws-tls-client-auth-enabled for it"],
 ]);

@@ -130,6 +130,7 @@ export function positiveType({ label, unit }: { label: string; unit: string }): 
 
 export const millisecondsType = integerType({ label: "<MILLISECONDS>", unit: "milliseconds" });
 export const secondsType = integerType({ label: "<SECONDS>", unit: "seconds", min: 1n });
+export const connectionsType = integerType({ label: "<COUNT>", unit: "connections", min: 1n });
 
 export function decimalType(range: { label: string; min: number; max: number }): ValueType<number> {
   const { label, min, max } = range;

@@ -133,14 +133,16 @@ function listsOf({
   http,
   webSocket,
   ipc,
+  graphQl,
   metrics,
 }: CallerAccess["now"]): readonly (readonly [name: string, list: readonly string[] | undefined])[] {
-  const servers = [http, webSocket, metrics?.server];
+  const servers = [http, webSocket, graphQl, metrics?.server];
   return [
     ["host-allowlist", servers.find((server) => server !== undefined)?.hostAllowlist],
     ["rpc-http-api", http?.groups],
     ["rpc-http-api-method-no-auth", http?.authentication?.openMethods],
     ["rpc-http-cors-origins", http?.corsOrigins],
+    ["graphql-http-cors-origins", graphQl?.corsOrigins],
     ["rpc-ws-api", webSocket?.groups],
     ["rpc-ws-api-method-no-auth", webSocket?.authentication?.openMethods],
     ["rpc-ws-origins", (webSocket ?? http)?.trustedOrigins],

@@ -39,6 +39,7 @@ const REQUEST_REJECTIONS = [
 export interface ConnectionCounts {
   httpConnections(): number;
   webSocketConnections(): number;
+  graphQlConnections(): number;
 }
 
 /** Something that happened, as the metrics count it; also sent by threads (threads/messages.ts). */
@@ -99,6 +100,10 @@ export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts
   metrics.gauge(
     { category: "RPC", name: "active_ws_connection_count", help: "Open WebSocket connections" },
     connections.webSocketConnections,
+  );
+  metrics.gauge(
+    { category: "RPC", prefix: "rpc_", name: "graphql_connections", help: "Open connections of GraphQL" },
+    connections.graphQlConnections,
   );
   return (one) => {
     const { times } = one;

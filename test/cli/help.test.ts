@@ -37,7 +37,7 @@ describe("the help", () => {
     const hidden = optionsIn(hiddenHelpText());
     expect([...shown, ...hidden].sort()).toEqual([...OPTION_NAMES].sort());
     expect(hiddenHelpText().replace(/\s+/g, " ")).toContain(
-      "--graphql-http-enabled Answer GraphQL over HTTP. No effect: GraphQL is not part of this version.",
+      "--engine-rpc-enabled Serve the Engine API to a consensus client. No effect: the Engine API does not belong to an IBFT 2.0 node.",
     );
   });
 

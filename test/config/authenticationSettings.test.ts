@@ -53,6 +53,18 @@ describe("the users of a server", () => {
     expect(webSocket?.authentication?.users).toHaveLength(1);
   });
 
+  it("are those of GraphQL, too, also where HTTP is off", () => {
+    const text = user(`password = "${HASH}"\npermissions = ["eth:graphql"]`);
+    const both = settings({ args: [...withUsers(text), "--graphql-http-enabled"] });
+    expect(both.graphQl?.authentication).toEqual(both.http?.authentication);
+    expect(both.graphQl?.authentication?.users).toHaveLength(1);
+    const args = withUsers(text).filter((arg) => arg !== "--rpc-http-enabled");
+    const alone = settings({ args: [...args, "--graphql-http-enabled"] });
+    expect(alone.http).toBeUndefined();
+    expect(alone.graphQl?.authentication).toEqual(both.http?.authentication);
+    expect([both.warnings, alone.warnings]).toEqual([[], []]);
+  });
+
   it("with permissions that allow nothing are warned of, once", () => {
     const text = user(`password = "${HASH}"\npermissions = ["eth:*", "eth:blockNumbr", "fakePermission"]`);
     expect(settings({ args: withUsers(text) }).warnings).toEqual([
@@ -117,7 +129,8 @@ describe("the users of a server", () => {
     ]);
   });
 
-  it("stop the start when their file is absent, or none is named", () => {
+  it("stop the start when their file is absent, or none is named, which is said once for both servers", () => {
+    expect(problems({ args: [...HTTP, "--graphql-http-enabled"] })).toHaveLength(1);
     expect(problems({ args: [...HTTP, "--rpc-http-authentication-credentials-file=absent"] })).toEqual([
       `The specified RPC HTTP authentication credential file '${join(folder, "absent")}' does not exist (--rpc-http-authentication-credentials-file is given on the command line)`,
     ]);

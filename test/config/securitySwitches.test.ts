@@ -32,7 +32,7 @@ describe("a security switch that this version does not support", () => {
 
 describe("an option that depends on another", () => {
   it("names an existing one", () => {
-    const mains = OPTION_NAMES.flatMap((name) => optionNamed(name).requires ?? []);
+    const mains = OPTION_NAMES.flatMap((name) => [optionNamed(name).requires ?? []].flat());
     expect(mains.filter((main) => findOption(main) !== main)).toEqual([]);
   });
 });
@@ -45,7 +45,7 @@ describe("every option that has no effect", () => {
   );
 
   it.each(idle)("--%s gives one warning when it is given", (name) => {
-    const { requires } = optionNamed(name);
+    const [requires] = [optionNamed(name).requires].flat();
     const main = `--${requires}`;
     const mains = requires === undefined || SERVERS.includes(main) ? SERVERS : [...SERVERS, main];
     const given = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };

@@ -45,6 +45,63 @@ describe("origins that are trusted", () => {
   });
 });
 
+describe("GraphQL", () => {
+  const NETWORK = { "genesis-file": DEV_GENESIS_FILE };
+
+  it("is off, and has a port of its own, with the bodies and times of HTTP", () => {
+    expect(settingsOf("/", {}).graphQl).toBeUndefined();
+    const { graphQl, warnings } = settingsOf("/", { ...NETWORK, "graphql-http-enabled": "true" });
+    expect(graphQl).toEqual({
+      host: "127.0.0.1",
+      port: 8547,
+      hostAllowlist: ["localhost", "127.0.0.1"],
+      corsOrigins: [],
+      maxConnections: 80,
+      maxConnectionsPerAddress: 60,
+      proxyAddresses: ["localhost"],
+      maxBodyBytes: 5_242_880,
+      timeoutMs: 300_000,
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it("has Besu's options, and shares those of HTTP although that is off", () => {
+    const { graphQl, http, warnings } = settingsOf("/", {
+      ...NETWORK,
+      "graphql-http-enabled": "true",
+      "graphql-http-host": "0.0.0.0",
+      "graphql-http-port": "0",
+      "graphql-http-cors-origins": "http://a.example,http://b.example",
+      "graphql-http-max-active-connections": "8",
+      "host-allowlist": "*",
+      "rpc-http-max-request-content-length": "1000",
+      "Xhttp-timeout-seconds": "5",
+    });
+    expect(http).toBeUndefined();
+    expect(graphQl).toMatchObject({
+      host: "0.0.0.0",
+      port: 0,
+      corsOrigins: ["http://a.example", "http://b.example"],
+      maxConnections: 8,
+      maxConnectionsPerAddress: 6,
+      hostAllowlist: ["*"],
+      maxBodyBytes: 1000,
+      timeoutMs: 5000,
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it("needs another port than other servers", () => {
+    const same = { ...NETWORK, "graphql-http-enabled": "true", "rpc-http-enabled": "true" };
+    expect(() => settingsOf("/", { ...same, "graphql-http-port": "8545" })).toThrow(
+      "Port number '8545' has been specified multiple times",
+    );
+    expect(settingsOf("/", { ...NETWORK, "graphql-http-port": "8545" }).warnings).toEqual([
+      "graphql-http-port has been ignored because --graphql-http-enabled was not defined on the command line.",
+    ]);
+  });
+});
+
 describe("the explorer", () => {
   const NETWORK = { "genesis-file": DEV_GENESIS_FILE };
 

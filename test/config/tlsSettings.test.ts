@@ -55,6 +55,17 @@ describe("TLS of a server", () => {
     });
   });
 
+  it("is that of GraphQL by options of its own", () => {
+    const pems = [
+      `--graphql-http-tls-certificate-file=${server.certificateFile}`,
+      `--graphql-http-tls-key-file=${server.keyFile}`,
+    ];
+    const args = [DEV_GENESIS, "--rpc-http-enabled", "--graphql-http-enabled", "--graphql-http-tls-enabled"];
+    const { graphQl, http } = settings({ args: [...args, ...pems] });
+    expect(graphQl?.tls).toMatchObject({ identity: { kind: "pem" }, clients: undefined });
+    expect(http?.tls).toBeUndefined();
+  });
+
   it("knows cipher suites by Java's names and by OpenSSL's", () => {
     const suites = [
       "TLS_AES_256_GCM_SHA384",

@@ -36,8 +36,8 @@ describe("a name of another release", () => {
   it.each([
     ["rpc-ws-ssl-enabled", "this node has --rpc-ws-tls-enabled for it"],
     ["rpc-ws-ssl-client-auth-enabled", "this node has --rpc-ws-tls-client-auth-enabled for it"],
-    ["graphql-tls-enabled", "this version has no GraphQL; remove the option"],
-    ["graphql-mtls-enabled", "this version has no GraphQL; remove the option"],
+    ["graphql-tls-enabled", "this node has --graphql-http-tls-enabled for it"],
+    ["graphql-mtls-enabled", "this node has --graphql-http-tls-client-auth-enabled for it"],
   ])("that is a security switch, %s, prevents the start only when on", (name, why) => {
     const reason = `is refused: ${why}`;
     expect(problems({ args: [DEV_GENESIS, `--${name}`] })).toEqual([

@@ -10,7 +10,11 @@ import { aToyDispatcher } from "./toyMethods.ts";
 
 function counted() {
   const registry = aRegistry();
-  const connections = { httpConnections: () => 0, webSocketConnections: () => 0 };
+  const connections = {
+    httpConnections: () => 0,
+    webSocketConnections: () => 0,
+    graphQlConnections: () => 0,
+  };
   const metrics = createRpcMetrics(registry.stopwatchSeconds, declareRpcCounts(registry, connections));
   const { dispatcher } = aToyDispatcher({ metrics });
   return {

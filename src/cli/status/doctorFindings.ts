@@ -71,10 +71,17 @@ function secretsOf({ path, keystore }: Settings["nodeKey"]): readonly string[] {
   return keystore === undefined ? [path] : [keystore.path, keystore.passwordFile];
 }
 
-function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (readonly [string, Endpoint])[] {
+function placesOf({
+  http,
+  webSocket,
+  graphQl,
+  peers,
+  metrics,
+}: Settings): readonly (readonly [string, Endpoint])[] {
   const places: (readonly [string, Endpoint | undefined])[] = [
     ["--rpc-http-port", http],
     ["--rpc-ws-port", webSocket],
+    ["--graphql-http-port", graphQl],
     ["--p2p-port", peers],
     ["--metrics-port", metrics?.server],
   ];

@@ -1,4 +1,4 @@
-import { addressesType, hostType, integerType, portType, switchType } from "../valueTypes.ts";
+import { addressesType, connectionsType, hostType, portType, switchType } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 const served = { group: "Explorer", requires: "explorer-enabled" } as const;
@@ -19,7 +19,7 @@ export const EXPLORER_OPTIONS = {
   "explorer-port": option({ ...served, type: portType, default: 8549, help: "Port to listen on." }),
   "explorer-max-active-connections": option({
     ...served,
-    type: integerType({ label: "<COUNT>", unit: "connections", min: 1n }),
+    type: connectionsType,
     default: 200,
     help: "Maximum number of connections. A visitor uses one or two.",
   }),

@@ -7,6 +7,7 @@ export const HELP_GROUPS = [
   "JSON-RPC over HTTP",
   "JSON-RPC over WebSocket",
   "JSON-RPC over a Unix socket",
+  "GraphQL over HTTP",
   "Limits and answers of JSON-RPC",
   "Transaction pool",
   "Block production",
@@ -14,7 +15,7 @@ export const HELP_GROUPS = [
   "Peer-to-peer network",
   "Permissioning",
   "Explorer",
-  "GraphQL and Engine API",
+  "Engine API",
   "Metrics",
   "Privacy",
   "Java virtual machine",
@@ -50,8 +51,8 @@ export interface Option<V, D extends V | undefined = V | undefined> {
    * operator believes protected. Follows "--x=true is refused: ".
    */
   readonly refusedWhenOn?: string;
-  /** The switch that this option depends on. */
-  readonly requires?: string;
+  /** The switch that this option depends on, or several of which one is enough. */
+  readonly requires?: string | readonly string[];
   /** The value has a secret, which no message may repeat. */
   readonly isSecret?: boolean;
   /** Not accepted inside a configuration file. */

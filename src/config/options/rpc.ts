@@ -2,6 +2,7 @@ import { type ApiGroup, apiGroupsType } from "../apiGroups.ts";
 import {
   addressesType,
   bigintType,
+  connectionsType,
   decimalType,
   hostType,
   integerType,
@@ -18,7 +19,9 @@ const DEFAULT_GROUPS: readonly ApiGroup[] = ["ETH", "NET", "WEB3"];
 const MAX_LONG = 2n ** 63n - 1n;
 
 const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
-const connectionsType = integerType({ label: "<COUNT>", unit: "connections", min: 1n });
+
+/** The servers of which GraphQL shares a setting with JSON-RPC. */
+const HTTP_OR_GRAPHQL = ["rpc-http-enabled", "graphql-http-enabled"] as const;
 
 const HTTP_OPTIONS = {
   "rpc-http-enabled": option({
@@ -75,8 +78,8 @@ const HTTP_OPTIONS = {
     type: bytesType,
     default: 5_242_880,
     group: "JSON-RPC over HTTP",
-    requires: "rpc-http-enabled",
-    help: "Maximum size of a request body.",
+    requires: HTTP_OR_GRAPHQL,
+    help: "Maximum size of a request body, also over GraphQL.",
   }),
   "json-pretty-print-enabled": option({
     type: switchType,
@@ -91,8 +94,8 @@ const HTTP_OPTIONS = {
     default: 300,
     group: "JSON-RPC over HTTP",
     isHidden: true,
-    requires: "rpc-http-enabled",
-    help: "Maximum duration of a request.",
+    requires: HTTP_OR_GRAPHQL,
+    help: "Maximum duration of a request, also over GraphQL.",
   }),
 } as const;
 

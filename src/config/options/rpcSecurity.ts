@@ -16,6 +16,7 @@ const NO_NAMES: readonly string[] = [];
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "HS256"] as const;
 const HTTP = "JSON-RPC over HTTP";
 const WEBSOCKET = "JSON-RPC over WebSocket";
+const GRAPHQL = "GraphQL over HTTP";
 const methodType: ValueType<string> = {
   arity: "single",
   label: "<METHOD>",
@@ -32,7 +33,12 @@ const protocolsType = listType(
 );
 
 /** The options of a server for tokens and log-ins. */
-function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
+function authentication<P extends "rpc-http" | "rpc-ws">(
+  prefix: P,
+  group: typeof HTTP | typeof WEBSOCKET,
+  servers: readonly string[],
+  help: string,
+) {
   const requires = `${prefix}-authentication-enabled` as const;
   const ofTokens = { group, requires: `${prefix}-authentication-jwt-public-key-file` } as const;
   return {
@@ -41,8 +47,8 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
       default: false,
       group,
       isMetBy: false,
-      requires: `${prefix}-enabled`,
-      help: "Require a token (JWT) from callers.",
+      requires: servers,
+      help,
     }),
     credentials: option({
       type: pathType,
@@ -82,13 +88,26 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
   };
 }
 
-const http = authentication("rpc-http", HTTP);
-const webSocket = authentication("rpc-ws", WEBSOCKET);
+const http = authentication(
+  "rpc-http",
+  HTTP,
+  ["rpc-http-enabled", "graphql-http-enabled"],
+  "Require a token (JWT) from callers, also over GraphQL.",
+);
+const webSocket = authentication(
+  "rpc-ws",
+  WEBSOCKET,
+  ["rpc-ws-enabled"],
+  "Require a token (JWT) from callers.",
+);
 
 const PROTOCOLS = ["TLSv1.3", "TLSv1.2"];
 
 /** The options of a server for TLS. Besu has those of `rpc-http`, save the ones about PEM files. */
-function encryption<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
+function encryption<P extends "rpc-http" | "rpc-ws" | "graphql-http">(
+  prefix: P,
+  group: typeof HTTP | typeof WEBSOCKET | typeof GRAPHQL,
+) {
   const requires = `${prefix}-tls-enabled` as const;
   const file = (help: string, needs: string = requires) =>
     option({ type: pathType, default: undefined, group, requires: needs, help });
@@ -135,6 +154,7 @@ function encryption<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HT
 
 const httpTls = encryption("rpc-http", HTTP);
 const webSocketTls = encryption("rpc-ws", WEBSOCKET);
+const graphQlTls = encryption("graphql-http", GRAPHQL);
 
 export const RPC_SECURITY_OPTIONS = {
   "rpc-http-api-method-no-auth": http.openMethods,
@@ -171,4 +191,15 @@ export const RPC_SECURITY_OPTIONS = {
   "rpc-ws-tls-clients-ca-file": webSocketTls.clientsCa,
   "rpc-ws-tls-protocol": webSocketTls.protocols,
   "rpc-ws-tls-cipher-suite": webSocketTls.cipherSuites,
+  "graphql-http-tls-enabled": graphQlTls.enabled,
+  "graphql-http-tls-keystore-file": graphQlTls.keystore,
+  "graphql-http-tls-keystore-password-file": graphQlTls.password,
+  "graphql-http-tls-certificate-file": graphQlTls.certificate,
+  "graphql-http-tls-key-file": graphQlTls.key,
+  "graphql-http-tls-client-auth-enabled": graphQlTls.clientAuth,
+  "graphql-http-tls-known-clients-file": graphQlTls.knownClients,
+  "graphql-http-tls-ca-clients-enabled": graphQlTls.caClients,
+  "graphql-http-tls-clients-ca-file": graphQlTls.clientsCa,
+  "graphql-http-tls-protocol": graphQlTls.protocols,
+  "graphql-http-tls-cipher-suite": graphQlTls.cipherSuites,
 } as const;

@@ -1,4 +1,4 @@
-import type { OfferSettings, Settings } from "../../config/settings.ts";
+import type { AuthenticatedSettings, Settings } from "../../config/settings.ts";
 import type { Login } from "../../rpc/access/login.ts";
 import {
   forServers,
@@ -13,7 +13,7 @@ import { createTokenIssuer, type TokenIssuer } from "./tokenIssuer.ts";
 import { WrongLogins } from "./wrongLogins.ts";
 
 /**
- * Who may call the JSON-RPC servers (json-rpc-errors.md#authentication):
+ * Who may call the servers of JSON-RPC and GraphQL (json-rpc-errors.md#authentication):
  *
  *   server or thread ── Gate: is the token of the issuer, and what does it allow ── rpc/access
  *          └ POST /login ──> Login: password, on a thread of its own ──> TokenIssuer ── here, on the main thread
@@ -39,9 +39,12 @@ export async function openAccess(current: () => Servers, nowMs: () => number): P
   const wrongLogins = new WrongLogins(() => performance.now());
   const configured = current();
   const issuers = new Map<GuardedServerName, TokenIssuer>();
-  for (const name of GUARDED_SERVERS)
-    if (configured[name]?.authentication?.users !== undefined)
-      issuers.set(name, await createTokenIssuer(nowMs));
+  for (const name of GUARDED_SERVERS) {
+    if (configured[name]?.authentication?.users === undefined) continue;
+    // GraphQL and JSON-RPC over HTTP, which have the same users, take one another's tokens.
+    const shared = name === "graphQl" ? issuers.get("http") : undefined;
+    issuers.set(name, shared ?? (await createTokenIssuer(nowMs)));
+  }
   const loginOf = (server: GuardedServerName): Login | undefined => {
     const issuer = issuers.get(server);
     const users = () => current()[server]?.authentication?.users ?? [];
@@ -57,7 +60,7 @@ export async function openAccess(current: () => Servers, nowMs: () => number): P
 /** Settings for threads, which need no password hashes. */
 export function withoutUsers(servers: ServerSettings): ServerSettings {
   return mapServers(servers, THREAD_SERVERS, (server) => {
-    const { authentication } = server as Partial<OfferSettings>;
+    const { authentication } = server as Partial<AuthenticatedSettings>;
     if (authentication?.users === undefined) return server;
     return { ...server, authentication: { ...authentication, users: [] } };
   });

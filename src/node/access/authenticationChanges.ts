@@ -1,8 +1,9 @@
 import type { AuthenticationSettings, UserSettings } from "../../config/settings.ts";
+import type { GuardedServerName, SERVERS } from "../../rpc/server/serverTable.ts";
 
 /** What changed of a server's users and keys, in the operator's words and without a secret. */
 export function authenticationChanges(
-  server: "rpc-http" | "rpc-ws",
+  server: (typeof SERVERS)[GuardedServerName]["option"],
   now: AuthenticationSettings | undefined,
   before: AuthenticationSettings | undefined,
 ): string[] {

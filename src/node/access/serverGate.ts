@@ -1,13 +1,9 @@
-import type { AuthenticationSettings } from "../../config/settings.ts";
+import type { AuthenticatedSettings, AuthenticationSettings } from "../../config/settings.ts";
 import { createGate, type Gate, type GateParts, type GateRules } from "../../rpc/access/gate.ts";
 import { remade } from "../../rpc/remade.ts";
 
 /** Tokens of this node are signed by RS256, whatever the algorithm of other issuers is, as in Besu. */
 export const ISSUED_ALGORITHM = "RS256";
-
-interface Authenticated {
-  readonly authentication: AuthenticationSettings | undefined;
-}
 
 export interface ServerGateParts extends GateParts {
   /** Public key of the tokens that this node issues (PEM); undefined where others issue them. */
@@ -16,8 +12,8 @@ export interface ServerGateParts extends GateParts {
 
 /** Opens the gate of a server; undefined where everybody may call. `current` are its settings of now. */
 export async function serverGate(
-  { authentication }: Authenticated,
-  current: () => Authenticated,
+  { authentication }: AuthenticatedSettings,
+  current: () => AuthenticatedSettings,
   { issuedKey, ...parts }: ServerGateParts,
 ): Promise<Gate | undefined> {
   if (authentication === undefined) return undefined;

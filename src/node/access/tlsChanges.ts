@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import type { GuardedServerName, SERVERS } from "../../rpc/server/serverTable.ts";
 import type { TlsRules } from "../../rpc/server/tls/tlsRules.ts";
 
 /** What changed of a server's keys and clients, in the operator's words and without a secret. */
 export function tlsChanges(
-  server: "rpc-http" | "rpc-ws",
+  server: (typeof SERVERS)[GuardedServerName]["option"],
   now: TlsRules | undefined,
   before: TlsRules | undefined,
 ): string[] {

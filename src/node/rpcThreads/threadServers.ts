@@ -114,6 +114,8 @@ function openServer(
       return openWebSocket(data, socket, () => access().webSocket, parts);
     case "ipc":
       return openIpc(data, socket, () => access().ipc, parts);
+    case "graphQl":
+      return openGraphQl(data, socket, () => access().graphQl, parts);
     case "explorer":
       return openExplorer(data, socket, () => access().explorer, parts);
     default:
@@ -198,6 +200,39 @@ async function openIpc(
     callerTime,
     clock: durationClock,
     unread,
+    logger,
+    metrics,
+  });
+}
+
+async function openGraphQl(
+  data: ThreadServerData,
+  socket: number,
+  access: () => ServerSettings["graphQl"],
+  parts: OpenParts,
+): Promise<Result<OpenServer, ServerErrorCode>> {
+  const { backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  const configured = expectDefined(data.servers.graphQl, "the settings of GraphQL");
+  const current = () => access() ?? configured;
+  // Not loaded where it is off.
+  const { openGraphQlServer } = await import("../../rpc/server/graphQl.ts");
+  const { answerGraphQl } = await import("../../rpc/graphql/answerGraphQl.ts");
+  const gate = await serverGate(configured, current, gateParts("graphQl", data, parts));
+  return openGraphQlServer(configured, {
+    current,
+    socket: listening("graphQl", socket, serving),
+    shared: shareHosts(data.held.graphQl, data.index),
+    async answer(request, caller, signal) {
+      const { remoteHost, client } = caller;
+      const context = { remoteHost, client, isAbandoned: () => caller.isAbandoned(), backend, logger };
+      await backend.newestHead();
+      return answerGraphQl(request, context, signal);
+    },
+    reader,
+    callerTime,
+    handshakeTime,
+    gate,
+    totals,
     logger,
     metrics,
   });

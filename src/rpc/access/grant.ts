@@ -7,6 +7,9 @@ export interface Grant {
   readonly expiresAtMs?: number | undefined;
 }
 
+/** What a grant must allow for GraphQL, which answers what the group eth does: `eth:*`, `eth:graphql` or `*:*` permits it. */
+export const GRAPHQL = { name: "eth_graphql" } as const;
+
 type Named = Pick<MethodDescription, "name" | "aliases">;
 
 /** Methods that need no token; nothing else. */

@@ -137,7 +137,7 @@ export interface NetworkPorts {
   readonly peerToPeer: PeerToPeer | undefined;
   /** Highest version of the eth protocol that the program speaks, also when peer-to-peer networking is disabled. */
   readonly ethVersion: number;
-  /** The running services that net_services shows besides p2p. */
+  /** The running services besides peer-to-peer. */
   services(): ServiceEndpoints;
 }
 
@@ -192,5 +192,7 @@ export interface PeerHead {
 export interface ServiceEndpoints {
   readonly jsonrpc?: Endpoint;
   readonly ws?: Endpoint;
+  /** Not in net_services, as in Besu. */
+  readonly graphql?: Endpoint;
   readonly metrics?: Endpoint;
 }

@@ -30,6 +30,17 @@ export interface HttpAnswerParts {
   readonly nowMs?: () => number;
 }
 
+/** An answer other than one of JSON-RPC. */
+export interface MadeAnswer {
+  readonly status: number;
+  /** Its Content-Type. */
+  readonly type: string;
+  /** Made as they are read, once. */
+  readonly pieces: Iterable<JsonPiece>;
+  /** About the bytes that the pieces keep in memory until they are read. */
+  readonly heldBytes: number;
+}
+
 /** Who is answered. */
 export type AnsweredCaller = Pick<Requester, "remoteHost" | "isAbandoned">;
 
@@ -69,11 +80,32 @@ export class HttpAnswers {
       this.respondSoon(response, statusOf(reply), this.isPrettyPrinted ? prettyJson(reply.text) : reply.text);
   }
 
-  private respondSoon(response: ServerResponse, status: number, json: JsonPiece): void {
+  /** Sends an answer that is made as it is read: a short one with others of this cycle, a long one no faster than the client reads. */
+  async respondMade(
+    response: ServerResponse,
+    { status, type, pieces, heldBytes }: MadeAnswer,
+    caller: AnsweredCaller,
+  ): Promise<void> {
+    if (response.writableEnded) return;
+    const slices = slicesOf(pieces);
+    const { value: first = "" } = slices.next();
+    const { value: second } = slices.next();
+    if (second === undefined) {
+      this.respondSoon(response, status, first, type);
+      return;
+    }
+    await this.inFlight.during(response, heldBytes, async (onRead) => {
+      response.writeHead(status, { "Content-Type": type, Vary: "origin" });
+      await this.writePieces(response, after([first, second], slices), { caller, onRead });
+      if (!response.writableEnded) response.end();
+    });
+  }
+
+  private respondSoon(response: ServerResponse, status: number, json: JsonPiece, type?: string): void {
     atEndOfCycle(() => {
       if (response.writableEnded) return;
       try {
-        respondJson(response, status, json);
+        respondJson(response, status, json, type);
       } catch (error) {
         this.logger.error({ error }, "HTTP answer failed");
         response.destroy();
@@ -175,6 +207,11 @@ const LAID_OUT_AT_ONCE = 64 * 1024;
 
 function isList(pieces: Iterable<JsonPiece>): pieces is readonly JsonPiece[] {
   return Array.isArray(pieces);
+}
+
+function* after(pieces: readonly JsonPiece[], others: Iterable<JsonPiece>): Generator<JsonPiece, void> {
+  yield* pieces;
+  yield* others;
 }
 
 /** Sends a part of an answer; the promise waits until the client has read the parts before. */

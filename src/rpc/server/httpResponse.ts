@@ -6,9 +6,14 @@ import type { JsonPiece } from "../../primitives/jsonPieces.ts";
  * Content-Length is given where Besu sends chunks, and Node's keep-alive hint is present, because Ibex closes idle
  * connections and clients must know when.
  */
-export function respondJson(response: ServerResponse, status: number, json: JsonPiece): void {
+export function respondJson(
+  response: ServerResponse,
+  status: number,
+  json: JsonPiece,
+  type = "application/json",
+): void {
   response.writeHead(status, {
-    "Content-Type": "application/json",
+    "Content-Type": type,
     Vary: "origin",
     "Content-Length": Buffer.byteLength(json),
   });

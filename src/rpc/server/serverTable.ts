@@ -11,7 +11,7 @@ import type { SocketPath } from "./unixSocket.ts";
  *   address    where it listens: a host and a port, or the path of a Unix socket
  *   scheme     of its URL
  *   file       its name in the file of ports (options.md#files-in-the-data-folder); undefined without a port
- *   service    its name in net_services; undefined for one that Besu does not list
+ *   service    its name in the status, and in net_services if Besu lists it there; undefined for one that neither shows
  *   threads    who answers: threads for callers; the explorer's, whose visitors keep no caller waiting; or the main thread
  *   isGuarded  whether it may have tokens, users and TLS
  */
@@ -42,6 +42,15 @@ export const SERVERS = {
     service: undefined,
     threads: "callers",
     isGuarded: false,
+  },
+  graphQl: {
+    option: "graphql-http",
+    address: "port",
+    scheme: "http",
+    file: "graphql-http",
+    service: "graphql",
+    threads: "callers",
+    isGuarded: true,
   },
   explorer: {
     option: "explorer",

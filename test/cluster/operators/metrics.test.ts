@@ -99,6 +99,7 @@ const MUST: readonly Row[] = [
   ["besu_rpc_errors_count_total", "counter", ["rpcMethod", "errorType"]],
   ["besu_rpc_active_http_connection_count", "gauge"],
   ["besu_rpc_active_ws_connection_count", "gauge"],
+  ["rpc_graphql_connections", "gauge"],
   ["besu_rpc_subscription_subscribe_total", "counter", ["type"]],
   ["besu_rpc_subscription_unsubscribe_total", "counter", ["type"]],
   ["process_cpu_seconds_total", "counter"],

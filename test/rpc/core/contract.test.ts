@@ -268,7 +268,7 @@ describe.each([
     const attempt = { name: "alice", password: "secret", remoteHost: "198.51.100.8" };
     const gift = { address: "0x01", remoteHost: "198.51.100.8" };
     const { serving } = coreOf({
-      logins: { http: async ({ name }) => ({ token: name }), webSocket: undefined },
+      logins: { http: async ({ name }) => ({ token: name }), webSocket: undefined, graphQl: undefined },
       give: async ({ address }) => ({ kind: "given", transactionHash: "0x02", amountWei: BigInt(address) }),
     });
     expect(await serving.readiness("minPeers=2", CALLER)).toEqual(["0 peers, minPeers is 2"]);

@@ -6,6 +6,11 @@ import WebSocket, { type ClientOptions } from "ws";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
+import {
+  type GraphQlParts,
+  type GraphQlSettings,
+  openGraphQlServer,
+} from "../../../src/rpc/server/graphQl.ts";
 import { type HttpParts, type HttpSettings, openHttpServer } from "../../../src/rpc/server/http.ts";
 import { ARRIVAL_LIMIT_MS, type ArrivalTimes } from "../../../src/rpc/server/limits.ts";
 import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
@@ -57,6 +62,35 @@ export async function anHttpServer(
   const opened = await openHttpServer(
     { ...HTTP_DEFAULTS, ...settings },
     { ...HTTP_PARTS, dispatcher, ...parts },
+  );
+  if (!opened.ok) throw new Error(opened.error.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+/** Besu's defaults, on any free port. */
+const GRAPHQL_DEFAULTS: GraphQlSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  hostAllowlist: ["localhost", "127.0.0.1"],
+  corsOrigins: [],
+  maxConnections: 80,
+  maxConnectionsPerAddress: 60,
+  proxyAddresses: ["localhost"],
+  maxBodyBytes: 5_242_880,
+  timeoutMs: 300_000,
+};
+
+/** A GraphQL server on a free port, with Besu's defaults; closed when the test ends. */
+export async function aGraphQlServer(
+  answer: GraphQlParts["answer"],
+  settings: Partial<GraphQlSettings> = {},
+  parts: Partial<GraphQlParts> = {},
+): Promise<RpcServer> {
+  const reader = new MessageReader(systemClock);
+  const opened = await openGraphQlServer(
+    { ...GRAPHQL_DEFAULTS, ...settings },
+    { reader, logger: silentLogger, arrivalTimes: PATIENT, answer, ...parts },
   );
   if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
