@@ -30,13 +30,14 @@ export async function answerGraphQl(
   context: GraphQlContext,
   signal: AbortSignal,
 ): Promise<GraphQlAnswer> {
-  const budget = new Budget(() => signal.aborted || context.isAbandoned());
+  const isAbandoned = (): boolean => signal.aborted || context.isAbandoned();
+  const { backend, logger, remoteHost, client } = context;
   try {
-    return await answer(request, context, budget);
+    return await answer(request, { backend, logger, remoteHost, client, isAbandoned });
   } catch (error) {
     if (error instanceof Refusal) return refusal(error.status, error.errors);
     if (error instanceof FieldError) return refusal(400, [{ message: error.message }]);
-    context.logger.often("error", "GraphQL request failed", () => ({ error }));
+    logger.often("error", "GraphQL request failed", () => ({ error }));
     return refusal(500, [{ message: "Internal error" }]);
   }
 }
@@ -44,8 +45,8 @@ export async function answerGraphQl(
 async function answer(
   { query, operationName, variables }: GraphQlRequest,
   request: GraphQlContext,
-  budget: Budget,
 ): Promise<GraphQlAnswer> {
+  const budget = new Budget(() => request.isAbandoned());
   const document = await inSteps(readQuery(query), budget);
   const problems = await inSteps(validate(document, new WorkLimit()), budget);
   if (problems.length > 0) return refusal(400, problems);

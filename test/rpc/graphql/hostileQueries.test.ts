@@ -138,6 +138,27 @@ describe("hostile queries", () => {
     ]);
   });
 
+  it("tells calls and searches under way that the client is gone", async () => {
+    const chain = chainOf([aStoredBlock({ number: 0 })]);
+    const gone = new AbortController();
+    const seen: boolean[] = [];
+    const asked = graphQlOf(
+      anRpcBackend({
+        chain,
+        spec: aChainSpec(chain, { chainId: 1n, fork: "london" }),
+        findLogs: async (_, __, requester) => {
+          seen.push(requester.isAbandoned());
+          gone.abort();
+          seen.push(requester.isAbandoned());
+          return { kind: "abandoned" };
+        },
+      }),
+    );
+    const { errors } = await asked("{logs(filter:{topics:[]}){index}}", { signal: gone.signal });
+    expect(errors).toEqual([{ message: "The client is gone" }]);
+    expect(seen).toEqual([false, true]);
+  });
+
   it("quotes no more of a value than has room in a message", async () => {
     const { text } = await ask(`{block(hash:"${"z".repeat(500_000)}"){number}}`);
     expect(text.length).toBeLessThan(5_000);

@@ -111,6 +111,7 @@ export class OverlappingFields {
   ): Steps<void> {
     this.work.enter();
     for (const [name, fields] of selections) {
+      if (isOneLeaf(fields)) continue;
       if (this.work.isStepFull()) yield;
       const key = this.keyOf([...fields.keys()]);
       if (this.shapesChecked.has(key)) continue;
@@ -130,6 +131,8 @@ export class OverlappingFields {
   ): Steps<void> {
     this.work.enter();
     for (const [name, fields] of selections) {
+      if (isOneLeaf(fields)) continue;
+      if (this.work.isStepFull()) yield;
       const ownPath = [...path, name];
       for (const group of groupsByParent(fields.values())) {
         const nodes = group.map(({ node }) => node);
@@ -155,6 +158,13 @@ export class OverlappingFields {
       })
       .join();
   }
+}
+
+/** Whether there is nothing to compare, as with most fields. */
+function isOneLeaf(fields: ReadonlyMap<FieldNode, Selected>): boolean {
+  if (fields.size > 1) return false;
+  for (const { selectionSet } of fields.keys()) if (selectionSet !== undefined) return false;
+  return true;
 }
 
 interface Conflict {

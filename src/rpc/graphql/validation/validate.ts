@@ -336,9 +336,9 @@ class Validation {
   }
 
   private checkDirectivesOnce(container: string, nodes: readonly DirectiveNode[] | undefined): void {
-    if (this.scope === "following") return;
+    if (this.scope === "following" || nodes === undefined || nodes.length < 2) return;
     const names = new Set<string>();
-    for (const node of nodes ?? []) {
+    for (const node of nodes) {
       const name = node.name.value;
       if (names.has(name) && DIRECTIVES.has(name))
         this.errors.add(
@@ -354,8 +354,9 @@ class Validation {
     node: FieldNode | DirectiveNode,
     nodes: readonly ArgumentNode[] | undefined,
   ): void {
+    if (nodes === undefined || nodes.length < 2) return;
     const names = new Set<string>();
-    for (const { name } of nodes ?? []) {
+    for (const { name } of nodes) {
       if (names.has(name.value))
         this.errors.add(
           "DuplicateArgumentNames",
