@@ -67,7 +67,7 @@ interface FillOrder {
   readonly hasHeadMoved: () => boolean;
 }
 
-export interface BlockExecutionParts {
+interface BlockExecutionParts {
   readonly spec: ChainSpec;
   readonly stores: ChainStores;
   readonly clock: Clock;

@@ -97,7 +97,7 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   tallyAfter(block: NamedHeader): VoteTally;
 }
 
-export interface ChainParts {
+interface ChainParts {
   readonly spec: ChainSpec;
   readonly stores: ChainStores;
   readonly clock: Clock;

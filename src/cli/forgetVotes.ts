@@ -21,7 +21,7 @@ import { openExistingKey } from "./handOver/stoppedFolder.ts";
 import { type ProcessIo, refuse } from "./processIo.ts";
 import { fetchHead, type ValidatorHead } from "./validatorHeads.ts";
 
-export interface ForgetVotesRequest {
+interface ForgetVotesRequest {
   readonly settings: Settings;
   /** Heads given by the operator. */
   readonly heads: readonly ValidatorHead[];

@@ -14,7 +14,7 @@ import type { Rules } from "./rules.ts";
 import type { AskPermission } from "./transactionPermission.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
-export interface SessionParts {
+interface SessionParts {
   readonly config: ChainConfig;
   readonly rules: Rules;
   readonly block: BlockContext;

@@ -32,7 +32,7 @@ export interface DrainedRequests {
 }
 
 /** The contract's output. */
-export type SystemCallOutcome = Result<Uint8Array, "systemCallFailed">;
+type SystemCallOutcome = Result<Uint8Array, "systemCallFailed">;
 
 export const HISTORY_CONTRACT = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
 export const WITHDRAWAL_CONTRACT = addressFromHex("0x00000961ef480eb55e80d19ad83579a64c007002");

@@ -22,7 +22,6 @@ import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
 import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
 import { offeredMethods } from "./offer.ts";
 import { openPages, type Pages } from "./pages.ts";
-import { isOwnPage } from "./sameOrigin.ts";
 import { visitorHost } from "./visitorHost.ts";
 
 /**
@@ -167,4 +166,16 @@ function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestPa
 function respondNoFaucet(request: IncomingMessage, response: ServerResponse): void {
   if (request.method === "GET") response.writeHead(204).end();
   else respondRefusal(response, 404, "This node has no faucet.");
+}
+
+/**
+ * Whether a request comes from this port's own page, or from a program. Browsers send Origin with every POST and every
+ * WebSocket handshake, even to a page's own origin, and pages cannot change it. The host was checked before
+ * (--host-allowlist), and a proxy in front of the node may terminate TLS.
+ */
+function isOwnPage({ origin, host = "", "sec-fetch-site": site }: IncomingMessage["headers"]): boolean {
+  if (origin === undefined) return site === undefined || site === "same-origin" || site === "none";
+  const text = origin.toLowerCase();
+  const name = host.toLowerCase();
+  return text === `http://${name}` || text === `https://${name}`;
 }

@@ -9,7 +9,7 @@ import type { GiftRecord, RecordedGift } from "./giftRecord.ts";
 import { signGift } from "./giftTransaction.ts";
 import { DAY_MS, GIFT_GAS, REMEMBERED_GIFTS, WAITING_LIMIT } from "./limits.ts";
 
-export interface FaucetSettings extends FaucetTerms {
+interface FaucetSettings extends FaucetTerms {
   /** 32 bytes. */
   readonly privateKey: Uint8Array;
   readonly chainId: bigint;

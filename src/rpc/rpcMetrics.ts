@@ -36,7 +36,7 @@ const REQUEST_REJECTIONS = [
   "certificate",
 ] as const;
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   httpConnections(): number;
   webSocketConnections(): number;
   graphQlConnections(): number;

@@ -25,7 +25,7 @@ import { encodeExtraData, VANITY_BYTES } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { MADE_UP_CHAIN_ID, signedTransfer, type TransferKind } from "./madeUpTransfers.ts";
 
-export interface MadeUpChainParts {
+interface MadeUpChainParts {
   readonly spec: ChainSpec;
   /** The real head: the chain follows its rules, gas limit and base fee. */
   readonly head: Header;

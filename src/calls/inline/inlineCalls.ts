@@ -8,10 +8,10 @@ import { deadlineOnly } from "../../execution/yieldPolicy.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { FairQueue } from "../../primitives/fairQueue.ts";
 import type { Requester } from "../../primitives/requester.ts";
+import type { StateReader } from "../../state/stateReader.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { CallSlice } from "./callSlice.ts";
 import { callName, isInlineCandidate } from "./inlineCandidate.ts";
-import { inlineReader } from "./inlineReader.ts";
 import { CALL_SLICE_MS, SliceCosts } from "./sliceCosts.ts";
 
 /**
@@ -154,5 +154,23 @@ function contextOn(
       return chain.headerByNumber(number)?.hash;
     },
     yieldPolicy,
+  };
+}
+
+/** A reader that checks the deadline before each read: a read from disk may take as long as a thousand instructions. */
+function inlineReader(state: StateReader, checkDeadline: () => void): StateReader {
+  return {
+    account(address) {
+      checkDeadline();
+      return state.account(address);
+    },
+    storage(address, slot) {
+      checkDeadline();
+      return state.storage(address, slot);
+    },
+    code(codeHash) {
+      checkDeadline();
+      return state.code(codeHash);
+    },
   };
 }

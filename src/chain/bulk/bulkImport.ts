@@ -36,7 +36,7 @@ export interface PreparedBlock extends CheckedBlock {
   readonly senders: Promise<readonly (Address | undefined)[]>;
 }
 
-export interface BulkImportParts {
+interface BulkImportParts {
   readonly spec: ChainSpec;
   readonly database: Database;
   readonly genesis: NamedHeader;

@@ -6,7 +6,6 @@ import { translateDiskError } from "../../storage/diskErrors.ts";
 import type { CopyPace } from "../backup/copyFile.ts";
 import type { KeyToCopy } from "../backup/createBackup.ts";
 import { KEY_NAME, KEYSTORE_NAME } from "../backup/fileList.ts";
-import { Stopped } from "../backup/stopped.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
@@ -166,4 +165,9 @@ function run(io: ProcessIo, what: string, work: (pace: CopyPace) => Promise<numb
       throw translateDiskError(error, what);
     }
   });
+}
+
+/** Thrown at the next step of a command after a request to stop. */
+class Stopped extends Error {
+  override name = "Stopped";
 }

@@ -136,7 +136,7 @@ export class OpenStep implements Step {
   }
 }
 
-export interface Place {
+interface Place {
   readonly at: number;
   readonly instruction: number;
   readonly isVirtual: boolean;

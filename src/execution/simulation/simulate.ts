@@ -21,6 +21,7 @@ import {
   type Executable,
   type TransactionCheckErrorCode,
 } from "../checkTransaction.ts";
+import { clearIfEmpty } from "../emptyAccounts.ts";
 import type { Observed } from "../evm.ts";
 import type { ExecutionObserver } from "../observer.ts";
 import type { PrecompileOverrides } from "../precompiles/precompileOverrides.ts";
@@ -34,7 +35,6 @@ import {
   type SimulationErrorCode,
   transactionTypeOf,
 } from "./callRequest.ts";
-import { overrideAccounts } from "./overrideAccounts.ts";
 
 /**
  * Context of a simulated call: the state after a block, with that same block's header as the current one
@@ -233,5 +233,22 @@ function toRefusal({ code, message }: CodedError<TransactionCheckErrorCode>): Si
       throw new AssertionFailed(`a simulated call has no signature and the right nonce: ${message}`);
     default:
       return { kind: "refused", code, detail: message };
+  }
+}
+
+/** Applies account overrides to an overlay, as if they were part of the state before. */
+function overrideAccounts(overlay: Overlay, overrides: readonly AccountOverride[]): void {
+  for (const { address, nonce, balance, code, storage } of overrides) {
+    const account = overlay.account(address) ?? EMPTY_ACCOUNT;
+    overlay.putAccount(address, {
+      ...account,
+      nonce: nonce ?? account.nonce,
+      balance: balance ?? account.balance,
+    });
+    if (code !== undefined) overlay.putCode(address, code);
+    if (storage?.replacesAll === true) overlay.clearStorage(address);
+    for (const { slot, value } of storage?.slots ?? []) overlay.putStorage(address, slot, value);
+    // An override does not create an empty account (EIP-161).
+    if (!overlay.hasStorage(address)) clearIfEmpty(overlay, address);
   }
 }

@@ -1,13 +1,14 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import {
+  LONGEST_RESPONSE_MS,
   MAX_OUTSTANDING_REQUESTS,
   MAX_REMEMBERED_TIMEOUTS,
   MAX_TIMEOUTS,
   REQUEST_TIMEOUT_MS,
+  RESPONSE_PROGRESS_BYTES,
 } from "./limits.ts";
 import { CODES } from "./messages.ts";
-import { startResponseTimer } from "./responseTimer.ts";
 import { withRequestId } from "./wireWriter.ts";
 
 /** Kinds of requests to peers, named by their responses. */
@@ -141,4 +142,35 @@ class Timeouts {
 
 function failed(code: RequestErrorCode, message: string): Result<never, RequestErrorCode> {
   return fail(code === "busy" ? "local" : "peer", code, message);
+}
+
+/**
+ * Waits for one response: `onTimeout` runs after 5 s, or later while the peer is sending, after a minute at most
+ * (p2p.md#requests-and-limits).
+ */
+function startResponseTimer(
+  parts: {
+    readonly clock: Clock;
+    /** Bytes received from the peer so far. */
+    readonly receivedBytes: () => number;
+  },
+  onTimeout: () => void,
+): Timer {
+  const { clock, receivedBytes } = parts;
+  const lastMs = clock.nowMs() + LONGEST_RESPONSE_MS;
+  let bytesBefore = 0;
+  let timer = startPeriod();
+
+  function startPeriod(): Timer {
+    bytesBefore = receivedBytes();
+    return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, endPeriod);
+  }
+
+  function endPeriod(): void {
+    const isComing = receivedBytes() - bytesBefore >= RESPONSE_PROGRESS_BYTES && clock.nowMs() < lastMs;
+    if (isComing) timer = startPeriod();
+    else onTimeout();
+  }
+
+  return { cancel: () => timer.cancel() };
 }

@@ -36,7 +36,7 @@ interface ConnectionSettings {
   readonly remoteId?: Uint8Array;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly socket: Socket;
   readonly clock: Clock;
   /**

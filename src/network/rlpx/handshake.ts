@@ -46,7 +46,7 @@ export function createInitiator(own: OwnIdentity, remoteId: Uint8Array): Result<
   });
 }
 
-export interface Answer {
+interface Answer {
   /** The ack packet, to be written in one piece; in the format of the auth packet. */
   readonly ack: Uint8Array;
   readonly secrets: FrameSecrets;

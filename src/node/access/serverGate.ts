@@ -5,7 +5,7 @@ import { remade } from "../../rpc/remade.ts";
 /** Tokens of this node are signed by RS256, whatever the algorithm of other issuers is, as in Besu. */
 export const ISSUED_ALGORITHM = "RS256";
 
-export interface ServerGateParts extends GateParts {
+interface ServerGateParts extends GateParts {
   /** Public key of the tokens that this node issues (PEM); undefined where others issue them. */
   readonly issuedKey: string | undefined;
 }

@@ -7,7 +7,7 @@ import { type NodeKey, nodeKey } from "./nodeKey.ts";
  * A private key encrypted by a password: Web3 Secret Storage of version 3, the keystore that wallets, Besu's tools and
  * Web3Signer share. What a file asks of memory and time is judged before the work begins.
  */
-export interface Keystore {
+interface Keystore {
   /** The file's JSON in lower case, as some programs write `Crypto`. Its members below have been checked. */
   readonly text: string;
   /** The address that the file names; undefined when it names none. */

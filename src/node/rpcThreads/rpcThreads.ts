@@ -29,7 +29,7 @@ import type { RpcThreadData } from "./threadData.ts";
 import { createThreadLines } from "./threadLines.ts";
 import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
-export interface RpcThreadsSettings {
+interface RpcThreadsSettings {
   readonly databasePath: string;
   readonly accountIndex: RpcThreadData["accountIndex"];
   readonly spec: ChainSpec;

@@ -29,7 +29,7 @@ const FEW = 1 / 4;
 const REFILL_PAUSE_MS = 10_000;
 
 /** Number of threads for which descriptors are ready at first, and of spare ones that are kept ready. */
-export interface DescriptorCounts {
+interface DescriptorCounts {
   readonly threads: number;
   readonly spares: number;
 }

@@ -33,7 +33,7 @@ import { offered } from "../callerAccess.ts";
 import type { ServerSettings } from "./serverSettings.ts";
 import type { RpcThreadData, Sockets } from "./threadData.ts";
 
-export interface ThreadServerParts {
+interface ThreadServerParts {
   readonly methods: readonly RpcMethod[];
   readonly backend: RpcBackend;
   readonly view: SubscriptionPorts["chain"];
@@ -56,7 +56,7 @@ interface OpenParts extends ThreadServerParts {
 }
 
 /** The servers of one thread. */
-export interface ThreadServers {
+interface ThreadServers {
   /** Why one of them is not open. */
   readonly failure: string | undefined;
   /** Replaces what callers may do. */
@@ -66,10 +66,7 @@ export interface ThreadServers {
 }
 
 /** What the servers of one thread need to know of it. */
-export type ThreadServerData = Pick<
-  RpcThreadData,
-  "servers" | "held" | "index" | "issuedKeys" | "subscriptions"
->;
+type ThreadServerData = Pick<RpcThreadData, "servers" | "held" | "index" | "issuedKeys" | "subscriptions">;
 
 /** Opens the servers on sockets that listen already. */
 export async function openThreadServers(

@@ -42,7 +42,7 @@ export interface MadeAnswer {
 }
 
 /** Who is answered. */
-export type AnsweredCaller = Pick<Requester, "remoteHost" | "isAbandoned">;
+type AnsweredCaller = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** Sends the answers of the HTTP server: small ones at the end of the event-loop cycle, large ones no faster than the client reads. */
 export class HttpAnswers {

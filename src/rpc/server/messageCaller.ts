@@ -4,7 +4,7 @@ import type { Caller } from "../endpoint.ts";
 import type { Connection } from "../method.ts";
 import type { MessageOutput } from "./messageOutput.ts";
 
-export interface MessageCallerParts {
+interface MessageCallerParts {
   readonly remoteHost: string;
   readonly isForeignPage: boolean;
   readonly clock: Pick<Clock, "nowMs">;

@@ -77,7 +77,7 @@ type NameWith<Trait> = {
   [Name in ServerName]: (typeof SERVERS)[Name] extends Trait ? Name : never;
 }[ServerName];
 export type CallerServerName = NameWith<{ readonly threads: "callers" }>;
-export type VisitorServerName = NameWith<{ readonly threads: "visitors" }>;
+type VisitorServerName = NameWith<{ readonly threads: "visitors" }>;
 export type ThreadServerName = CallerServerName | VisitorServerName;
 export type GuardedServerName = NameWith<{ readonly isGuarded: true }>;
 

@@ -15,7 +15,7 @@ export interface ReadConnection {
   onClose(listener: () => void): void;
 }
 
-export interface UnreadParts {
+interface UnreadParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */

@@ -9,7 +9,7 @@ import { leavesBelow } from "./trieLeaves.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 /** Two versions of one trie. */
-export interface TrieVersions {
+interface TrieVersions {
   readonly before: TrieSource;
   readonly after: TrieSource;
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
@@ -14,7 +14,6 @@ import {
 import { translateDiskError } from "../diskErrors.ts";
 import { keepNewestLog } from "./keptLog.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
-import { lockHolder } from "./lockHolder.ts";
 
 export interface LevelSettings {
   /** Folder of the database; created when absent, unless this is a read-only thread. */
@@ -324,4 +323,27 @@ export async function refuseLockedFolder(path: string): Promise<void> {
     const failure = translateDiskError(error, `The database in ${path} ${what}`);
     if (failure instanceof DiskError) throw failure;
   }
+}
+
+/**
+ * The id of the process that has a lock on the file, from Linux's /proc/locks; undefined on other systems and for a
+ * process in another container.
+ */
+function lockHolder(path: string): number | undefined {
+  try {
+    return holderIn(readFileSync("/proc/locks", "utf8"), statSync(path).ino);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Finds the process in lines such as `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`. Ignores the device: layered file systems have several.
+ */
+function holderIn(locks: string, inode: number): number | undefined {
+  for (const line of locks.split("\n")) {
+    const [, , , , pid, file] = line.split(/\s+/);
+    if (file?.split(":").at(-1) === `${inode}` && Number(pid) > 0) return Number(pid);
+  }
+  return undefined;
 }

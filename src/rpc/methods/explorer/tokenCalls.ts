@@ -7,7 +7,7 @@ import type { Requester } from "../../../primitives/requester.ts";
 import type { RpcBackend } from "../../ports.ts";
 
 /** What a contract answers to a question without changing anything. */
-export type AskContract = (contract: Address, data: Uint8Array) => Promise<SimulationResult>;
+type AskContract = (contract: Address, data: Uint8Array) => Promise<SimulationResult>;
 
 /** Enough for every honest answer about a token, and little for one that only wastes time. */
 const GAS_OF_QUESTION = 500_000n;
