@@ -8,7 +8,7 @@ import {
 } from "../../rpc/server/serverTable.ts";
 import { mapServers, type ServerSettings } from "../rpcThreads/serverSettings.ts";
 import { createLogin } from "./logins.ts";
-import { createPasswordChecker } from "./passwords.ts";
+import { PasswordChecker } from "./passwords.ts";
 import { createTokenIssuer, type TokenIssuer } from "./tokenIssuer.ts";
 import { WrongLogins } from "./wrongLogins.ts";
 
@@ -35,7 +35,7 @@ type Servers = Pick<Settings, GuardedServerName>;
 
 /** `current` are the settings of now; which servers have users does not change. `nowMs` is the wall clock. */
 export async function openAccess(current: () => Servers, nowMs: () => number): Promise<Access> {
-  const passwords = createPasswordChecker();
+  const passwords = new PasswordChecker();
   const wrongLogins = new WrongLogins(() => performance.now());
   const configured = current();
   const issuers = new Map<GuardedServerName, TokenIssuer>();

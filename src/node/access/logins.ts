@@ -10,7 +10,7 @@ interface LoginParts {
   /** The users of now: the operator may change them. */
   readonly users: () => readonly UserSettings[];
   readonly issuer: TokenIssuer;
-  readonly passwords: PasswordChecker;
+  readonly passwords: Pick<PasswordChecker, "check">;
   readonly wrongLogins: WrongLogins;
 }
 

@@ -5,19 +5,7 @@ import { workerEntry } from "../../workers/workerEntry.ts";
 import { PASSWORD_HEAP_MB, WAITING_LOGINS } from "./limits.ts";
 import type { PasswordJob } from "./passwordWorker.ts";
 
-/** Compares passwords with hashes on a thread, one at a time; remote hosts take turns. */
-export interface PasswordChecker {
-  /** "busy" when too many wait, when the thread ended, or when the attempt is abandoned before its turn comes. */
-  check(job: PasswordJob, attempt: Attempt): Promise<boolean | "busy">;
-  close(): Promise<void>;
-}
-
 type Attempt = Pick<Requester, "remoteHost" | "isAbandoned">;
-
-/** The thread starts with the first password. */
-export function createPasswordChecker(): PasswordChecker {
-  return new ThreadedChecker();
-}
 
 interface Waiting {
   readonly job: PasswordJob;
@@ -25,7 +13,8 @@ interface Waiting {
   resolve(answer: boolean | "busy"): void;
 }
 
-class ThreadedChecker implements PasswordChecker {
+/** Compares passwords with hashes on a thread, one at a time; remote hosts take turns. The thread starts with the first password. */
+export class PasswordChecker {
   private readonly queue = new FairQueue<Waiting>(WAITING_LOGINS);
   private readonly thread: SupervisedThread<boolean>;
   private current: Waiting | undefined;
@@ -41,6 +30,7 @@ class ThreadedChecker implements PasswordChecker {
     );
   }
 
+  /** "busy" when too many wait, when the thread ended, or when the attempt is abandoned before its turn comes. */
   check(job: PasswordJob, attempt: Attempt): Promise<boolean | "busy"> {
     this.thread.start();
     return new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { createHttpClient, type HttpClient } from "./httpClient.ts";
 import { findProblem, type KeySearch, type SignerProblem } from "./keySearch.ts";
 import { ANSWER_MS, ROUND_SHARE, SEARCH_MS } from "./limits.ts";
 import { createRemoteSigner } from "./remoteSigner.ts";
-import { createHealthKeeper, type HealthKeeper, SIGNER_ERRORS, type SignerHealth } from "./signerHealth.ts";
+import { SIGNER_ERRORS, type SignerHealth, SignerWatch } from "./signerHealth.ts";
 import { declareSignerMetrics } from "./signerMetrics.ts";
 
 /** A validator whose key another process holds. */
@@ -51,7 +51,7 @@ export async function openSigner(
     client.close();
     return fail("local", "unusableSigner", problem.message);
   }
-  const health = createHealthKeeper({ url: shown, answerMs, clock, logger });
+  const health = new SignerWatch({ url: shown, answerMs, clock, logger });
   const isFailing = (): boolean => health.health.failure !== undefined;
   const signerMetrics = metrics && declareSignerMetrics(metrics, SIGNER_ERRORS, isFailing);
   if (problem === undefined)
@@ -104,7 +104,7 @@ function openClient(settings: Parameters<typeof createHttpClient>[0]): Result<Ht
 function searchOn(
   search: KeySearch,
   first: SignerProblem,
-  health: HealthKeeper,
+  health: SignerWatch,
   clock: Pick<Clock, "nowMs" | "at">,
 ): () => void {
   let isOver = false;

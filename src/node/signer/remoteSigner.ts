@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "../../primitives/result.ts";
 import { recoverAddress, type Signature, withLowS } from "../../primitives/secp256k1.ts";
 import type { HttpClient } from "./httpClient.ts";
 import { FIRST_PAUSE_MS, LAST_PAUSE_MS, SIGNATURE_ANSWER_LIMIT } from "./limits.ts";
-import type { HealthKeeper, SignerErrorCode } from "./signerHealth.ts";
+import type { SignerErrorCode, SignerWatch } from "./signerHealth.ts";
 import type { SignerMetrics } from "./signerMetrics.ts";
 
 interface RemoteSignerParts {
@@ -19,7 +19,7 @@ interface RemoteSignerParts {
   /** Longest wait for one answer. */
   readonly answerMs: number;
   readonly clock: Pick<Clock, "nowMs" | "at">;
-  readonly health: HealthKeeper;
+  readonly health: SignerWatch;
   readonly metrics?: SignerMetrics | undefined;
 }
 

@@ -18,29 +18,15 @@ export const SIGNER_ERRORS = [
 /** `late`: the round was over before the answer came. */
 export type SignerErrorCode = HttpErrorCode | (typeof SIGNER_ERRORS)[number];
 
-/** How the remote signer does, for `ibex status`. Durations are milliseconds. */
+/** The condition of the remote signer, for `ibex status`. Durations are milliseconds. */
 export interface SignerHealth {
   readonly url: string;
   /** Since when and why there is no signature; absent while it signs. */
   readonly failure?: { readonly reason: string; readonly lastsMs: number; readonly requests: number };
   /** Its last signature; absent before the first. */
   readonly last?: { readonly ageMs: number; readonly tookMs: number };
-  /** Its last answers took long, as a rule. */
+  /** Its recent answers were slow on average. */
   readonly isSlow: boolean;
-}
-
-/**
- * Remembers how the signer does, and tells it: a failure that more than one request in a row has shown, again now and then
- * while it lasts, and its end.
- */
-export interface HealthKeeper {
-  /** A request failed; `isSure` when that alone is enough to tell. */
-  failed(code: SignerErrorCode, reason: string, isSure?: boolean): void;
-  /** A round was over before an answer came: in a fast chain a signer that hangs would else never be noticed. */
-  abandoned(waitedMs: number): void;
-  /** The signer names our key again, or has signed. */
-  works(tookMs?: number): void;
-  readonly health: SignerHealth;
 }
 
 interface HealthParts {
@@ -52,10 +38,6 @@ interface HealthParts {
   readonly logger: Logger;
 }
 
-export function createHealthKeeper(parts: HealthParts): HealthKeeper {
-  return new SignerWatch(parts);
-}
-
 interface Failing {
   readonly sinceMs: number;
   readonly requests: number;
@@ -64,7 +46,11 @@ interface Failing {
   readonly isTold: boolean;
 }
 
-class SignerWatch implements HealthKeeper {
+/**
+ * Tracks the condition of the signer, and logs it: a failure once several requests in a row have shown it, again from time to
+ * time while it lasts, and its end.
+ */
+export class SignerWatch {
   private readonly parts: HealthParts;
   private failing: Failing | undefined;
   private last: { readonly atMs: number; readonly tookMs: number } | undefined;
@@ -79,6 +65,7 @@ class SignerWatch implements HealthKeeper {
     this.parts = parts;
   }
 
+  /** A request failed; `isSure` when that alone is enough to log it. */
   failed(code: SignerErrorCode, reason: string, isSure = false): void {
     const nowMs = this.parts.clock.nowMs();
     const { sinceMs = nowMs, requests = 0, isTold = false, isSure: wasSure = false } = this.failing ?? {};
@@ -95,6 +82,7 @@ class SignerWatch implements HealthKeeper {
     );
   }
 
+  /** A round was over before an answer came: in a fast chain a signer that hangs would otherwise never be noticed. */
   abandoned(waitedMs: number): void {
     this.inVainMs += waitedMs;
     if (this.inVainMs < WAITS_UNTIL_LATE * this.parts.answerMs) return;
@@ -102,6 +90,7 @@ class SignerWatch implements HealthKeeper {
     this.failed("late", "its answers come later than the end of their rounds, or not at all", true);
   }
 
+  /** The signer names our key again, or has signed. */
   works(tookMs?: number): void {
     const { clock, logger, url } = this.parts;
     const nowMs = clock.nowMs();

@@ -8,7 +8,7 @@ import {
   WRONG_LOGINS_MS,
 } from "../../../src/node/access/limits.ts";
 import { createLogin } from "../../../src/node/access/logins.ts";
-import { createPasswordChecker } from "../../../src/node/access/passwords.ts";
+import { PasswordChecker } from "../../../src/node/access/passwords.ts";
 import { createTokenIssuer } from "../../../src/node/access/tokenIssuer.ts";
 import { WrongLogins } from "../../../src/node/access/wrongLogins.ts";
 
@@ -32,7 +32,6 @@ function aLogin() {
         compared.push(hash);
         return password === "stall" ? "busy" : password === hash;
       },
-      close: async () => undefined,
     },
     wrongLogins: new WrongLogins(() => time.ms),
   });
@@ -107,7 +106,7 @@ describe("the thread that compares passwords", () => {
   const hash = hashSync("right", 4);
 
   function aChecker() {
-    const checker = createPasswordChecker();
+    const checker = new PasswordChecker();
     onTestFinished(() => checker.close());
     return checker;
   }

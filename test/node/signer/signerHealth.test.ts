@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FLAPPING_MS, REPEAT_MS } from "../../../src/node/signer/limits.ts";
-import { createHealthKeeper } from "../../../src/node/signer/signerHealth.ts";
+import { SignerWatch } from "../../../src/node/signer/signerHealth.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
 
@@ -8,7 +8,7 @@ function aKeeper() {
   const clock = createHandClock(1_000);
   const { logger, lines } = loggedLines();
   const parts = { url: "http://signer/", answerMs: 1_000, clock, logger: logger.child("consensus") };
-  const keeper = createHealthKeeper(parts);
+  const keeper = new SignerWatch(parts);
   const fail = (times: number): void => {
     for (let time = 0; time < times; time++) keeper.failed("unreachable", "connect ECONNREFUSED");
   };
