@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
@@ -45,7 +45,7 @@ export interface BlockExchangeParts {
   readonly networkId: bigint;
   readonly chain: Chain;
   readonly pool: TxPool;
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   /** Absent where no contract decides who may send. */
   readonly askContract?: AskContract | undefined;
   readonly clock: Clock;

@@ -23,6 +23,7 @@ export function createCoreParts(
   return {
     chain,
     pool,
+    submit: (raw) => chainAndPool.pool.admission.submit(raw),
     permissions,
     clock,
     tracer,

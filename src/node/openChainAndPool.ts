@@ -5,7 +5,7 @@ import { InlineCalls } from "../calls/inline/inlineCalls.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { openShownHead, type ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
@@ -22,8 +22,6 @@ import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.ts";
-import { recoveryItemOf } from "../types/transactionSignature.ts";
-import type { Urgency } from "../workers/recoveryPool.ts";
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
@@ -48,7 +46,7 @@ export interface ChainAndPool {
   readonly stateRemover: StateRemover;
   readonly blockRemover: BlockRemover;
   /** Recovers the senders of transactions that are not part of a block. */
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
 }
 
 /** Bootnodes and static nodes, as they were configured last. */
@@ -63,11 +61,8 @@ export async function openChainAndPool(
 ): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
   const { settings, logger, clock, onStop } = context;
   const { validator, recovery } = stores;
-  const recoverAs =
-    (urgency: Urgency): RecoverSenders =>
-    (transactions) =>
-      recovery.recoverMany(transactions.map(recoveryItemOf), urgency);
-  const recoverSenders = recoverAs("ordinary");
+  const recoverSigners: RecoverSigners = (items) => recovery.recoverMany(items, "ordinary");
+  const recoverUrgently: RecoverSigners = (items) => recovery.recoverMany(items, "urgent");
   const controls = createBlockControls(settings, validator);
   const chainLogger = logger.child("chain");
   const accountContract = accountContractOf(context);
@@ -75,8 +70,8 @@ export async function openChainAndPool(
     spec: settings.chainSpec,
     stores,
     clock,
-    recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.pool.get(hash)?.transaction.sender),
-    recoverSigners: (items) => recovery.recoverMany(items, "urgent"),
+    recoverSenders: withKnownSenders(recoverUrgently, (hash) => pool.pool.get(hash)?.transaction.sender),
+    recoverSigners: recoverUrgently,
     production: controls.production,
     threadTimes,
     cpuMs: processCpuMs,
@@ -111,7 +106,7 @@ export async function openChainAndPool(
   const pool = openPool(poolSettings, {
     chain,
     view: createNextBlockView(settings.chainSpec, chain, stores.world.head, clock),
-    recoverSenders,
+    recoverSigners,
     ...(accounts !== undefined && { isSenderPermitted }),
     askContract: asking?.value,
     clock,
@@ -127,7 +122,7 @@ export async function openChainAndPool(
     permissions: permissions.value,
     namedPeers,
     pool,
-    recoverSenders,
+    recoverSigners,
     ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),
   });

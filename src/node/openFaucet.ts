@@ -5,7 +5,6 @@ import { Faucet } from "../faucet/faucet.ts";
 import { GiftRecord } from "../faucet/giftRecord.ts";
 import { DAY_MS } from "../faucet/limits.ts";
 import { toHex } from "../primitives/hex.ts";
-import { createSubmission } from "../txpool/submission.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
@@ -40,7 +39,7 @@ export async function openFaucet(
         const baseFeeWei = baseFeeAfter(chain.head.header, settings.chainSpec, clock.nowMs()) ?? 0n;
         return gasPriceOf(pool.pool.blockFloors, baseFeeWei);
       },
-      submit: createSubmission(pool.admission),
+      submit: (raw) => pool.admission.submit(raw),
       onAnswer: (answer) => answers?.with(answer).increment(),
       logger: log,
     },

@@ -38,7 +38,7 @@ export async function openNetwork(
 ): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen">> {
   const { settings, logger, clock, signedTimes, metrics, onStop } = context;
   const { directory, validator, key } = stores;
-  const { chain, recoverSenders } = chainAndPool;
+  const { chain, recoverSigners } = chainAndPool;
   const { pool, askContract } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
   const foreign = claimVotes(directory.voteFile, validator.address);
@@ -61,7 +61,7 @@ export async function openNetwork(
     hasOtherNodeKey: !equalBytes(validator.address, key.address),
     chain,
     pool,
-    recoverSenders,
+    recoverSigners,
     askContract,
     engine: () => engine,
     ...{ clock: durationClock, signedTimes },

@@ -18,7 +18,7 @@ const LEAST_MEMORY_BYTES = 1024 ** 3;
 /** What has the node's code compiled before the first burst; undefined on a small machine. */
 export function openWarmUp(
   { settings, logger, clock }: OpenContext,
-  { chain, pool: { pool }, controls, recoverSenders, timing }: ChainAndPool,
+  { chain, pool: { pool }, controls, recoverSigners, timing }: ChainAndPool,
   { sync }: ConsensusAndPeers["peering"],
   { warmUp: answerCalls }: Servers,
 ): WarmUp | undefined {
@@ -27,7 +27,7 @@ export function openWarmUp(
   const { production } = controls;
   const openWith = (poolLimits: TxPoolLimits, clockOfChain: Clock): Promise<MadeUpChain> =>
     openMadeUpChain({
-      ...{ production, recoverSenders, threadTimes, poolLimits },
+      ...{ production, recoverSigners, threadTimes, poolLimits },
       cpuMs: processCpuMs,
       spec: settings.chainSpec,
       head: chain.head.header,

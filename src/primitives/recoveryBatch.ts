@@ -27,16 +27,33 @@ export class SignedDigest implements RecoveryItem {
   }
 }
 
+/** An item that another thread has written. */
+export class WrittenItem implements RecoveryItem {
+  private readonly bytes: Uint8Array;
+
+  /** `bytes` are the RECOVERY_ITEM_BYTES that an item's `writeTo` wrote. */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  writeTo(batch: Uint8Array, at: number): void {
+    batch.set(this.bytes, at);
+  }
+}
+
+/** Digest, r, s and parity. */
+export const RECOVERY_ITEM_BYTES = 97;
+
 /*
  * The messages between the recovery pool and its threads: one buffer per batch, transferred without a copy.
  * Request: the items. Response: 1 or 0, and the address (20).
  */
-const ITEM_BYTES = 97;
 const ANSWER_BYTES = 21;
 
 export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
-  const bytes = new Uint8Array(items.length * ITEM_BYTES);
-  for (let index = 0; index < items.length; index++) items[index]?.writeTo(bytes, index * ITEM_BYTES);
+  const bytes = new Uint8Array(items.length * RECOVERY_ITEM_BYTES);
+  for (let index = 0; index < items.length; index++)
+    items[index]?.writeTo(bytes, index * RECOVERY_ITEM_BYTES);
   return bytes.buffer;
 }
 
@@ -48,13 +65,13 @@ export function recoverItem(item: RecoveryItem): Address | undefined {
 }
 
 /** Scratch memory of recoverItem, for the bytes of one item. */
-const single = new Uint8Array(ITEM_BYTES);
+const single = new Uint8Array(RECOVERY_ITEM_BYTES);
 
 /** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */
 export function answerItems(items: ArrayBuffer): ArrayBuffer {
   const bytes = new Uint8Array(items);
-  const answers = new Uint8Array((bytes.length / ITEM_BYTES) * ANSWER_BYTES);
-  for (let at = 0, out = 0; at < bytes.length; at += ITEM_BYTES, out += ANSWER_BYTES) {
+  const answers = new Uint8Array((bytes.length / RECOVERY_ITEM_BYTES) * ANSWER_BYTES);
+  for (let at = 0, out = 0; at < bytes.length; at += RECOVERY_ITEM_BYTES, out += ANSWER_BYTES) {
     const signer = signerAt(bytes, at);
     if (signer === undefined) continue;
     answers[out] = 1;

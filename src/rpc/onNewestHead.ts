@@ -6,7 +6,7 @@ import type { RpcBackend } from "./ports.ts";
 /** Ports that read nothing from the view: those of the core, and what does not change. */
 const WITHOUT_VIEW: ReadonlySet<string> = new Set<string>([
   ...Object.keys(CORE_CALLS).map((call) => call.slice(0, call.indexOf("."))),
-  ...(["spec", "clock", "settings", "submit"] satisfies (keyof RpcBackend)[]),
+  ...(["spec", "clock", "settings"] satisfies (keyof RpcBackend)[]),
 ]);
 
 /**

@@ -6,11 +6,8 @@ import type { StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
-import type { SubmissionErrorCode } from "../txpool/errors.ts";
 import type { Core } from "./core/core.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
@@ -38,8 +35,6 @@ export interface LocalPorts {
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
   readonly findLogs: FindLogs;
-  /** Reads a raw transaction, has its sender recovered, and adds it to the pool as a local one. */
-  submit(raw: Uint8Array, remoteHost: string): Promise<Result<Hash, SubmissionErrorCode>>;
   /** Merkle proofs against the state after block `number`; undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /** Base fee of the block after the head, wei; undefined before London. */

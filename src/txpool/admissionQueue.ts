@@ -1,18 +1,25 @@
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Address } from "../primitives/address.ts";
 import { EventLoopPacer } from "../primitives/pacer.ts";
-import type { CodedError } from "../primitives/result.ts";
+import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
+import { type CodedError, err, ok } from "../primitives/result.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { askPermissions } from "./contractPermissions.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
 import type { AskContract, SenderPermission } from "./ports.ts";
+import { decodeSubmission, type Submitted } from "./submission.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** Why a transaction was not added. */
 export type Refusal = CodedError<SubmissionErrorCode>;
 
-/** A transaction, or the reason why the caller's bytes are not one. */
-export type Readable = Transaction | Refusal;
+/** A decoded transaction whose sender is not known yet. */
+export interface Submission {
+  readonly transaction: Transaction;
+  /** The hash that the sender signed, and the signature. */
+  readonly signed: RecoveryItem;
+}
 
 /** The outcome of consecutive transactions: their number, and the refused ones by their places. */
 export interface Decided {
@@ -30,13 +37,16 @@ export interface Decisions {
 }
 
 interface Arrived {
-  readonly transactions: Iterable<Readable>;
+  readonly submissions: Iterable<Submission>;
   readonly on: Decisions;
 }
 
+/** A transaction that may be added, or why not. */
+type Screened = Submission | Refusal;
+
 /** Transactions whose senders are being recovered. */
 interface Batch extends Pick<Arrived, "on"> {
-  readonly transactions: readonly Readable[];
+  readonly screened: readonly Screened[];
   /** A sender is undefined when the signature fits no key. */
   readonly senders: Promise<readonly (Address | undefined)[]>;
 }
@@ -58,7 +68,7 @@ const BATCH_LIMIT = 128;
  */
 export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
-  private readonly recoverSenders: RecoverSenders;
+  private readonly recoverSigners: RecoverSigners;
   private readonly askContract: AskContract | undefined;
   private readonly waiting: Arrived[] = [];
   private readonly batches: Batch[] = [];
@@ -67,50 +77,65 @@ export class AdmissionQueue {
 
   constructor(
     pool: Pick<TxPool, "add" | "screen">,
-    recoverSenders: RecoverSenders,
+    recoverSigners: RecoverSigners,
     askContract?: AskContract,
   ) {
     this.pool = pool;
-    this.recoverSenders = recoverSenders;
+    this.recoverSigners = recoverSigners;
     this.askContract = askContract;
   }
 
-  /** Reads `transactions` at once, or later if others are ahead of them: an iterable may decode them lazily. */
-  add(transactions: Iterable<Readable>, on: Decisions): void {
-    this.waiting.push({ transactions, on });
+  /** Adds one transaction that came to this thread. Rejects when the node stops, or when the pool threw. */
+  submit(raw: Uint8Array): Promise<Submitted> {
+    const decoded = decodeSubmission(raw);
+    if (!decoded.ok) return Promise.resolve(decoded);
+    const { value: transaction } = decoded;
+    return new Promise((resolve, reject) => {
+      const rejected = (_count: number, error: unknown): void => reject(error);
+      this.add([{ transaction, signed: recoveryItemOf(transaction) }], {
+        decided: ({ refused: [first] }) =>
+          resolve(first === undefined ? ok(transaction.hash) : err(first[1])),
+        unrecovered: rejected,
+        failed: rejected,
+      });
+    });
+  }
+
+  /** Reads `submissions` at once, or later if others are ahead of them: an iterable may decode them lazily. */
+  add(submissions: Iterable<Submission>, on: Decisions): void {
+    this.waiting.push({ submissions, on });
     if (!this.isReading) void this.read();
   }
 
   private async read(): Promise<void> {
     this.isReading = true;
+    const pacer = new EventLoopPacer();
     try {
-      await this.readAll();
+      for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift())
+        await this.readOne(next, pacer);
     } finally {
       this.isReading = false;
     }
   }
 
-  private async readAll(): Promise<void> {
-    const pacer = new EventLoopPacer();
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      let gathered: Readable[] = [];
-      for (const transaction of next.transactions) {
-        gathered.push(isTransaction(transaction) ? this.screened(transaction) : transaction);
-        if (gathered.length < BATCH_LIMIT && !pacer.isDue()) continue;
-        this.recover(gathered, next.on);
-        gathered = [];
-        if (pacer.isDue()) await pacer.yield();
-      }
-      this.recover(gathered, next.on);
+  private async readOne({ submissions, on }: Arrived, pacer: EventLoopPacer): Promise<void> {
+    let gathered: Screened[] = [];
+    for (const submission of submissions) {
+      gathered.push(this.screen(submission));
+      if (gathered.length < BATCH_LIMIT && !pacer.isDue()) continue;
+      this.recover(gathered, on);
+      gathered = [];
+      if (pacer.isDue()) await pacer.yield();
     }
+    this.recover(gathered, on);
   }
 
-  private recover(transactions: readonly Readable[], on: Decisions): void {
-    if (transactions.length === 0) return;
-    const senders = this.recoverSenders(transactions.filter(isTransaction));
+  private recover(screened: readonly Screened[], on: Decisions): void {
+    if (screened.length === 0) return;
+    const senders = this.recoverSigners(screened.filter(isSubmission).map(({ signed }) => signed));
     // A rejection before this batch's turn is handled at its turn.
     senders.catch(() => undefined);
-    this.batches.push({ transactions, senders, on });
+    this.batches.push({ screened, senders, on });
     if (!this.isAdding) void this.addBatches();
   }
 
@@ -127,14 +152,14 @@ export class AdmissionQueue {
     }
   }
 
-  private async decide({ transactions, senders, on }: Batch): Promise<void> {
-    const count = transactions.length;
+  private async decide({ screened, senders, on }: Batch): Promise<void> {
+    const count = screened.length;
     const recovered = await senders.catch((error: unknown) => on.unrecovered(count, error));
     if (recovered === undefined) return;
     let refused: Decided["refused"];
     try {
-      const judged = this.askContract && (await this.judge(this.askContract, transactions, recovered));
-      refused = this.addBatch(transactions, recovered, judged);
+      const judged = this.askContract && (await this.judge(this.askContract, screened, recovered));
+      refused = this.addBatch(screened, recovered, judged);
     } catch (error) {
       on.failed(count, error);
       return;
@@ -145,10 +170,10 @@ export class AdmissionQueue {
   /** Asks the contract about each transaction whose sender is known. */
   private judge(
     askContract: AskContract,
-    transactions: readonly Readable[],
+    screened: readonly Screened[],
     recovered: readonly (Address | undefined)[],
   ): Promise<readonly (SenderPermission | undefined)[]> {
-    const sent = transactions.filter(isTransaction).map((transaction, index) => {
+    const sent = screened.filter(isSubmission).map(({ transaction }, index) => {
       const sender = recovered[index];
       return sender && withSender(transaction, sender);
     });
@@ -157,25 +182,25 @@ export class AdmissionQueue {
 
   /** Returns the refused transactions, by their places in the batch. A batch takes a millisecond or two. */
   private addBatch(
-    transactions: readonly Readable[],
+    screened: readonly Screened[],
     recovered: readonly (Address | undefined)[],
     judged: readonly (SenderPermission | undefined)[] = [],
   ): Decided["refused"] {
     const refused: [number, Refusal][] = [];
     const senders = recovered[Symbol.iterator]();
     const permissions = judged[Symbol.iterator]();
-    for (const [index, transaction] of transactions.entries()) {
-      const reason = isTransaction(transaction)
-        ? this.addOne(transaction, senders.next().value, permissions.next().value)
-        : transaction;
+    for (const [index, one] of screened.entries()) {
+      const reason = isSubmission(one)
+        ? this.addOne(one.transaction, senders.next().value, permissions.next().value)
+        : one;
       if (reason !== undefined) refused.push([index, reason]);
     }
     return refused;
   }
 
-  private screened(transaction: Transaction): Readable {
-    const refused = this.pool.screen(transaction, "local");
-    return refused === undefined ? transaction : poolError(refused, "local", "no room at its price").error;
+  private screen(submission: Submission): Screened {
+    const refused = this.pool.screen(submission.transaction, "local");
+    return refused === undefined ? submission : poolError(refused, "local", "no room at its price").error;
   }
 
   private addOne(
@@ -189,8 +214,8 @@ export class AdmissionQueue {
   }
 }
 
-function isTransaction(readable: Readable): readable is Transaction {
-  return "raw" in readable;
+function isSubmission(screened: Screened): screened is Submission {
+  return "signed" in screened;
 }
 
 const NO_SIGNER: Refusal = poolError("invalidSignature", "local", "the signature fits no key").error;

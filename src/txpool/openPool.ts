@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -37,7 +37,7 @@ export interface OpenPoolParts {
   readonly chain: Pick<Chain, "onHeadChanged">;
   /** The chain as the rules of the pool need it. */
   readonly view: PoolChainView;
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
   /** Absent where no contract decides who may send. */
   readonly askContract?: ((transaction: SentTransaction) => Promise<SenderPermission>) | undefined;
@@ -48,7 +48,7 @@ export interface OpenPoolParts {
 }
 
 export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): OpenPool {
-  const { chain, view, recoverSenders, isSenderPermitted, clock, logger } = parts;
+  const { chain, view, recoverSigners, isSenderPermitted, clock, logger } = parts;
   const pool = new TxPool(settings.limits, {
     chain: view,
     clock,
@@ -62,12 +62,12 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
   const file =
     settings.file === undefined
       ? undefined
-      : createPoolFile(settings.file, { pool, recoverSenders, askContract, clock, logger });
+      : createPoolFile(settings.file, { pool, recoverSigners, askContract, clock, logger });
   const expiry = new PoolExpiry(pool, settings.limits.retentionMs, clock);
 
   return {
     pool,
-    admission: new AdmissionQueue(pool, recoverSenders, askContract),
+    admission: new AdmissionQueue(pool, recoverSigners, askContract),
     unmined,
     askContract,
     begin() {

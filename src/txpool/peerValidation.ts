@@ -1,7 +1,8 @@
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { KnownHashes } from "../primitives/knownHashes.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { askPermissions } from "./contractPermissions.ts";
 import type { PoolErrorCode } from "./errors.ts";
 import type { AskContract, PoolHeadChange } from "./ports.ts";
@@ -30,7 +31,7 @@ export interface PeerValidationParts {
       listener: (change: Pick<PoolHeadChange, "added">) => void,
     ): () => void;
   };
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   /** Absent where no contract decides who may send. */
   readonly askContract?: AskContract | undefined;
 }
@@ -47,7 +48,7 @@ const REJECTION_WEIGHT_AHEAD = 0.25;
  * recovered, the account contract is asked if there is one, and the pool validates.
  */
 export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTransactions {
-  const { pool, recoverSenders } = parts;
+  const { pool, recoverSigners } = parts;
   const mined = new KnownHashes(MAX_MINED_HASHES);
   const isMined = ({ hash }: Transaction): boolean => mined.has(toKey(hash));
   parts.chain.onHeadChanged("minedTransactions", ({ added }) => {
@@ -66,7 +67,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
       else if (code === "poolFull") withoutPlace.push(transaction);
       else rejected += weightOf(code, isAhead);
     }
-    const senders = await recoverSenders(screened);
+    const senders = await recoverSigners(screened.map(recoveryItemOf));
     const sent = withSenders(screened, senders);
     rejected += (screened.length - sent.length) * weightOf("invalidSignature", isAhead);
     const { askContract } = parts;
@@ -93,7 +94,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
 /** The transactions whose signer is known. */
 function withSenders(
   transactions: readonly Transaction[],
-  senders: Awaited<ReturnType<RecoverSenders>>,
+  senders: Awaited<ReturnType<RecoverSigners>>,
 ): readonly SentTransaction[] {
   return transactions.flatMap((transaction, index) => {
     const sender = senders[index];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
@@ -28,7 +28,7 @@ export interface PoolFile {
 
 export interface PoolFileParts {
   readonly pool: Pick<TxPool, "add" | "entries">;
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   /** Absent where no contract decides who may send. */
   readonly askContract?: AskContract | undefined;
   readonly clock: Pick<Clock, "nowMs">;

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { askPermissions } from "./contractPermissions.ts";
 import { type DumpedTransaction, decodeDumpLine, inOfferOrder } from "./poolDump.ts";
 import type { AskContract } from "./ports.ts";
@@ -10,7 +11,7 @@ import type { TxPool } from "./txPool.ts";
 
 export interface RestoreParts {
   readonly pool: Pick<TxPool, "add">;
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   /** Absent where no contract decides who may send. */
   readonly askContract?: AskContract | undefined;
   readonly logger: Logger;
@@ -48,13 +49,13 @@ export async function offerLines(lines: readonly string[], parts: RestoreParts):
 /** Undefined when the node stops before all lines are read. */
 async function loadLines(
   lines: readonly string[],
-  { recoverSenders, isStopping }: RestoreParts,
+  { recoverSigners, isStopping }: RestoreParts,
 ): Promise<LoadedLines | undefined> {
   const loaded: LoadedTransaction[] = [];
   const damaged: string[] = [];
   for (let at = 0; at < lines.length; at += LINES_PER_BATCH) {
     if (isStopping()) return undefined;
-    const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, recoverSenders);
+    const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, recoverSigners);
     loaded.push(...batch.loaded);
     damaged.push(...batch.damaged);
   }
@@ -92,7 +93,7 @@ async function offerInOrder(
 async function decodeLines(
   lines: readonly string[],
   firstNumber: number,
-  recoverSenders: RecoverSenders,
+  recoverSigners: RecoverSigners,
 ): Promise<LoadedLines> {
   const damaged: string[] = [];
   const decoded: (DumpedTransaction & { readonly line: string; readonly number: number })[] = [];
@@ -102,7 +103,7 @@ async function decodeLines(
     if (result.ok) decoded.push({ ...result.value, line, number });
     else damaged.push(`line ${number}: ${result.error.message}`);
   }
-  const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
+  const senders = await recoverSigners(decoded.map(({ transaction }) => recoveryItemOf(transaction)));
   const loaded: LoadedTransaction[] = [];
   for (const [index, { transaction, origin, line, number }] of decoded.entries()) {
     const sender = senders[index];

@@ -15,13 +15,12 @@ import { createHostMemory, type SharedHosts, shareHosts } from "../rpc/server/sh
 import { HostCredit } from "../rpc/threads/callerSide/hostCredit.ts";
 import { TransactionSender } from "../rpc/threads/callerSide/transactionSender.ts";
 import { type FromThread, MESSAGES, type ToThread } from "../rpc/threads/messages.ts";
-import { createRemoteSubmission } from "../txpool/submission.ts";
 import { Channel } from "../workers/channel/channel.ts";
 import { createCreditMemory } from "../workers/channel/credit.ts";
 import { type TransferKind, unsignedTransfer } from "./madeUpTransfers.ts";
 
-/** The thread's backend with a replaced `submit`. */
-type BackendWith = (submit: RpcBackend["submit"]) => RpcBackend;
+/** The thread's backend, whose transactions this sender hands over. */
+type BackendWith = (sender: TransactionSender) => RpcBackend;
 
 /**
  * Reads and answers made-up calls of eth_sendRawTransaction on a thread for callers, from the text of a batch to the text of
@@ -108,7 +107,7 @@ function openServer(methods: readonly RpcMethod[], backendWith: BackendWith, clo
     dispatcher: createDispatcher(
       { methods, modules: new Set(["ETH"]) },
       {
-        backend: backendWith(createRemoteSubmission((raw, host) => sender.add(raw, host))),
+        backend: backendWith(sender),
         logger: silentLogger,
         metrics: undefined,
         callerTime: new CallerTime(),

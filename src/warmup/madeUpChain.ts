@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { BlockProduction } from "../chain/blockProduction.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
-import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { ThreadTimes } from "../chain/timing/coreContention.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { type ForkName, forkAt, isAtLeast } from "../chainspec/forks.ts";
@@ -15,6 +15,7 @@ import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { admitPacked } from "../rpc/threads/mainSide/admitPacked.ts";
 import { packBytes } from "../rpc/threads/packedBytes.ts";
+import { packSubmission } from "../rpc/threads/packedSubmissions.ts";
 import { WorldState, type WorldStateLimits } from "../state/worldState.ts";
 import { BlockStore, type BlockStoreLimits } from "../storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
@@ -23,6 +24,8 @@ import type { TxPoolLimits } from "../txpool/limits.ts";
 import { TxPool } from "../txpool/txPool.ts";
 import { encodeExtraData, VANITY_BYTES } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
+import { decodeTransaction, type Transaction } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { MADE_UP_CHAIN_ID, signedTransfer, type TransferKind } from "./madeUpTransfers.ts";
 
 interface MadeUpChainParts {
@@ -34,7 +37,7 @@ interface MadeUpChainParts {
   readonly poolLimits: TxPoolLimits;
   readonly production: BlockProduction;
   /** Recovers the senders of the made-up transactions on the threads that serve the real ones. */
-  readonly recoverSenders: RecoverSenders;
+  readonly recoverSigners: RecoverSigners;
   readonly cpuMs: () => number;
   readonly threadTimes: () => ThreadTimes | undefined;
 }
@@ -54,7 +57,7 @@ const BALANCE_WEI = 2n ** 128n;
 
 /** Opens an in-memory chain with a pool of its own. Nothing of it reaches disk, metrics, log or peers. */
 export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpChain> {
-  const { head, clock, recoverSenders, production, cpuMs, threadTimes } = parts;
+  const { head, clock, recoverSigners, production, cpuMs, threadTimes } = parts;
   const fork = forkAt(parts.spec.forks, head.number, head.timestamp);
   const keys = Array.from({ length: SENDERS + 1 }, (_, index) => keccak256(Uint8Array.of(0x1b, 0xe8, index)));
   const [validatorKey = EMPTY_BYTES, ...senderKeys] = keys;
@@ -66,7 +69,8 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   const opened = await createChain(
     { builder: addressOfPrivateKey(validatorKey), vanity: new Uint8Array(VANITY_BYTES) },
     {
-      ...{ spec, clock, recoverSenders, production, cpuMs, threadTimes },
+      ...{ spec, clock, production, cpuMs, threadTimes },
+      recoverSenders: (transactions) => recoverSigners(transactions.map(recoveryItemOf)),
       stores: { database, world, blocks, headMarker },
       logger: silentLogger,
     },
@@ -75,7 +79,7 @@ export async function openMadeUpChain(parts: MadeUpChainParts): Promise<MadeUpCh
   const view = createNextBlockView(spec, chain, world.head, clock);
   const pool = new TxPool(parts.poolLimits, { chain: view, clock });
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
-  return new MadeUpChain({ fork, validatorKey, senderKeys }, { chain, pool, recoverSenders });
+  return new MadeUpChain({ fork, validatorKey, senderKeys }, { chain, pool, recoverSigners });
 }
 
 /** Takes transfers all the way from a thread's message to a block that becomes the head. */
@@ -103,14 +107,14 @@ export class MadeUpChain {
     {
       chain,
       pool,
-      recoverSenders,
-    }: { readonly chain: Chain; readonly pool: TxPool; readonly recoverSenders: RecoverSenders },
+      recoverSigners,
+    }: { readonly chain: Chain; readonly pool: TxPool; readonly recoverSigners: RecoverSigners },
   ) {
     this.#chain = chain;
     this.#pool = pool;
     const { minGasPriceWei, minPriorityFeeWei } = pool.blockFloors;
     this.#floorWei = minGasPriceWei + minPriorityFeeWei;
-    this.#admission = new AdmissionQueue(pool, recoverSenders);
+    this.#admission = new AdmissionQueue(pool, recoverSigners);
     this.#kinds = isAtLeast(fork, "london") ? ["feeMarket", "feeMarket", "legacy"] : ["legacy"];
     this.#validatorKey = validatorKey;
     this.#senders = senderKeys.map((key) => ({ key, nonce: 0n }));
@@ -127,12 +131,12 @@ export class MadeUpChain {
 
   /** Offers `count` transfers to the pool. Resolves when it has decided, on threads for their senders. */
   async offer(count: number): Promise<void> {
-    const transfers: Uint8Array[] = [];
+    const submissions: Uint8Array[] = [];
     for (let at = 0; at < count; at++) {
       if (at % SIGNED_AT_ONCE === SIGNED_AT_ONCE - 1) await yieldToEventLoop();
-      transfers.push(this.#nextTransfer());
+      submissions.push(packSubmission(this.#nextTransfer()));
     }
-    const bytes = packBytes(transfers);
+    const bytes = packBytes(submissions);
     let left = count;
     await new Promise<void>((resolve) =>
       admitPacked(this.#admission, bytes, (decided) => {
@@ -151,14 +155,15 @@ export class MadeUpChain {
     await this.#chain.commit(candidate, [sign(candidate.digest, this.#validatorKey)]);
   }
 
-  #nextTransfer(): Uint8Array {
+  #nextTransfer(): Transaction {
     const at = this.#made++;
     const sender = expectDefined(this.#senders[Number(at) % this.#senders.length], "a sender");
     const kind = this.#kinds[Number(at) % this.#kinds.length] ?? "legacy";
     // The price is twice the base fee of the head, which falls while blocks are small.
     const priceWei = 2n * (this.#chain.head.header.baseFeePerGas ?? 0n) + this.#floorWei + GWEI;
     const transfer = { nonce: sender.nonce++, priceWei, recipient: at };
-    return signedTransfer(kind, transfer, sender.key);
+    const decoded = decodeTransaction(signedTransfer(kind, transfer, sender.key));
+    return expectDefined(decoded.ok ? decoded.value : undefined, "a made-up transfer");
   }
 }
 

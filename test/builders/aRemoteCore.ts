@@ -4,7 +4,9 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import type { Core } from "../../src/rpc/core/core.ts";
 import { createRemoteCore } from "../../src/rpc/core/remoteCore.ts";
 import { HostCredit } from "../../src/rpc/threads/callerSide/hostCredit.ts";
+import { TransactionSender } from "../../src/rpc/threads/callerSide/transactionSender.ts";
 import { estimateSize } from "../../src/rpc/threads/estimateSize.ts";
+import { admitPacked } from "../../src/rpc/threads/mainSide/admitPacked.ts";
 import { RequestHost } from "../../src/rpc/threads/mainSide/requestHost.ts";
 import {
   type FromThread,
@@ -14,13 +16,21 @@ import {
   type ToThread,
 } from "../../src/rpc/threads/messages.ts";
 import type { CoreOutcome, CoreRequest } from "../../src/rpc/threads/protocol.ts";
+import type { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { Channel, type Handlers } from "../../src/workers/channel/channel.ts";
 import { Credit, createCreditMemory } from "../../src/workers/channel/credit.ts";
 import { RequestSender } from "../../src/workers/channel/requestSender.ts";
 import { handlersOf } from "./aChannel.ts";
 
-/** A core on the main thread, as a thread for callers has it; the two exchange real messages. */
-export function aRemoteCore(main: Core, logger = silentLogger) {
+/**
+ * A core on the main thread, as a thread for callers has it; the two exchange real messages. Transactions go to the queue, and are never
+ * decided on where a test has none.
+ */
+export function aRemoteCore(
+  main: Core,
+  logger = silentLogger,
+  queue: Pick<AdmissionQueue, "add"> = { add: () => undefined },
+) {
   const { port1, port2 } = new MessageChannel();
   const place = { memory: createCreditMemory(MESSAGES, 1), thread: 0 };
   const atThread = new Channel<FromThread, ToThread>(MESSAGES, place, (...sent) =>
@@ -32,7 +42,11 @@ export function aRemoteCore(main: Core, logger = silentLogger) {
     new HostCredit("requests"),
     estimateSize,
   );
-  const threadHandlers = handlersOf<Handlers<ToThread>>({ answers: (answers) => requests.receive(answers) });
+  const transactions = new TransactionSender(atThread, new HostCredit("transactions"));
+  const threadHandlers = handlersOf<Handlers<ToThread>>({
+    answers: (answers) => requests.receive(answers),
+    decided: (decided) => transactions.receive(decided),
+  });
   /** Messages of answers that the thread has not taken, because it is held up. */
   const untaken: PostedToThread[] = [];
   let isHeldUp = false;
@@ -42,6 +56,7 @@ export function aRemoteCore(main: Core, logger = silentLogger) {
   });
   const host = new RequestHost(atMain, { core: main, logger });
   const mainHandlers = handlersOf<Handlers<FromThread>>({
+    transactions: (bytes) => admitPacked(queue, bytes, (decided) => atMain.send("decided", decided)),
     requests: (content) => host.receive(content),
     abandoned: (ids) => host.abandon(ids),
   });
@@ -55,7 +70,7 @@ export function aRemoteCore(main: Core, logger = silentLogger) {
     port1.close();
   });
   return {
-    core: createRemoteCore(requests),
+    core: createRemoteCore(requests, transactions),
     answerCredit: new Credit(MESSAGES, "answers", place.memory, 0),
     /** Messages that the main thread got. */
     messages: () => messages,

@@ -3,19 +3,17 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
-import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
-import { createSubmission } from "../../src/txpool/submission.ts";
 import { TxPool } from "../../src/txpool/txPool.ts";
 import { decodeBlock } from "../../src/types/block.ts";
-import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { INVALID_PARAMS } from "./invalidParams.ts";
 import { type Ask, requesterOf } from "./requester.ts";
@@ -38,10 +36,8 @@ beforeAll(async () => {
     chain: createNextBlockView(node.spec, node.chain, node.world.head, systemClock),
     clock: systemClock,
   });
-  const queue = new AdmissionQueue(pool, (all) =>
-    Promise.resolve(all.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
-  );
-  const submit = createSubmission(queue);
+  const queue = new AdmissionQueue(pool, recoverSignersHere);
+  const submit = (raw: Uint8Array) => queue.submit(raw);
   const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
   ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
 });

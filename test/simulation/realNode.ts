@@ -14,12 +14,11 @@ import type { NodeKey } from "../../src/node/keys/nodeKey.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
-import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { TxPool } from "../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import type { ForgetfulDisk } from "../builders/forgetfulDisk.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import type { Agenda } from "./agenda.ts";
 import type { Random } from "./random.ts";
 
@@ -158,8 +157,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       hasOtherNodeKey: false,
       chain,
       pool,
-      recoverSenders: async (transactions) =>
-        transactions.map((transaction) => recoverAddress(signingHash(transaction), signatureOf(transaction))),
+      recoverSigners: recoverSignersHere,
       engine: () => engine,
       clock,
       signedTimes,

@@ -119,7 +119,7 @@ describe("durable before visible", () => {
     const pool = { add: () => expect.fail("nothing to add"), entries: () => [][Symbol.iterator]() };
     const file = createPoolFile(join(folder, "txpool.dump"), {
       pool,
-      recoverSenders: async () => [],
+      recoverSigners: async () => [],
       clock: { nowMs: () => 0 },
       logger: silentLogger,
     });

@@ -8,12 +8,11 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { openPool } from "../../src/txpool/openPool.ts";
 import { PeerPool } from "../../src/txpool/peerTransactions.ts";
 import type { SenderPermission } from "../../src/txpool/ports.ts";
-import { createSubmission } from "../../src/txpool/submission.ts";
-import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
-import { recoverSender } from "../../src/types/transactionSignature.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { account } from "../builders/testAccounts.ts";
 
 /** A pool whose contract says this of each sender; what was asked about, in order. */
@@ -21,13 +20,13 @@ async function aJudgedPool(permissionOf: (transaction: SentTransaction) => Sende
   const clock = createHandClock(1_700_000_000_000);
   const { chain, spec, world } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), clock });
   const asked: SentTransaction[] = [];
-  const recoverSenders = (all: readonly Transaction[]) => Promise.resolve(all.map(recoverSender));
+  const recoverSigners = recoverSignersHere;
   const opened = openPool(
     { limits: DEFAULT_TX_POOL_LIMITS, file: undefined },
     {
       chain,
       view: createNextBlockView(spec, chain, world.head, clock),
-      recoverSenders,
+      recoverSigners,
       async askContract(transaction) {
         asked.push(transaction);
         return permissionOf(transaction);
@@ -37,13 +36,12 @@ async function aJudgedPool(permissionOf: (transaction: SentTransaction) => Sende
     },
   );
   const { pool, admission, askContract } = opened;
-  const submit = createSubmission(admission);
   return {
     pool,
     asked,
-    peers: new PeerPool({ pool, chain, recoverSenders, askContract, logger: silentLogger }, () => true),
+    peers: new PeerPool({ pool, chain, recoverSigners, askContract, logger: silentLogger }, () => true),
     async send(...transactions: readonly SentTransaction[]) {
-      const outcomes = await Promise.all(transactions.map(({ raw }) => submit(raw)));
+      const outcomes = await Promise.all(transactions.map(({ raw }) => admission.submit(raw)));
       return outcomes.map((outcome) => outcome.ok || outcome.error.code);
     },
   };

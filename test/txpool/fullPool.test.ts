@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import { asHash } from "../../src/primitives/hash.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { REPLACEMENT_TRIES } from "../../src/txpool/poolEntries.ts";
-import { createSubmission } from "../../src/txpool/submission.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
-import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator } from "../storage/random.ts";
 
@@ -150,14 +149,13 @@ describe("the pool's memory", () => {
 describe("a signature", () => {
   function aSubmission(inHand: PoolInHand) {
     let recovered = 0;
-    const queue = new AdmissionQueue(inHand.pool, async (transactions) => {
-      recovered += transactions.length;
-      return transactions.map(recoverSender);
+    const queue = new AdmissionQueue(inHand.pool, (items) => {
+      recovered += items.length;
+      return recoverSignersHere(items);
     });
-    const submit = createSubmission(queue);
     return async (transaction: SentTransaction): Promise<[string, number]> => {
       recovered = 0;
-      const outcome = await submit(transaction.raw);
+      const outcome = await queue.submit(transaction.raw);
       return [outcome.ok ? "added" : outcome.error.code, recovered];
     };
   }

@@ -5,10 +5,10 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { openPool } from "../../src/txpool/openPool.ts";
-import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -19,7 +19,7 @@ async function opened(clock: HandClock, retentionMs: number) {
     {
       chain,
       view: createNextBlockView(spec, chain, world.head, clock),
-      recoverSenders: (all) => Promise.resolve(all.map((each) => withRecoveredSender(each)?.sender)),
+      recoverSigners: recoverSignersHere,
       clock,
       logger: silentLogger,
     },

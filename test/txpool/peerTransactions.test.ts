@@ -3,9 +3,9 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import type { TxPoolLimits } from "../../src/txpool/limits.ts";
 import { PeerPool } from "../../src/txpool/peerTransactions.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
-import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 /** Offers transactions to a pool whose chain has one funded account, and counts the recovered senders. */
@@ -26,9 +26,9 @@ function aPeerPool(limits: Partial<TxPoolLimits> = {}) {
           return () => undefined;
         },
       },
-      async recoverSenders(transactions) {
-        recovered += transactions.length;
-        return transactions.map(recoverSender);
+      recoverSigners(items) {
+        recovered += items.length;
+        return recoverSignersHere(items);
       },
       logger: silentLogger,
     },

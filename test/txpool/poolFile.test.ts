@@ -10,15 +10,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { RecoverSenders } from "../../src/chain/signerRecovery.ts";
 import type { LogFields, Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createPoolFile, type PoolFile } from "../../src/txpool/poolFile.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
-import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { account } from "../builders/testAccounts.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-pool-file-"));
@@ -26,9 +25,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 const newPath = (): string => join(folder, `pool-${files++}.dump`);
-
-const recover: RecoverSenders = (transactions) =>
-  Promise.resolve(transactions.map((transaction) => withRecoveredSender(transaction)?.sender));
 
 function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
   return aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce), gasPrice });
@@ -41,7 +37,7 @@ interface PoolWithFile extends PoolInHand {
   logged(text: string): Promise<void>;
 }
 
-function aPoolWithFile(path: string, inHand = aPool(), recoverSenders = recover): PoolWithFile {
+function aPoolWithFile(path: string, inHand = aPool(), recoverSigners = recoverSignersHere): PoolWithFile {
   const log: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
   const write = (level: string) => (_: LogFields, message: string) => {
@@ -56,7 +52,7 @@ function aPoolWithFile(path: string, inHand = aPool(), recoverSenders = recover)
   };
   const file = createPoolFile(path, {
     pool: inHand.pool,
-    recoverSenders,
+    recoverSigners,
     clock: { nowMs: () => 0 },
     logger,
   });
@@ -210,9 +206,9 @@ describe("a stop", () => {
     const old = readFileSync(path, "latin1").split("\n").slice(0, -1);
     let batches = 0;
     let secondBatch: () => void = () => undefined;
-    const second = aPoolWithFile(path, aPool(), async (transactions) => {
+    const second = aPoolWithFile(path, aPool(), async (items) => {
       if (++batches === 2) await new Promise<void>((resolve) => (secondBatch = resolve));
-      return recover(transactions);
+      return recoverSignersHere(items);
     });
     second.file.restore();
     await second.logged("Loading");

@@ -1,53 +1,51 @@
 import { describe, expect, it } from "vitest";
-import type { Address } from "../../src/primitives/address.ts";
+import type { RecoverSigners } from "../../src/chain/signerRecovery.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import { poolError } from "../../src/txpool/errors.ts";
-import { createSubmission } from "../../src/txpool/submission.ts";
-import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
-import { recoverSender } from "../../src/types/transactionSignature.ts";
+import type { TxPool } from "../../src/txpool/txPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 
-/** A submission to a pool that takes everything, with what was recovered together and the nonces that were added. */
-function aSubmission(recover: (transaction: Transaction) => Address | undefined = recoverSender) {
-  const requests: number[] = [];
+/** A queue before a pool that takes everything, and the nonces that were added. */
+function aQueue(recoverSigners: RecoverSigners = recoverSignersHere) {
   const added: bigint[] = [];
-  const pool = {
-    screen: () => undefined,
-    add(transaction: SentTransaction) {
-      added.push(transaction.nonce);
-      return ok({ transaction } as PoolEntry);
-    },
-  };
-  const queue = new AdmissionQueue(pool, async (transactions) => {
-    requests.push(transactions.length);
-    return transactions.map(recover);
-  });
-  return { submit: createSubmission(queue), requests, added };
+  const queue = queueBefore((transaction) => {
+    added.push(transaction.nonce);
+    return ok({ transaction } as PoolEntry);
+  }, recoverSigners);
+  return { queue, added };
+}
+
+function queueBefore(
+  add: TxPool["add"],
+  recoverSigners: RecoverSigners = recoverSignersHere,
+): AdmissionQueue {
+  return new AdmissionQueue({ add, screen: () => undefined }, recoverSigners);
 }
 
 const transactions = [0n, 1n, 2n, 3n].map((nonce) => aTransaction({ type: 2, nonce }));
+const raws = transactions.map(({ raw }) => raw);
 
-describe("submissions", () => {
-  it("that come together are recovered together and added in their order", async () => {
-    const { submit, requests, added } = aSubmission();
-    const [first, ...others] = transactions;
-    const outcomes = await Promise.all(others.map(({ raw }) => submit(raw)));
-    outcomes.push(await submit(first?.raw ?? new Uint8Array()));
-    expect(requests).toEqual([3, 1]);
-    expect(added).toEqual([1n, 2n, 3n, 0n]);
-    expect(outcomes).toEqual([...others, first].map((transaction) => ok(transaction?.hash)));
+describe("transactions that are submitted on the pool's thread", () => {
+  it("are added in their order, whichever sender is recovered first", async () => {
+    let requests = 0;
+    const { queue, added } = aQueue(async (items) => {
+      requests++;
+      if (requests === 1) await new Promise((resolve) => setImmediate(resolve));
+      return recoverSignersHere(items);
+    });
+    const outcomes = await Promise.all(raws.map((raw) => queue.submit(raw)));
+    expect(added).toEqual([0n, 1n, 2n, 3n]);
+    expect(outcomes).toEqual(transactions.map(({ hash }) => ok(hash)));
   });
 
   it("without a signer, or that are no transactions, do not keep others out", async () => {
-    const { submit, added } = aSubmission((transaction) =>
-      transaction.nonce === 1n ? undefined : recoverSender(transaction),
-    );
-    const [first, second] = transactions.map(({ raw }) => raw);
-    const outcomes = await Promise.all(
-      [first, Uint8Array.of(1), second].map((raw) => submit(raw ?? new Uint8Array())),
-    );
+    const { queue, added } = aQueue();
+    const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
+    const given = [transactions[0]?.raw ?? new Uint8Array(), Uint8Array.of(1), unsigned.raw];
+    const outcomes = await Promise.all(given.map((raw) => queue.submit(raw)));
     expect(outcomes.map((outcome) => outcome.ok || outcome.error.code)).toEqual([
       true,
       "malformedTransaction",
@@ -56,51 +54,36 @@ describe("submissions", () => {
     expect(added).toEqual([0n]);
   });
 
-  it("fail together where the pool throws, and later ones do not", async () => {
+  it("fail where the pool throws, and later ones do not", async () => {
     let isBroken = true;
-    const pool = {
-      screen: () => undefined,
-      add(transaction: SentTransaction) {
-        if (isBroken) throw new Error("the disk is gone");
-        return ok({ transaction } as PoolEntry);
-      },
-    };
-    const submit = createSubmission(
-      new AdmissionQueue(pool, async (several) => several.map((each) => recoverSender(each))),
-    );
-    const failing = transactions.map(({ raw }) => submit(raw));
-    expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(
-      new Array(failing.length).fill("rejected"),
-    );
+    const queue = queueBefore((transaction) => {
+      if (isBroken) throw new Error("the disk is gone");
+      return ok({ transaction } as PoolEntry);
+    });
+    const failing = await Promise.allSettled(raws.map((raw) => queue.submit(raw)));
+    expect(failing.map(({ status }) => status)).toEqual(raws.map(() => "rejected"));
     isBroken = false;
-    expect(await submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
+    expect(await queue.submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
   });
 
   it("tell why the pool refused one", async () => {
-    const pool = {
-      screen: () => undefined,
-      add: () => poolError("nonceTooLow", "local", "nonce 4 is used, the sender's next is 5"),
-    };
-    const submit = createSubmission(
-      new AdmissionQueue(pool, async (several) => several.map((each) => recoverSender(each))),
-    );
-    expect(await submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({
+    const message = "nonce 4 is used, the sender's next is 5";
+    const queue = queueBefore(() => poolError("nonceTooLow", "local", message));
+    expect(await queue.submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({
       ok: false,
-      error: { code: "nonceTooLow", message: "nonce 4 is used, the sender's next is 5" },
+      error: { code: "nonceTooLow", message },
     });
   });
 
-  it("all fail when their senders cannot be recovered, and later ones do not", async () => {
+  it("fail when their senders cannot be recovered, and later ones do not", async () => {
     let isBroken = true;
-    const { submit } = aSubmission((transaction) => {
+    const { queue } = aQueue(async (items) => {
       if (isBroken) throw new Error("no threads");
-      return recoverSender(transaction);
+      return recoverSignersHere(items);
     });
-    const failing = transactions.map(({ raw }) => submit(raw));
-    expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(
-      new Array(failing.length).fill("rejected"),
-    );
+    const failing = await Promise.allSettled(raws.map((raw) => queue.submit(raw)));
+    expect(failing.map(({ status }) => status)).toEqual(raws.map(() => "rejected"));
     isBroken = false;
-    expect(await submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
+    expect(await queue.submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
   });
 });

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { durationClock } from "../../src/primitives/clock.ts";
+import type { PoolCalls } from "../../src/rpc/core/core.ts";
 import { ethSendRawTransaction } from "../../src/rpc/methods/eth/sendRawTransaction.ts";
 import type { RpcBackend } from "../../src/rpc/ports.ts";
+import type { TransactionSender } from "../../src/rpc/threads/callerSide/transactionSender.ts";
 import { MadeUpCalls } from "../../src/warmup/madeUpCalls.ts";
 import { aChain } from "../builders/aChain.ts";
 import { anRpcBackend } from "../builders/anRpcBackend.ts";
@@ -14,9 +16,10 @@ describe("made-up calls on a thread for callers", () => {
   it("are answered with a hash each, by the way that the thread's calls take", async () => {
     const backend = anRpcBackend(await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") }));
     const ways: unknown[] = [];
-    const backendWith = (submit: RpcBackend["submit"]): RpcBackend => {
-      ways.push(submit);
-      return { ...backend, submit };
+    const backendWith = (sender: TransactionSender): RpcBackend => {
+      ways.push(sender);
+      const submit: PoolCalls["submit"] = (raw, { remoteHost }) => sender.submit(raw, remoteHost);
+      return { ...backend, pool: { ...backend.pool, submit } };
     };
     const calls = new MadeUpCalls([ethSendRawTransaction], backendWith, durationClock);
     expect(ways).toHaveLength(0);

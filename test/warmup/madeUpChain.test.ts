@@ -5,7 +5,7 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { type MadeUpChain, openMadeUpChain } from "../../src/warmup/madeUpChain.ts";
-import { recoverSendersHere } from "../builders/aChain.ts";
+import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 
 const BERLIN = { berlinBlock: 0, londonBlock: undefined, shanghaiTime: undefined, cancunTime: undefined };
 
@@ -27,7 +27,7 @@ function openOn(genesis: object): Promise<MadeUpChain> {
       targetGasLimit: undefined,
       keepsRevertReasons: false,
     },
-    recoverSenders: recoverSendersHere,
+    recoverSigners: recoverSignersHere,
     cpuMs: () => 0,
     threadTimes: () => undefined,
   });

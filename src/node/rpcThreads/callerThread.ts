@@ -7,10 +7,10 @@ import { loadInterpreter } from "../../execution/blockSession.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { createRpcBackend } from "../../rpc/backend.ts";
+import type { Core } from "../../rpc/core/core.ts";
 import { createRemoteCore } from "../../rpc/core/remoteCore.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { NewestHead, onNewestHead } from "../../rpc/onNewestHead.ts";
-import type { RpcBackend } from "../../rpc/ports.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
 import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
@@ -35,7 +35,6 @@ import {
 } from "../../rpc/threads/messages.ts";
 import type { CoreOutcome, CoreRequest } from "../../rpc/threads/protocol.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
-import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import { Channel, type Handlers } from "../../workers/channel/channel.ts";
 import { RequestSender } from "../../workers/channel/requestSender.ts";
@@ -94,15 +93,14 @@ export async function openCallerThread(
     new HostCredit("requests", hostCreditOf(data, "requests", "requestBytes")),
     estimateSize,
   );
-  const core = createRemoteCore(requests);
+  const coreWith = (sender: TransactionSender): Core => createRemoteCore(requests, sender);
+  const core = coreWith(transactions);
   const newest = new NewestHead(view);
   const local = localPorts(data, { view, newest, jobs: core.jobs, accounts });
-  const backendWith = (submit: RpcBackend["submit"]): RpcBackend =>
-    createRpcBackend({ ...local, submit }, core);
   const methods = onNewestHead(METHODS, newest);
   const servers = await openThreadServers(data, sockets, {
     methods,
-    backend: backendWith(createRemoteSubmission((raw, host) => transactions.add(raw, host))),
+    backend: createRpcBackend(local, core),
     view,
     serving: core.serving,
     reader,
@@ -118,7 +116,11 @@ export async function openCallerThread(
   // The first answer does not wait for it: meanwhile calls run on the threads for them.
   void loadInterpreter();
 
-  const madeUp = new MadeUpCalls(methods, backendWith, durationClock);
+  const madeUp = new MadeUpCalls(
+    methods,
+    (sender) => createRpcBackend(local, coreWith(sender)),
+    durationClock,
+  );
 
   async function close(): Promise<void> {
     await servers.close();

@@ -24,7 +24,7 @@ export function localPorts(
     readonly jobs: JobCalls;
     readonly accounts: AccountIndexReader | undefined;
   },
-): Omit<LocalPorts, "submit"> {
+): LocalPorts {
   const floors = openSharedFloors(memory);
   const gasPrice = {
     ...settings.gasPrice,

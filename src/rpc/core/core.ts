@@ -16,6 +16,7 @@ import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
+import type { Submitted } from "../../txpool/submission.ts";
 import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
@@ -62,8 +63,13 @@ export interface Core {
   readonly serving: ServingCalls;
 }
 
-/** The transaction pool. Transactions enter it by `RpcBackend.submit`. */
+/** The transaction pool. */
 export interface PoolCalls {
+  /**
+   * Decodes a raw transaction, has its sender recovered, and adds it to the pool as a local one. Those of one thread are added in their
+   * order. It is added also when the requester has gone.
+   */
+  submit(raw: Uint8Array, requester: Requester): Promise<Submitted>;
   /** One pooled transaction; empty when the pool does not have it. */
   transaction(hash: Hash, requester: Requester): Promise<PackedTransactions>;
   /** The first nonce of the account that neither the chain nor a pending transaction uses. */

@@ -7,6 +7,12 @@ export type CoreCallName = {
   [Group in keyof Core]: `${Group}.${keyof Core[Group] & string}`;
 }[keyof Core];
 
+/**
+ * The calls that are requests to the main thread. Transactions have a message and limits of their own (callerSide/transactionSender.ts):
+ * an object for each would cost the main thread more than everything else that it does until the pool has it.
+ */
+export type RequestedCallName = Exclude<CoreCallName, "pool.submit">;
+
 type CallOf<Name> = Name extends `${infer Group extends keyof Core}.${infer Call}`
   ? Call extends keyof Core[Group]
     ? Core[Group][Call]
@@ -34,8 +40,8 @@ function piecesOf(
   return result !== undefined && "pieces" in result ? result.pieces : [];
 }
 
-/** The calls of the core as they cross threads. */
-export const CORE_CALLS: { readonly [Name in CoreCallName]: CoreCallRules<ResultOf<CallOf<Name>>> } = {
+/** The requested calls as they cross threads. */
+export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<ResultOf<CallOf<Name>>> } = {
   "pool.transaction": { owned: (packed) => [packed] },
   "pool.nextNonce": PLAIN,
   "pool.statistics": PLAIN,

@@ -16,6 +16,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
+import type { Submitted } from "../../txpool/submission.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { NamedBlock } from "../../types/block.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
@@ -27,6 +28,8 @@ import type { GuardedServerName } from "../server/serverTable.ts";
 export interface CoreParts {
   readonly chain: ChainReader;
   readonly pool: RpcPool;
+  /** Reads a raw transaction, has its sender recovered, and adds it to the pool as a local one. */
+  submit(raw: Uint8Array): Promise<Submitted>;
   /** Run what takes long, on threads that are terminated at their time limit. */
   readonly simulator: Simulator;
   readonly stateQueries: StateQueryRunner;

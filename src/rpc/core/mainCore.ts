@@ -18,6 +18,7 @@ export function createMainCore(parts: CoreParts): Core {
     number >= first && number <= chain.head.header.number;
   return {
     pool: {
+      submit: (raw) => parts.submit(raw),
       async transaction(hash) {
         const entry = pool.get(hash);
         return packTransactions(entry === undefined ? [] : [entry.transaction]);

@@ -2,16 +2,23 @@ import type { Requester } from "../../primitives/requester.ts";
 import { StateRemoved } from "../../state/keptNodes.ts";
 import { BlockRemoved } from "../../types/blockRemoved.ts";
 import type { RequestSender } from "../../workers/channel/requestSender.ts";
+import type { TransactionSender } from "../threads/callerSide/transactionSender.ts";
 import type { CoreOutcome, CoreRequest, RemoteCaller } from "../threads/protocol.ts";
 import type { Core } from "./core.ts";
-import { CORE_CALLS, type CoreCallName } from "./coreCalls.ts";
+import { CORE_CALLS, type RequestedCallName } from "./coreCalls.ts";
 import { TooManyRequests } from "./tooManyRequests.ts";
 
-/** The core as a thread for callers has it: each call is a request to the main thread (threads/mainSide/requestHost.ts). */
-export function createRemoteCore(main: Pick<RequestSender<CoreRequest, CoreOutcome>, "ask">): Core {
+/**
+ * The core as a thread for callers has it: each call is a request to the main thread (threads/mainSide/requestHost.ts), except that
+ * transactions go to it together (threads/mainSide/admitPacked.ts).
+ */
+export function createRemoteCore(
+  main: Pick<RequestSender<CoreRequest, CoreOutcome>, "ask">,
+  transactions: Pick<TransactionSender, "submit">,
+): Core {
   const callerOf = callerNumbers();
 
-  function remoteCall(call: CoreCallName) {
+  function remoteCall(call: RequestedCallName) {
     return async (...given: readonly unknown[]): Promise<unknown> => {
       // The last argument of each call of the core, hence the cast.
       const requester = given.at(-1) as Requester;
@@ -24,13 +31,14 @@ export function createRemoteCore(main: Pick<RequestSender<CoreRequest, CoreOutco
     };
   }
 
-  const core: Record<string, Record<string, unknown>> = {};
-  for (const call of Object.keys(CORE_CALLS) as CoreCallName[]) {
+  const submit: Core["pool"]["submit"] = (raw, { remoteHost }) => transactions.submit(raw, remoteHost);
+  const core: Record<string, Record<string, unknown>> = { pool: { submit } };
+  for (const call of Object.keys(CORE_CALLS) as RequestedCallName[]) {
     const [group = "", name = ""] = call.split(".");
     core[group] ??= {};
     core[group][name] = remoteCall(call);
   }
-  // The table names every call of every group, hence the cast.
+  // The table names every other call of every group, hence the cast.
   return core as unknown as Core;
 }
 

@@ -14,7 +14,7 @@ import type { CoreOutcome, CoreRequest } from "./protocol.ts";
 
 /** What a thread for callers sends to the main thread. */
 export interface FromThread extends RequestContents<CoreRequest> {
-  /** Transactions for the pool, packed (packedBytes.ts). */
+  /** Transactions for the pool, packed (packedSubmissions.ts). */
   readonly transactions: Uint8Array<ArrayBuffer>;
   readonly logLine: LogLine;
   readonly counts: readonly RpcCount[];

@@ -31,10 +31,15 @@ export function* packBytesInSteps(strings: readonly Uint8Array[]): Steps<Uint8Ar
 
 /** The strings in their order. Each has memory of its own, since some are kept and others dropped. */
 export function* unpackBytes(packed: Uint8Array<ArrayBuffer>): Generator<Uint8Array, void> {
+  for (const bytes of viewsOf(packed)) yield bytes.slice();
+}
+
+/** The strings in their order, as views. */
+export function* viewsOf(packed: Uint8Array<ArrayBuffer>): Generator<Uint8Array, void> {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
   for (let at = 0; at < packed.length; ) {
     const from = at + LENGTH_BYTES;
     at = from + view.getUint32(at);
-    yield packed.slice(from, at);
+    yield packed.subarray(from, at);
   }
 }

@@ -1,4 +1,4 @@
-import type { CoreCallName } from "../core/coreCalls.ts";
+import type { RequestedCallName } from "../core/coreCalls.ts";
 
 /** Who asks, as the main thread needs it for its queues (Requester). */
 export interface RemoteCaller {
@@ -9,7 +9,7 @@ export interface RemoteCaller {
 
 /** A call of the main thread's core. */
 export interface CoreRequest {
-  readonly call: CoreCallName;
+  readonly call: RequestedCallName;
   /** Its arguments without the last one, who asks. */
   readonly args: readonly unknown[];
   readonly caller: RemoteCaller;
@@ -17,5 +17,5 @@ export interface CoreRequest {
 
 /** What a call of the core resolved to, or what it read when that was removed. */
 export type CoreOutcome =
-  | { readonly call: CoreCallName; readonly result: unknown }
+  | { readonly call: RequestedCallName; readonly result: unknown }
   | { readonly removed: "block" | "state"; readonly number: bigint };

@@ -15,7 +15,7 @@ import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/bloc
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { PeerPool } from "../../../src/txpool/peerTransactions.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
-import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { blocksIn } from "../../conformance/chains/blockFile.ts";
 import { openForeignChain } from "../../conformance/chains/foreignChain.ts";
 import { rulesOfGenesis } from "../../conformance/chains/foreignRules.ts";
@@ -68,7 +68,7 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
       {
         pool,
         chain: { onHeadChanged: () => () => undefined },
-        recoverSenders: async (transactions) => transactions.map((one) => withRecoveredSender(one)?.sender),
+        recoverSigners: recoverSignersHere,
         logger: silentLogger,
       },
       () => true,

@@ -4,10 +4,10 @@ import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/result.ts";
+import type { CoreParts } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import type { LocalPorts } from "../../../src/rpc/ports.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
@@ -180,7 +180,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
 }
 
 /** The harness of the fixtures accepts any valid transaction except those with nonce 16. */
-const submit: LocalPorts["submit"] = async (raw) => {
+const submit: CoreParts["submit"] = async (raw) => {
   const decoded = decodeTransaction(raw);
   if (!decoded.ok) return decoded;
   if (withRecoveredSender(decoded.value) === undefined)

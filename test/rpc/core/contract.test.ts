@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import type { Requester } from "../../../src/primitives/requester.ts";
@@ -8,8 +9,11 @@ import type { Core } from "../../../src/rpc/core/core.ts";
 import { CORE_CALLS } from "../../../src/rpc/core/coreCalls.ts";
 import type { CoreParts, RpcAllowlist } from "../../../src/rpc/core/coreParts.ts";
 import { unpackTransactions } from "../../../src/rpc/core/packedTransactions.ts";
+import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
+import type { TxPool } from "../../../src/txpool/txPool.ts";
 import { encodeBlock } from "../../../src/types/block.ts";
 import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
+import type { SentTransaction } from "../../../src/types/transaction.ts";
 import {
   aCore,
   aMiner,
@@ -18,9 +22,11 @@ import {
   QUIET_CONSENSUS,
   QUIET_NODE,
 } from "../../builders/anRpcBackend.ts";
+import { aPool } from "../../builders/aPool.ts";
 import { aRemoteCore } from "../../builders/aRemoteCore.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { toyAddress } from "../../builders/toyChain.ts";
 
@@ -29,15 +35,55 @@ const SENDER = account(0).address;
 
 /** What both kinds of core promise, wherever the caller is. */
 describe.each([
-  ["on the main thread", (parts: Partial<CoreParts>): Core => aCore(parts)],
-  ["on a thread for callers", (parts: Partial<CoreParts>): Core => aRemoteCore(aCore(parts)).core],
+  [
+    "on the main thread",
+    (parts: Partial<CoreParts>, queue?: AdmissionQueue): Core =>
+      aCore({ ...parts, ...(queue !== undefined && { submit: (raw) => queue.submit(raw) }) }),
+  ],
+  [
+    "on a thread for callers",
+    (parts: Partial<CoreParts>, queue?: AdmissionQueue): Core =>
+      aRemoteCore(aCore(parts), silentLogger, queue).core,
+  ],
 ])("the core %s", (_place, coreOf) => {
   it("has every call of the table, and no other", () => {
     const core = coreOf({});
     const calls = Object.entries(core).flatMap(([group, members]) =>
       Object.keys(members as object).map((name) => `${group}.${name}`),
     );
-    expect(calls.toSorted()).toEqual(Object.keys(CORE_CALLS).toSorted());
+    expect(calls.toSorted()).toEqual([...Object.keys(CORE_CALLS), "pool.submit"].toSorted());
+  });
+
+  it("adds raw transactions to the pool in their order, and tells the hash, or why one was not added", async () => {
+    const added: SentTransaction[] = [];
+    const pool = aPool().pool;
+    const add: TxPool["add"] = (transaction, origin) => {
+      added.push(transaction);
+      return pool.add(transaction, origin);
+    };
+    const queue = new AdmissionQueue({ add, screen: (...one) => pool.screen(...one) }, recoverSignersHere);
+    const { pool: calls } = coreOf({}, queue);
+    const first = aTransaction({ nonce: 0n });
+    const second = aTransaction({ type: 2, nonce: 1n, data: new Uint8Array(200) });
+    const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
+    const raws = [first, second, unsigned, first].map(({ raw }) => raw);
+    const impossibleV = aTransaction({ chainId: undefined }).raw.with(-67, 29);
+    raws.push(Uint8Array.of(0xc0), Uint8Array.of(5), Uint8Array.of(3, 0xc0), impossibleV);
+    const answers = await Promise.all(raws.map((raw) => calls.submit(raw, CALLER)));
+    expect(answers.map((answer) => (answer.ok ? answer.value : answer.error.code))).toEqual([
+      first.hash,
+      second.hash,
+      "invalidSignature",
+      "knownTransaction",
+      "malformedTransaction",
+      "unknownTransactionType",
+      "malformedTransaction",
+      "unsupportedV",
+    ]);
+    expect(answers.at(-1)).toMatchObject({
+      error: { message: "An unsupported encoded `v` value of 29 was found" },
+    });
+    expect(added).toEqual([first, second, first]);
   });
 
   it("reads the pool: a transaction, nonces, counts, listings by sender, by filter and of entries", async () => {

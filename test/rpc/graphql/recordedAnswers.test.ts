@@ -5,20 +5,18 @@ import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
-import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { answerGraphQl } from "../../../src/rpc/graphql/answerGraphQl.ts";
 import type { GraphQlRequest } from "../../../src/rpc/graphql/request.ts";
 import type { RpcBackend } from "../../../src/rpc/ports.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
-import { createSubmission } from "../../../src/txpool/submission.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
@@ -271,15 +269,13 @@ function backendOf({ chain, spec, world, database }: TestChain): RpcBackend {
     { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
     { chain: createNextBlockView(spec, chain, world.head, systemClock), clock: systemClock },
   );
-  const queue = new AdmissionQueue(pool, (transactions) =>
-    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
-  );
+  const queue = new AdmissionQueue(pool, recoverSignersHere);
   return anRpcBackend({
     chain,
     spec,
     pool,
     ...hereWorkers({ chain, spec, database }),
-    submit: createSubmission(queue),
+    submit: (raw) => queue.submit(raw),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
     settings: RPC_SETTINGS,
   });

@@ -9,16 +9,13 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { toDigits, toHex } from "../../../src/primitives/hex.ts";
-import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { isAbsent } from "../../../src/rpc/parameters/parameters.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
-import { createSubmission } from "../../../src/txpool/submission.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import {
@@ -30,6 +27,7 @@ import {
 } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
@@ -309,9 +307,7 @@ function openNode(
     { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
     { chain: createNextBlockView(spec, chain, world.head, systemClock), clock: systemClock },
   );
-  const queue = new AdmissionQueue(pool, (transactions) =>
-    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
-  );
+  const queue = new AdmissionQueue(pool, recoverSignersHere);
   const backend = anRpcBackend({
     chain,
     spec,
@@ -319,7 +315,7 @@ function openNode(
     ...hereWorkers({ chain, spec, database }),
     tracer: tracerOf(chain, spec),
     writeTrace: async (name) => `<data-path>/traces/${name}`,
-    submit: createSubmission(queue),
+    submit: (raw) => queue.submit(raw),
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
     settings: {

@@ -8,20 +8,18 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { openPermissions } from "../../../src/permissioning/permissions.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
-import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import type { RpcPermissions } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../../src/txpool/limits.ts";
 import type { PoolParts } from "../../../src/txpool/ports.ts";
-import { createSubmission } from "../../../src/txpool/submission.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { withoutProblems } from "../problems.ts";
 
@@ -72,14 +70,12 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
     },
   );
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
-  const queue = new AdmissionQueue(pool, (transactions) =>
-    Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each)))),
-  );
+  const queue = new AdmissionQueue(pool, recoverSignersHere);
   const backend = anRpcBackend({
     chain,
     spec,
     pool,
-    submit: createSubmission(queue),
+    submit: (raw) => queue.submit(raw),
     settings: { ...RPC_SETTINGS, poolMaxSize },
     ...(permissions !== undefined && { permissions }),
   });

@@ -8,29 +8,27 @@ import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { debugBatchSendRawTransaction } from "../../../src/rpc/methods/debug/batchSendRawTransaction.ts";
 import { ethSendRawTransaction } from "../../../src/rpc/methods/eth/sendRawTransaction.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
-import { createSubmission } from "../../../src/txpool/submission.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
-import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
 import { aPool, type PoolInHand } from "../../builders/aPool.ts";
 import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { INVALID_PARAMS } from "../invalidParams.ts";
 
 type Setting = Parameters<typeof aPool>[0];
 
 /** Sends a request to a node with this pool. */
-async function ask({ pool }: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
-  const queue = new AdmissionQueue(pool, (transactions) =>
-    Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
-  );
-  const submit = createSubmission(queue);
+async function ask(inHand: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
+  const queue = new AdmissionQueue(inHand.pool, recoverSignersHere);
+  const { pool } = aCore({ submit: (raw) => queue.submit(raw) });
   const dispatcher = createDispatcher(
     {
       methods: [debugBatchSendRawTransaction, ethSendRawTransaction],
       modules: new Set(["ETH", "DEBUG"] as const),
     },
-    { backend: { submit }, logger: silentLogger },
+    { backend: { pool }, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);

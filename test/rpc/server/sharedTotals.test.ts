@@ -20,6 +20,7 @@ import { estimateSize } from "../../../src/rpc/threads/estimateSize.ts";
 import { MESSAGES } from "../../../src/rpc/threads/messages.ts";
 import type { CoreOutcome, CoreRequest } from "../../../src/rpc/threads/protocol.ts";
 import { RequestSender } from "../../../src/workers/channel/requestSender.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 
 const { messages: REQUEST_LIMIT, bytes: REQUEST_BYTES } = MESSAGES.requests.most;
@@ -140,18 +141,20 @@ it("transactions of all threads that wait for the pool are bounded together, and
       ),
   );
   const [greedy, modest] = ["192.0.2.1", "192.0.2.2"];
+  const tooMany = { error: { code: "tooManyWaiting" } };
   const half = WAITING_LIMIT / 2;
-  for (let count = 0; count < half; count++) void one?.add(new Uint8Array(1), greedy);
-  expect(await other?.add(new Uint8Array(1), greedy)).toBe("tooManyWaiting");
-  void other?.add(new Uint8Array(1), modest);
+  const { raw } = aTransaction();
+  for (let count = 0; count < half; count++) void one?.submit(raw, greedy);
+  expect(await other?.submit(raw, greedy)).toMatchObject(tooMany);
+  void other?.submit(raw, modest);
   expect(allOfHosts(memory.transactions)).toBe(half + 1);
   one?.receive({ count: half, refused: [] });
   other?.receive({ count: 1, refused: [] });
   expect([memory.transactions, memory.transactionBytes].map(allOfHosts)).toEqual([0, 0]);
-  const large = new Uint8Array(16 * 1024 * 1024);
-  for (const sender of [one, other]) void sender?.add(large, greedy);
-  expect(await one?.add(large, greedy)).toBe("tooManyWaiting");
-  void one?.add(large, modest);
+  const { raw: large } = aTransaction({ data: new Uint8Array(15 * 1024 * 1024) });
+  for (const sender of [one, other]) void sender?.submit(large, greedy);
+  expect(await one?.submit(large, greedy)).toMatchObject(tooMany);
+  void one?.submit(large, modest);
   expect(allOfHosts(memory.transactions)).toBe(3);
 });
 

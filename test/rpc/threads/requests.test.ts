@@ -204,7 +204,7 @@ describe("calls of the core that a thread makes", () => {
       estimateSize,
     );
     onTestFinished(() => requests.close());
-    const core = createRemoteCore(requests);
+    const core = createRemoteCore(requests, { submit: () => expect.fail("nothing is submitted") });
     for (let count = 0; count < 3; count++)
       void core.serving.readiness("", { ...CALLER, isAbandoned: () => true });
     const told = () => ends.fromThread.flatMap((part) => (part.kind === "abandoned" ? part.content : []));

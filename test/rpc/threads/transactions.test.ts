@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { RecoverSenders } from "../../../src/chain/signerRecovery.ts";
+import type { RecoverSigners } from "../../../src/chain/signerRecovery.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
 import { HostCredit } from "../../../src/rpc/threads/callerSide/hostCredit.ts";
 import { TransactionSender } from "../../../src/rpc/threads/callerSide/transactionSender.ts";
@@ -14,19 +14,17 @@ import {
 } from "../../../src/rpc/threads/messages.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
-import { createRemoteSubmission, type Submitted } from "../../../src/txpool/submission.ts";
+import type { Submitted } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
-import { recoverSender } from "../../../src/types/transactionSignature.ts";
 import { Channel, type Handlers } from "../../../src/workers/channel/channel.ts";
 import { createCreditMemory } from "../../../src/workers/channel/credit.ts";
 import { handlersOf } from "../../builders/aChannel.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
+import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 const HOST = "192.0.2.1";
-
-const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
 
 /** A thread that sends to the queue. After `end`, nothing is sent to it. */
 function aThread(queue: AdmissionQueue) {
@@ -61,14 +59,14 @@ function aThread(queue: AdmissionQueue) {
 /** The main thread with a pool that refuses what `isRefused` names. */
 function aQueue(
   isRefused: (transaction: SentTransaction) => boolean = () => false,
-  recoverSenders = recoverAll,
+  recoverSigners: RecoverSigners = recoverSignersHere,
 ) {
   const added: SentTransaction[] = [];
   const add = ((transaction) => {
     added.push(transaction);
     return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
   }) as TxPool["add"];
-  return { queue: new AdmissionQueue({ add, screen: () => undefined }, recoverSenders), added };
+  return { queue: new AdmissionQueue({ add, screen: () => undefined }, recoverSigners), added };
 }
 
 function twoSides(...choices: Parameters<typeof aQueue>) {
@@ -77,8 +75,11 @@ function twoSides(...choices: Parameters<typeof aQueue>) {
 }
 
 function submissionOf(sender: TransactionSender): (raw: Uint8Array) => Promise<Submitted> {
-  const submit = createRemoteSubmission((raw, host) => sender.add(raw, host));
-  return (raw) => submit(raw, HOST);
+  return (raw) => sender.submit(raw, HOST);
+}
+
+function codeOf(submitted: Submitted): string | undefined {
+  return submitted.ok ? undefined : submitted.error.code;
 }
 
 describe("transactions of a thread's callers", () => {
@@ -117,20 +118,20 @@ describe("transactions of a thread's callers", () => {
 
   it("of one host are at most half of those on which the pool has not decided, in number and in bytes", async () => {
     const unread = () => new TransactionSender({ gather: () => undefined }, new HostCredit("transactions"));
-    const none = unread();
-    const raw = new Uint8Array(100);
-    for (let count = 0; count < MESSAGES.transactions.most.messages / 2; count++) void none.add(raw, HOST);
-    expect(await none.add(raw, HOST)).toBe("tooManyWaiting");
-    const large = unread();
-    for (let count = 0; count < 32; count++) void large.add(new Uint8Array(1024 * 1024), HOST);
-    expect(await submissionOf(large)(aTransaction().raw)).toEqual(
-      err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" }),
-    );
+    const tooMany = err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" });
+    const none = submissionOf(unread());
+    const { raw } = aTransaction();
+    for (let count = 0; count < MESSAGES.transactions.most.messages / 2; count++) void none(raw);
+    expect(await none(raw)).toEqual(tooMany);
+    const large = submissionOf(unread());
+    const { raw: megabyte } = aTransaction({ data: new Uint8Array(1024 * 1024) });
+    for (let count = 0; count < 32; count++) void large(megabyte);
+    expect(await large(megabyte)).toEqual(tooMany);
   });
 
   it("of a thread that has ended are added all the same", async () => {
     const { sender, end, added } = twoSides();
-    void sender.add(aTransaction().raw, HOST);
+    void sender.submit(aTransaction().raw, HOST);
     end();
     await expect.poll(() => added.length).toBe(1);
   });
@@ -141,18 +142,18 @@ describe("transactions of a thread's callers", () => {
     // These take several slices.
     const many = Array.from({ length: 3000 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
     const last = aTransaction({ nonce: 3000n });
-    const sent = many.map(({ raw }) => one.sender.add(raw, HOST));
+    const sent = many.map(({ raw }) => one.sender.submit(raw, HOST));
     await expect.poll(() => added.length).toBeGreaterThan(0);
-    sent.push(other.sender.add(last.raw, HOST));
+    sent.push(other.sender.submit(last.raw, HOST));
     await Promise.all(sent);
     expect(added.map(({ nonce }) => nonce)).toEqual([...many, last].map(({ nonce }) => nonce));
   });
 
   it("are added by the batch, and one that nobody signed does not shift the senders of those after it", async () => {
     const sizes: number[] = [];
-    const { sender, added } = twoSides(undefined, (transactions) => {
-      sizes.push(transactions.length);
-      return recoverAll(transactions);
+    const { sender, added } = twoSides(undefined, (items) => {
+      sizes.push(items.length);
+      return recoverSignersHere(items);
     });
     const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
     const sent = Array.from({ length: 300 }, (_, nonce) =>
@@ -161,7 +162,7 @@ describe("transactions of a thread's callers", () => {
     const raws = sent.map(({ raw }) => raw);
     raws.splice(100, 0, unsigned.raw);
     raws.splice(50, 0, Uint8Array.of(0xc0));
-    const reasons = await Promise.all(raws.map((raw) => sender.add(raw, HOST)));
+    const reasons = (await Promise.all(raws.map(submissionOf(sender)))).map(codeOf);
     expect(
       reasons.map((reason, index) => [index, reason]).filter(([, reason]) => reason !== undefined),
     ).toEqual([
@@ -178,7 +179,7 @@ describe("transactions of a thread's callers", () => {
       asked++;
       return asked === 1 ? Promise.reject(new Error("the recovery pool is closed")) : Promise.resolve([]);
     });
-    void sender.add(aTransaction().raw, HOST);
+    void sender.submit(aTransaction().raw, HOST);
     await expect.poll(() => asked).toBe(1);
     expect(added).toEqual([]);
   });

@@ -11,11 +11,8 @@ import { rpcError } from "./sources.ts";
  * Adds a transaction to the pool as a local one. It comes as an item of a block's body: one of a type is an RLP string. Throws a
  * FieldError with Besu's number and text, which differ from those of eth_sendRawTransaction.
  */
-export async function sendRawTransaction(
-  item: Uint8Array,
-  { backend, remoteHost }: GraphQlContext,
-): Promise<Hash> {
-  const submitted = await backend.submit(canonical(item), remoteHost);
+export async function sendRawTransaction(item: Uint8Array, context: GraphQlContext): Promise<Hash> {
+  const submitted = await context.backend.pool.submit(canonical(item), context);
   if (submitted.ok) return submitted.value;
   throw (
     TEXTS[submitted.error.code] ?? new FieldError(ERRORS.internalError.message, ERRORS.internalError.code)

@@ -2,9 +2,8 @@ import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod, type Json, rest } from "../../method.ts";
+import { type ContextOf, defineMethod, type Json, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
-import type { RpcBackend } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
 /** Each parameter is one transaction; an invalid one gets an error entry among the others. */
@@ -14,11 +13,11 @@ export const debugBatchSendRawTransaction = defineMethod({
   summary: "Sends signed transactions to the pool, one after another; returns the result for each.",
   parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
-  ports: ["submit"],
-  async run([texts], { backend, remoteHost }) {
+  ports: ["pool"],
+  async run([texts], context) {
     const results: Json[] = [];
     for (const [index, text] of texts.entries()) {
-      const error = await submit(text, backend, remoteHost);
+      const error = await submit(text, context);
       results.push({
         index,
         success: error === undefined,
@@ -29,14 +28,10 @@ export const debugBatchSendRawTransaction = defineMethod({
   },
 });
 
-async function submit(
-  text: string,
-  backend: Pick<RpcBackend, "submit">,
-  remoteHost: string,
-): Promise<string | undefined> {
+async function submit(text: string, context: ContextOf<"pool">): Promise<string | undefined> {
   const raw = parseHex(text);
   if (raw === undefined) return NOT_HEX;
-  const submitted = await backend.submit(raw, remoteHost);
+  const submitted = await context.backend.pool.submit(raw, context);
   if (submitted.ok) return undefined;
   const { code, message } = submitted.error;
   return code === "unsupportedV" ? message : REASONS[code];

@@ -12,11 +12,11 @@ export const ethSendRawTransaction = defineMethod({
   parameters: [required("transaction", decodeData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
-  ports: ["submit"],
+  ports: ["pool"],
   mayOverlap: "many",
-  async run([raw], { backend, remoteHost }) {
+  async run([raw], context) {
     if (raw.length === 0) return ERRORS.internalError;
-    const submitted = await backend.submit(raw, remoteHost);
+    const submitted = await context.backend.pool.submit(raw, context);
     return submitted.ok ? toHex(submitted.value) : SUBMISSION_ERRORS[submitted.error.code];
   },
 });

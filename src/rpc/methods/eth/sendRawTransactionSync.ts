@@ -23,13 +23,13 @@ export const ethSendRawTransactionSync = defineMethod({
     optional("timeoutMs", decodeIndex, { anyOf: [INTEGER, GIVEN_QUANTITY] }),
   ],
   result: { name: "receipt", schema: OBJECT },
-  ports: ["submit", "inclusionWaits", "spec"],
+  ports: ["pool", "inclusionWaits", "spec"],
   mayOverlap: "few",
   async run([raw, wanted = 0], context) {
-    const { submit, inclusionWaits, spec } = context.backend;
+    const { pool, inclusionWaits, spec } = context.backend;
     const timeoutMs = wanted > 0 ? Math.min(wanted, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
     const answer = await inclusionWaits.within(context.remoteHost, async () => {
-      const submitted = await submit(raw, context.remoteHost);
+      const submitted = await pool.submit(raw, context);
       if (!submitted.ok) return SUBMISSION_ERRORS[submitted.error.code];
       const isAbandoned = () => context.isAbandoned();
       const located = await inclusionWaits.included(submitted.value, { timeoutMs, isAbandoned });

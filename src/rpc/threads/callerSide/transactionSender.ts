@@ -1,10 +1,16 @@
+import { fail, ok } from "../../../primitives/result.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
+import { decodeSubmission, type Submitted } from "../../../txpool/submission.ts";
 import type { Batch, Gatherer } from "../../../workers/channel/channel.ts";
 import type { HostLimit } from "../../../workers/channel/requestSender.ts";
 import type { DecidedTransactions, FromThread, ThreadChannel } from "../messages.ts";
 import { packBytes } from "../packedBytes.ts";
+import { packSubmission, SUBMISSION_BYTES } from "../packedSubmissions.ts";
 
-/** Hands the transactions of this thread's callers to the pool on the main thread (mainSide/admitPacked.ts), which decides in their order. */
+/**
+ * Hands the transactions of this thread's callers to the pool on the main thread (mainSide/admitPacked.ts), which decides in their order.
+ * What is no transaction is refused here. Those of one event-loop cycle are one message.
+ */
 export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "transactions">>> {
   private readonly channel: Pick<ThreadChannel, "gather">;
   private readonly limit: HostLimit;
@@ -16,17 +22,20 @@ export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "trans
     this.limit = limit;
   }
 
-  /** Resolves to why the pool refused it, or to undefined when it was added. */
-  add(raw: Uint8Array, remoteHost: string): Promise<SubmissionErrorCode | undefined> {
+  async submit(raw: Uint8Array, remoteHost: string): Promise<Submitted> {
+    const decoded = decodeSubmission(raw);
+    if (!decoded.ok) return decoded;
+    const { value: transaction } = decoded;
+    const bytes = SUBMISSION_BYTES + transaction.raw.length;
     const { limit } = this;
-    const { length } = raw;
-    if (!limit.takeMessage(remoteHost) || !limit.takeBytes(remoteHost, length))
-      return Promise.resolve("tooManyWaiting");
-    return new Promise((resolve) => {
+    const isAdmitted = limit.takeMessage(remoteHost) && limit.takeBytes(remoteHost, bytes);
+    if (!isAdmitted) return refused("tooManyWaiting");
+    const code = await new Promise<SubmissionErrorCode | undefined>((resolve) => {
       if (this.unsent.length === 0) this.channel.gather(this);
-      this.unsent.push(raw);
-      this.undecided.push({ resolve, remoteHost, length });
+      this.unsent.push(packSubmission(transaction));
+      this.undecided.push({ resolve, remoteHost, bytes });
     });
+    return code === undefined ? ok(transaction.hash) : refused(code);
   }
 
   takeBatch(): Batch<Pick<FromThread, "transactions">> {
@@ -35,10 +44,10 @@ export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "trans
     return { kind: "transactions", content: bytes, messages: 0, bytes: 0, transferred: [bytes.buffer] };
   }
 
-  receive({ count, refused }: DecidedTransactions): void {
-    const reasons = new Map(refused);
-    for (const [place, { resolve, remoteHost, length }] of this.undecided.splice(0, count).entries()) {
-      this.limit.giveBack(remoteHost, length);
+  receive({ count, refused: those }: DecidedTransactions): void {
+    const reasons = new Map(those);
+    for (const [place, { resolve, remoteHost, bytes }] of this.undecided.splice(0, count).entries()) {
+      this.limit.giveBack(remoteHost, bytes);
       resolve(reasons.get(place));
     }
   }
@@ -46,6 +55,10 @@ export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "trans
 
 interface Undecided {
   readonly remoteHost: string;
-  readonly length: number;
+  readonly bytes: number;
   resolve(reason: SubmissionErrorCode | undefined): void;
+}
+
+function refused(code: SubmissionErrorCode): Submitted {
+  return fail("caller", code, "the pool refused it");
 }

@@ -1,7 +1,6 @@
-import type { AdmissionQueue, Readable } from "../../../txpool/admissionQueue.ts";
-import { decodeTransaction } from "../../../types/transaction.ts";
+import type { AdmissionQueue } from "../../../txpool/admissionQueue.ts";
 import type { DecidedTransactions } from "../messages.ts";
-import { unpackBytes } from "../packedBytes.ts";
+import { unpackSubmissions } from "../packedSubmissions.ts";
 
 /**
  * Adds a thread's transactions to the pool, also when the thread has ended meanwhile. `decide` is called in the order of the
@@ -12,7 +11,7 @@ export function admitPacked(
   bytes: Uint8Array<ArrayBuffer>,
   decide: (decided: DecidedTransactions) => void,
 ): void {
-  queue.add(decodedIn(bytes), {
+  queue.add(unpackSubmissions(bytes), {
     decided({ count, refused }) {
       const codes = refused.map(([place, { code }]) => [place, code] as const);
       decide({ count, refused: codes });
@@ -24,11 +23,4 @@ export function admitPacked(
       throw error;
     },
   });
-}
-
-function* decodedIn(bytes: Uint8Array<ArrayBuffer>): Generator<Readable> {
-  for (const raw of unpackBytes(bytes)) {
-    const decoded = decodeTransaction(raw);
-    yield decoded.ok ? decoded.value : decoded.error;
-  }
 }
