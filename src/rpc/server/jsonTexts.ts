@@ -73,23 +73,32 @@ export class JsonTexts {
   /** Reads on to the end of the text, or of the piece; whether it was that of the text. */
   private readToEnd(): boolean {
     const { piece } = this;
-    let { at, depth, isInString, isEscaped } = this;
-    let isWhole = false;
-    while (at < piece.length && !isWhole) {
-      const code = piece[at++];
-      if (isEscaped) isEscaped = false;
-      else if (isInString) {
-        if (code === QUOTE) isInString = false;
-        else if (code === BACKSLASH) isEscaped = true;
-      } else if (code === QUOTE) isInString = true;
-      else if (isOpening(code)) depth++;
-      else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) isWhole = --depth === 0;
+    while (this.at < piece.length) {
+      if (this.isInString) {
+        this.readString();
+        continue;
+      }
+      const code = piece[this.at++];
+      if (code === QUOTE) this.isInString = true;
+      else if (isOpening(code)) this.depth++;
+      else if ((code === CLOSING_BRACE || code === CLOSING_BRACKET) && --this.depth === 0) return true;
     }
-    this.at = at;
-    this.depth = depth;
-    this.isInString = isInString;
-    this.isEscaped = isEscaped;
-    return isWhole;
+    return false;
+  }
+
+  /** Reads on to the end of the string, or of the piece. Most bytes are in strings, and to search for a quote is fast. */
+  private readString(): void {
+    const { piece, at } = this;
+    const quote = piece.indexOf(QUOTE, at);
+    const end = quote < 0 ? piece.length : quote;
+    let escapes = end;
+    while (escapes > at && piece[escapes - 1] === BACKSLASH) escapes--;
+    const isOdd = (end - escapes) % 2 === 1;
+    // A backslash at the end of the piece before belongs to them where only backslashes lie between.
+    const isEscaped = escapes === at && this.isEscaped ? !isOdd : isOdd;
+    this.isEscaped = quote < 0 && isEscaped;
+    this.isInString = quote < 0 || isEscaped;
+    this.at = quote < 0 ? end : quote + 1;
   }
 
   /** Keeps the bytes from `start` to here, by copying them: a piece may be a single byte, and each piece costs more than that. */

@@ -25,6 +25,7 @@ describe("a stream of JSON texts", () => {
     ["objects on lines", '{"a":1}\r\n\n {"b":2}\n', ['{"a":1}', '{"b":2}']],
     ["brackets in strings", '{"a":"}]{","b":"["}{}', ['{"a":"}]{","b":"["}', "{}"]],
     ["escaped quotes and backslashes", '{"a":"\\"}\\\\"}{}', ['{"a":"\\"}\\\\"}', "{}"]],
+    ["many backslashes", '{"a":"\\\\\\\\"}["\\\\\\"]"]{}', ['{"a":"\\\\\\\\"}', '["\\\\\\"]"]', "{}"]],
     ["characters of several bytes", '{"a":"zażółć 😀"}[]', ['{"a":"zażółć 😀"}', "[]"]],
     ["brackets that do not match", '{"a":]{}', ['{"a":]', "{}"]],
     ["an object over several lines", '{\n"a":\n1}\n{}', ['{\n"a":\n1}', "{}"]],
