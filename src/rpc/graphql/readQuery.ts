@@ -10,6 +10,7 @@ import {
 } from "graphql";
 import type { Steps } from "../../primitives/steps.ts";
 import { type GraphQlError, Refusal, type SourceLocation } from "./graphQlError.ts";
+import { valueText } from "./javaText.ts";
 
 /*
  * Reads the text of a query into its tree, within graphql-java's bounds and with its messages. The tokens are counted and their
@@ -136,14 +137,7 @@ const LIST_RULES = 2;
 function problemAt(source: Source, tokens: readonly Token[], position: number): Refusal {
   const index = tokens.findIndex(({ start }) => start === position);
   const token = tokens[index];
-  if (token === undefined) {
-    const at = getLocation(source, position);
-    const text = source.body.slice(position, position + 1);
-    return syntaxError(
-      `Invalid syntax with ANTLR error 'token recognition error at: '${text}'' at line ${decimal(at.line)} column ${decimal(at.column)}`,
-      at,
-    );
-  }
+  if (token === undefined) return noToken(source, tokens.at(-1)?.end ?? 0, position);
   const isSurplus = tokens[index - 1]?.kind === TokenKind.BRACE_R && isOutside(tokens.slice(0, index));
   const offending = isSurplus ? token : (tokens[beginOfRule(tokens, index)] ?? token);
   const text = offending.kind === TokenKind.EOF ? "<EOF>" : source.body.slice(offending.start, offending.end);
@@ -154,6 +148,30 @@ function problemAt(source: Source, tokens: readonly Token[], position: number): 
       : `Invalid syntax with offending ${place}`,
     offending,
   );
+}
+
+/** What begins after the last token and is none: it is shown up to the character that does not fit. */
+function noToken(source: Source, end: number, position: number): Refusal {
+  const { body } = source;
+  IGNORED.lastIndex = end;
+  const start = IGNORED.test(body) ? IGNORED.lastIndex : end;
+  // The character after a backslash, or after dots, is the one that does not fit.
+  const beyond = /^(?:\\|\.+)/.exec(body.slice(position, position + LONGEST_DOTS))?.[0].length ?? 0;
+  const text = escaped(body.slice(start, position + beyond + 1));
+  const at = getLocation(source, start);
+  const place = `line ${decimal(at.line)} column ${decimal(at.column)}`;
+  return syntaxError(
+    `Invalid syntax with ANTLR error 'token recognition error at: '${text}'' at ${place}`,
+    at,
+  );
+}
+
+const IGNORED = /(?:[ \t\r\n,\uFEFF]|#[^\r\n]*)*/y;
+const LONGEST_DOTS = 2;
+
+/** The text as ANTLR shows it, as long as a message has room for. */
+function escaped(text: string): string {
+  return valueText(text).replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
 }
 
 /** Whether all brackets are closed. */

@@ -198,6 +198,28 @@ describe("texts that are no query", () => {
     ["{block(number:){number}}", "Invalid syntax with offending token ')' at line 1 column 15"],
     ["{\n  block(\n", "Invalid syntax with offending token '<EOF>' at line 3 column 1"],
     ["{ block ? }", "Invalid syntax with ANTLR error 'token recognition error at: '?'' at line 1 column 9"],
+    [
+      "{block(number:0x10){number}}",
+      "Invalid syntax with ANTLR error 'token recognition error at: '0x'' at line 1 column 15",
+    ],
+    [
+      "{ # none\n block(number: 12abc){number}}",
+      "Invalid syntax with ANTLR error 'token recognition error at: '12a'' at line 2 column 16",
+    ],
+    [
+      '{block(hash:"abc\n"){number}}',
+      "Invalid syntax with ANTLR error 'token recognition error at: '\"abc\\n'' at line 1 column 13",
+    ],
+    [
+      '{block(hash:"a\\q"){number}}',
+      "Invalid syntax with ANTLR error 'token recognition error at: '\"a\\q'' at line 1 column 13",
+    ],
+    [
+      "{block(number:.5){number}}",
+      "Invalid syntax with ANTLR error 'token recognition error at: '.5'' at line 1 column 15",
+    ],
+    ["{}", "Invalid syntax with offending token '}' at line 1 column 2"],
+    ["# nothing", "Invalid syntax with offending token '<EOF>' at line 1 column 10"],
   ])("%s", async (query, message) => {
     const { status, errors } = await ask(query);
     expect(errors).toMatchObject([{ message, extensions: { classification: "InvalidSyntax" } }]);
