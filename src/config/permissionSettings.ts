@@ -11,7 +11,12 @@ import type { ResolvedOptions } from "./precedence.ts";
 export function permissionSettings(values: OptionValues, workingDirectory: string): PermissionSettings {
   const inDataFolder = join(values["data-path"], "permissions_config.toml");
   const fileOf = (named: string | undefined): string => resolve(workingDirectory, named ?? inDataFolder);
+  const nodeAddress = values["permissions-nodes-contract-address"];
   return {
+    nodeContract:
+      values["permissions-nodes-contract-enabled"] && nodeAddress !== undefined
+        ? { address: nodeAddress, version: values["permissions-nodes-contract-version"] === 2 ? 2 : 1 }
+        : undefined,
     accountContract: values["permissions-accounts-contract-enabled"]
       ? values["permissions-accounts-contract-address"]
       : undefined,
@@ -45,19 +50,15 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
 }
 
 function contractProblems(options: ResolvedOptions): string[] {
-  const { values } = options;
-  const isMissing =
-    values["permissions-accounts-contract-enabled"] &&
-    values["permissions-accounts-contract-address"] === undefined;
-  return isMissing
-    ? [
-        report(
-          options,
-          "No account permissioning contract address specified. Cannot enable smart contract based account permissioning.",
-          "permissions-accounts-contract-enabled",
-        ),
-      ]
-    : [];
+  const kinds = [
+    ["node", "permissions-nodes-contract-enabled", "permissions-nodes-contract-address"],
+    ["account", "permissions-accounts-contract-enabled", "permissions-accounts-contract-address"],
+  ] as const;
+  return kinds.flatMap(([noun, enabled, address]) => {
+    if (!options.values[enabled] || options.values[address] !== undefined) return [];
+    const message = `No ${noun} permissioning contract address specified. Cannot enable smart contract based ${noun} permissioning.`;
+    return [report(options, message, enabled)];
+  });
 }
 
 /** Nodes by enode URL, with host names only if --Xdns-enabled. Maintained peers cannot be removed from the list. */

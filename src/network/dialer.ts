@@ -3,6 +3,9 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 import { MAX_CONCURRENT_DIALS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
+/** Who opens a connection: the other node, or this one. */
+export type Opener = "inbound" | "outbound";
+
 /** The address at which a node is dialed. */
 export interface NodeAddress {
   /** 64 bytes. */

@@ -9,7 +9,7 @@ import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { PeerLimits } from "./admission.ts";
 import { BanList, type RememberedDisconnect } from "./banList.ts";
 import type { PeerView } from "./connectedPeer.ts";
-import { Dialer, type NodeAddress } from "./dialer.ts";
+import { Dialer, type NodeAddress, type Opener } from "./dialer.ts";
 import { DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
 import type { KnownNode } from "./discovery/knownNodes.ts";
@@ -62,8 +62,10 @@ export interface NetworkParts {
   /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
-  /** Whether the operator's lists permit this node; its port is the listen port. */
-  readonly isPermitted?: (node: NodeAddress) => boolean;
+  /** Whether a connection with this node may be opened; its port is the listen port. */
+  readonly isPermitted?: (node: NodeAddress, from: Opener) => boolean;
+  /** Whether a connected node may stay; as isPermitted unless given. */
+  readonly mayStay?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
   /** Whether a node with this node's own id is this one, judging by its address. */
   readonly isOwnAddress?: (node: NodeAddress, endpoint: Endpoint) => boolean;
   /** Whether this address is a validator of the next block. */
@@ -136,7 +138,7 @@ export class Network {
       room: () => this.room,
       maxPeers: settings.limits.maxPeers,
       provenIds: settings.discovery?.provenIds ?? [],
-      isPermitted: (node) => this.isPermitted(node),
+      isPermitted: (node) => this.isPermitted(node, "outbound"),
       isKnown: (id) => this.maintained.has(id) || this.table.has(id),
     });
     this.dialer = new Dialer({
@@ -260,7 +262,7 @@ export class Network {
     return wasMaintained;
   }
 
-  /** Disconnects peers that the operator's lists no longer permit. */
+  /** Disconnects peers that are no longer permitted. */
   review(): void {
     this.table.review();
   }
@@ -295,7 +297,7 @@ export class Network {
       {
         ...this.parts,
         datagrams,
-        isPermitted: (node) => this.isPermitted(node),
+        isPermitted: (node, from) => this.isPermitted(node, from),
         wantsPeers: () => this.room > 0,
         onNode: (node) => {
           this.discovered.offer(node);
@@ -305,8 +307,8 @@ export class Network {
     );
   }
 
-  private isPermitted(node: NodeAddress): boolean {
-    return !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node) ?? true);
+  private isPermitted(node: NodeAddress, from: Opener): boolean {
+    return !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node, from) ?? true);
   }
 
   private isTrusted(nodeId: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import type { ForkId } from "../chainspec/forkId.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { NodeAddress } from "./dialer.ts";
+import type { NodeAddress, Opener } from "./dialer.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { DnsLists } from "./discovery/dnsLists.ts";
@@ -43,7 +43,7 @@ interface PeerDiscoveryParts {
   readonly clock: Clock;
   /** Random number from 0 to 1. */
   readonly chance: () => number;
-  readonly isPermitted: (node: NodeAddress) => boolean;
+  readonly isPermitted: (node: NodeAddress, from: Opener) => boolean;
   readonly wantsPeers: () => boolean;
   /** Called when a node to dial has been found. */
   readonly onNode: (node: NodeAddress) => void;
@@ -72,7 +72,7 @@ export class PeerDiscovery {
         endpoint: () => ({ ip: search.advertisedIp, udpPort: search.port, tcpPort: search.port }),
         forkId: search.forkId,
         isCompatible: search.isCompatible,
-        isPermitted: (node) => parts.isPermitted(addressOf(node)),
+        isPermitted: (node, from) => parts.isPermitted(addressOf(node), from),
         wantsPeers: parts.wantsPeers,
         onNode: (node) => parts.onNode(addressOf(node)),
         onPacket: (direction, kind) => parts.traffic?.discovered(direction, kind),

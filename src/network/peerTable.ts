@@ -10,7 +10,7 @@ import {
   viewOf,
 } from "./connectedPeer.ts";
 import { ConnectionEnds, type ConnectionEndsParts } from "./connectionEnds.ts";
-import type { Dialer, NodeAddress } from "./dialer.ts";
+import type { Dialer, NodeAddress, Opener } from "./dialer.ts";
 import { GREETING_TIMEOUT_MS, MAX_CHALLENGERS } from "./limits.ts";
 import { type PeerPriority, type PrioritizedPeer, prioritized } from "./peerPriority.ts";
 import { RivalConnections } from "./rivalConnections.ts";
@@ -39,7 +39,9 @@ interface PeerTableParts extends ConnectionEndsParts {
   readonly dialer: Pick<Dialer, "connected" | "disconnected">;
   /** The peer's share of the main thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
-  readonly isPermitted?: ((node: NodeAddress) => boolean) | undefined;
+  readonly isPermitted?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
+  /** Whether a connected node may stay; as isPermitted unless given. */
+  readonly mayStay?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: (() => void) | undefined;
   readonly onPeerDisconnected?: ((disconnect: Disconnect) => void) | undefined;
@@ -138,7 +140,7 @@ export class PeerTable {
   /** Disconnects peers that are no longer permitted. */
   review(): void {
     for (const { connection, hello } of [...this.links.values()]) {
-      if (!this.isPermitted(connection, hello)) connection.disconnect("requested", "no longer permitted");
+      if (!this.mayStay(connection, hello)) connection.disconnect("requested", "no longer permitted");
     }
   }
 
@@ -180,10 +182,13 @@ export class PeerTable {
     return prioritized([...this.byId.values()].filter(isReady), this.parts.isMaintained);
   }
 
-  private isPermitted(connection: Connection, { nodeId, listenPort }: Hello): boolean {
-    const { host, port } = connection.remote;
-    const tcpPort = connection.isInbound ? listenPort : port;
-    return this.parts.isPermitted?.({ nodeId, host, tcpPort }) ?? true;
+  private isPermitted(connection: Connection, hello: Hello): boolean {
+    return this.parts.isPermitted?.(addressOf(connection, hello), openerOf(connection)) ?? true;
+  }
+
+  private mayStay(connection: Connection, hello: Hello): boolean {
+    const mayStay = this.parts.mayStay ?? this.parts.isPermitted;
+    return mayStay?.(addressOf(connection, hello), openerOf(connection)) ?? true;
   }
 
   private addConnection(
@@ -283,4 +288,13 @@ export class PeerTable {
     onPeerDisconnected?.(disconnect);
     logger.info({ address: peer.address, ...connection.remote, ...disconnect }, "peer disconnected");
   }
+}
+
+/** Where a connected node can be called. */
+function addressOf({ remote, isInbound }: Connection, { nodeId, listenPort }: Hello): NodeAddress {
+  return { nodeId, host: remote.host, tcpPort: isInbound ? listenPort : remote.port };
+}
+
+function openerOf({ isInbound }: Connection): Opener {
+  return isInbound ? "inbound" : "outbound";
 }

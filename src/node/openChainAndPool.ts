@@ -37,6 +37,7 @@ export interface ChainAndPool {
   readonly timing: BlockTimingStore;
   readonly permissions: Permissions;
   readonly namedPeers: NamedPeers;
+  readonly headCalls: HeadCalls;
   readonly pool: OpenPool;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
@@ -99,8 +100,8 @@ export async function openChainAndPool(
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
   const readers = openReaders(context, stores, chain);
-  const asking =
-    accountContract && (await openAccountContract(accountContract, context, stores, { chain, readers }));
+  const headCalls = await openHeadCalls(context, stores, { chain, readers });
+  const asking = accountContract && (await openAccountContract(accountContract, headCalls));
   if (asking?.ok === false) return asking;
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
   const pool = openPool(poolSettings, {
@@ -121,6 +122,7 @@ export async function openChainAndPool(
     timing,
     permissions: permissions.value,
     namedPeers,
+    headCalls,
     pool,
     recoverSigners,
     ...readers,
@@ -138,24 +140,30 @@ function accountContractOf({ settings, logger, metrics }: OpenContext): AccountC
   );
 }
 
-/** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
-async function openAccountContract(
-  contract: AccountContract,
+/** Calls of permissioning contracts at the head: at once where they are short, else on a thread for calls. */
+async function openHeadCalls(
   { settings }: OpenContext,
   { world }: Stores,
   { chain, readers }: { readonly chain: Chain; readonly readers: Pick<ChainAndPool, "simulator"> },
-): Promise<Result<NonNullable<OpenPoolParts["askContract"]>, "unusablePermissions">> {
-  const { chainSpec: spec, rpc } = settings;
-  const pool = readers.simulator;
+): Promise<HeadCalls> {
+  const { chainSpec: spec, rpc, permissions } = settings;
   const simulator = new InlineCalls({
     spec,
     gasCap: rpc.gasCap,
     chain,
-    pool,
+    pool: readers.simulator,
     nowMs: () => performance.now(),
   });
-  const calls = new HeadCalls({ chain, state: world.head, simulator });
-  await loadInterpreter();
+  if (permissions.accountContract !== undefined || permissions.nodeContract !== undefined)
+    await loadInterpreter();
+  return new HeadCalls({ chain, state: world.head, simulator });
+}
+
+/** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
+async function openAccountContract(
+  contract: AccountContract,
+  calls: HeadCalls,
+): Promise<Result<NonNullable<OpenPoolParts["askContract"]>, "unusablePermissions">> {
   const defect = await contract.findDefect(calls);
   if (defect !== undefined) {
     const message = `Error validating onchain account permissioning smart contract configuration: ${defect}`;

@@ -14,6 +14,7 @@ import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { BlockLog } from "./blockLog.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
+import { openNodePermissioning } from "./nodePermissioning.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createPeering, type Peering } from "./peering.ts";
@@ -35,7 +36,7 @@ export async function openNetwork(
   stores: Stores,
   chainAndPool: ChainAndPool,
   onFailure: (error: unknown) => void,
-): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen">> {
+): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   const { settings, logger, clock, signedTimes, metrics, onStop } = context;
   const { directory, validator, key } = stores;
   const { chain, recoverSigners } = chainAndPool;
@@ -98,7 +99,17 @@ export async function openNetwork(
   chain.onHeadChanged("blockLog", (change) => blockLog.headChanged(change));
   const onSharedKey = (key: Address, sign: { readonly isProven: boolean }): void =>
     engine.keyWatch.seen(key, sign);
-  const peers = await openPort(context, stores, chainAndPool, { ...peering, counters, onSharedKey });
+  const permissioning = await openNodePermissioning(context, {
+    ...chainAndPool,
+    calls: chainAndPool.headCalls,
+  });
+  if (!permissioning.ok) return permissioning;
+  const peers = await openPort(context, stores, chainAndPool, {
+    ...peering,
+    counters,
+    onSharedKey,
+    openNodePermissions: permissioning.value,
+  });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
   const pauseReasons = new PauseReasons(engine, metrics);
@@ -112,8 +123,11 @@ async function openPort(
   { chain, permissions }: ChainAndPool,
   {
     isValidatorNode,
+    sync,
+    onSyncChanged,
     ...parts
-  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode"> & Pick<PeersParts, "counters" | "onSharedKey">,
+  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode" | "sync" | "onSyncChanged"> &
+    Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
     ...parts,
@@ -126,10 +140,33 @@ async function openPort(
     logger: logger.child("network"),
   });
   if (!peers.ok || peers.value === undefined) return peers;
-  const { network, close } = peers.value;
+  const { network, byContract, close } = peers.value;
   onStop(close);
-  chain.onHeadChanged("connections", () => network.review());
+  const noteIfLevel = (): void => {
+    if (isLevel(chain, network, parts.headOf)) byContract?.noteInSync();
+  };
+  if (byContract !== undefined) onSyncChanged(noteIfLevel);
+  chain.onHeadChanged("connections", ({ added }) => {
+    noteIfLevel();
+    // A node that makes blocks without any peer has nothing to fetch.
+    if (network.peers.length === 0 && added.length === 1 && sync.isInSync) byContract?.noteInSync();
+    network.review();
+  });
   return peers;
+}
+
+/**
+ * Whether there are peers, and none has announced a longer chain. Sync's own word allows for some blocks, and the state
+ * before them may deny a node that they permit. Each block of IBFT has the difficulty 1.
+ */
+function isLevel(
+  { head, genesis }: Pick<ChainAndPool["chain"], "head" | "genesis">,
+  { peers }: Pick<Network, "peers">,
+  headOf: Peering["headOf"],
+): boolean {
+  const own = genesis.header.difficulty + head.header.number;
+  const announced = peers.flatMap(({ nodeId }) => headOf(nodeId)?.totalDifficulty ?? []);
+  return announced.length > 0 && announced.every((totalDifficulty) => totalDifficulty <= own);
 }
 
 function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {

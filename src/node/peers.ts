@@ -3,7 +3,8 @@ import type { ForkId } from "../chainspec/forkId.ts";
 import { isOurAddress } from "../config/crossChecks.ts";
 import { type Enode, isNamed, parseEnode } from "../config/enode.ts";
 import type { PeerSettings, Settings } from "../config/settings.ts";
-import type { NodeAddress } from "../network/dialer.ts";
+import type { NodeAddress, Opener } from "../network/dialer.ts";
+import { ipBytes, ipText } from "../network/discovery/endpoint.ts";
 import { KnownNodesFile, keepKnownNodes } from "../network/discovery/knownNodes.ts";
 import type { NamedNode } from "../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
@@ -12,6 +13,9 @@ import type { DiscoverySearch } from "../network/peerDiscovery.ts";
 import type { OnSharedKey } from "../network/sharedKey.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { NodePermission } from "../permissioning/contract/nodeContract.ts";
+import type { NodeEndpoint } from "../permissioning/contract/nodePayload.ts";
+import type { NodePermissions, NodePermissionsParts } from "../permissioning/contract/nodePermissions.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
@@ -32,6 +36,8 @@ import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
 export interface Peers {
   readonly facts: PeerToPeer;
   readonly network: Network;
+  /** Undefined where no contract is asked about nodes. */
+  readonly byContract: NodePermissions | undefined;
   close(): Promise<void>;
 }
 
@@ -39,6 +45,8 @@ export interface PeersParts {
   readonly key: NodeKey;
   readonly protocols: readonly SubProtocol[];
   readonly permissions: Permissions;
+  /** Makes the permissions by contract; undefined where no contract is asked. */
+  readonly openNodePermissions: OpenNodePermissions | undefined;
   readonly isValidator: (address: Address) => boolean;
   readonly headOf: FindPeerHead;
   readonly forks: PeerForks;
@@ -50,6 +58,13 @@ export interface PeersParts {
   /** Two nodes use the key of this address. */
   readonly onSharedKey: OnSharedKey;
 }
+
+/** What the network knows of the nodes that a contract is asked about. */
+export type OpenNodePermissions = (
+  parts: Pick<NodePermissionsParts, "own" | "bootnodes" | "isListed" | "connected"> & {
+    readonly review: () => void;
+  },
+) => NodePermissions;
 
 /** What nodes say about the forks of their chain. */
 export interface PeerForks {
@@ -64,6 +79,7 @@ export async function openPeers(
     key,
     protocols,
     permissions,
+    openNodePermissions,
     isValidator,
     headOf,
     forks,
@@ -80,8 +96,24 @@ export async function openPeers(
   const knownNodes = new KnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
   const isListed = listCheck(permissions);
-  const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node);
   const address = await findAdvertisedAddress(peers, { logger });
+  let network: Network | undefined;
+  const byContract = openNodePermissions?.({
+    own: () =>
+      network?.endpoint &&
+      endpointOf({ nodeId: key.publicKey, host: address.host, tcpPort: network.advertisedPort }),
+    bootnodes: (peers.discovery?.bootnodes ?? [])
+      .flatMap((node) => dialAddress(node) ?? [])
+      .flatMap(endpointsOf),
+    isListed,
+    connected: () => network?.peers.map(({ nodeId }) => nodeId) ?? [],
+    review: () => network?.review(),
+  });
+  const judge = (node: NodeAddress, from: Opener): NodePermission => {
+    const endpoint = endpointOf(node);
+    if (byContract === undefined) return isListed(node) ? "permitted" : "denied";
+    return endpoint === undefined ? "denied" : byContract.judge(endpoint, from);
+  };
   const created = await createNetwork(
     {
       key: { privateKey: key.privateKey, nodeId: key.publicKey },
@@ -100,7 +132,8 @@ export async function openPeers(
       clock,
       chance: Math.random,
       logger,
-      isPermitted,
+      isPermitted: (node, from) => isInside(node.host) && judge(node, from) === "permitted",
+      mayStay: (node, from) => isInside(node.host) && judge(node, from) !== "denied",
       isOwnAddress: (node, { port }) =>
         (node.tcpPort === port && isOurAddress(node.host)) ||
         (node.tcpPort === address.portOf(port) && node.host === address.host),
@@ -112,14 +145,27 @@ export async function openPeers(
     },
   );
   if (!created.ok) return created;
-  const network = created.value;
+  network = created.value;
   const advertised = { advertisedHost: address.host, hostNames };
   const facts = peerToPeerInfo(network, advertised, { nodeId: key.publicKey, headOf });
   warnOfNoPeers(peers, logger);
   const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;
   if (facts.enode !== undefined)
     reportAddress(facts.enode, { ...address, listensOn: peers.host, isFound, logger });
-  return ok({ network, facts, close: closing(network, peers.discovery && knownNodes, clock) });
+  return ok({ network, facts, byContract, close: closing(network, peers.discovery && knownNodes, clock) });
+}
+
+/** A node as a contract is asked about it; undefined where its host is a name. */
+export function endpointOf({ nodeId, host, tcpPort }: NodeAddress): NodeEndpoint | undefined {
+  if (isIP(host) === 0) return undefined;
+  const ip = ipBytes(host);
+  const text = ipText(ip);
+  return { nodeId, ip: ipBytes(text), host: text, tcpPort };
+}
+
+function endpointsOf(node: NodeAddress): readonly NodeEndpoint[] {
+  const endpoint = endpointOf(node);
+  return endpoint === undefined ? [] : [endpoint];
 }
 
 function discoverySearch(

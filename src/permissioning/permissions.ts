@@ -4,6 +4,7 @@ import { toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
 import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
+import type { NodeContractSettings } from "./contract/nodeContract.ts";
 
 /** The permitted senders and nodes, if the operator keeps lists of them. */
 export interface Permissions {
@@ -19,6 +20,8 @@ export interface Permissions {
 export interface PermissionSettings {
   /** Contract that is asked about senders; undefined when none is. */
   readonly accountContract: Address | undefined;
+  /** Contract that is asked about nodes; undefined when none is. */
+  readonly nodeContract: NodeContractSettings | undefined;
   /** File with the list of senders; undefined when every sender is permitted. */
   readonly accountsFile: string | undefined;
   /** File with the list of nodes; undefined when every node is permitted. */

@@ -77,7 +77,7 @@ describeWithVectors("Besu's own configuration files", () => {
     expect(settings({ toml }).clientVersion).toContain("/PegaSysEng/");
   });
 
-  it.each(["Xp2p-tls-enabled", "privacy-enabled", "permissions-nodes-contract-enabled"])(
+  it.each(["Xp2p-tls-enabled", "privacy-enabled"])(
     "everything_config.toml with %s is refused with that name",
     (name) => {
       const toml = textOf("everything_config.toml").replace(`${name}=false`, `${name}=true`);

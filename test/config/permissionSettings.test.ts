@@ -59,6 +59,22 @@ describe("the allowlists", () => {
     expect(settings({ args: later }).permissions.hostNames).toBe("any");
   });
 
+  it("of nodes by contract need an address, and have version 1 unless told otherwise", () => {
+    const on = "--permissions-nodes-contract-enabled";
+    expect(problems({ args: [DEV_GENESIS, on] })).toEqual([
+      expect.stringContaining(
+        "No node permissioning contract address specified. Cannot enable smart contract based node permissioning.",
+      ),
+    ]);
+    const address = new Uint8Array(20).fill(0x12);
+    const args = [DEV_GENESIS, on, `--permissions-nodes-contract-address=0x${"12".repeat(20)}`];
+    expect(settings({ args }).permissions.nodeContract).toEqual({ address, version: 1 });
+    const two = [...args, "--permissions-nodes-contract-version=2"];
+    expect(settings({ args: two }).permissions.nodeContract).toEqual({ address, version: 2 });
+    expect(problems({ args: [...args, "--permissions-nodes-contract-version=3"] })).toHaveLength(1);
+    expect(settings({ args: [DEV_GENESIS] }).permissions.nodeContract).toBe(undefined);
+  });
+
   it("by contract need an address of the contract, with Besu's message", () => {
     const on = "--permissions-accounts-contract-enabled";
     const address = `0x${"12".repeat(20)}`;

@@ -8,9 +8,7 @@ const SERVERS = ["--rpc-http-enabled", "--rpc-ws-enabled"];
 
 describe("a security switch that this version does not support", () => {
   it("exists for every kind of access control and encryption", () => {
-    expect(SECURITY_SWITCHES).toEqual(
-      expect.arrayContaining(["Xp2p-tls-enabled", "permissions-nodes-contract-enabled", "privacy-enabled"]),
-    );
+    expect(SECURITY_SWITCHES).toEqual(expect.arrayContaining(["Xp2p-tls-enabled", "privacy-enabled"]));
   });
 
   it.each(SECURITY_SWITCHES)("--%s: refused when on, quiet when off", (name) => {

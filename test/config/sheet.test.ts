@@ -84,6 +84,9 @@ const HONOURED = [
   "discovery-dns-url",
   "Xp2p-dns-discovery-server",
   "Xnat-method-fallback-enabled",
+  "permissions-nodes-contract-enabled",
+  "permissions-nodes-contract-address",
+  "permissions-nodes-contract-version",
   "permissions-accounts-contract-enabled",
   "permissions-accounts-contract-address",
 ];

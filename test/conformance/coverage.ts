@@ -61,8 +61,7 @@ export const COVERAGE: readonly Coverage[] = [
   },
   {
     files: "besu-core/permissioning/NodeSmartContractPermissioningControllerTest/",
-    by: [],
-    open: "permissioning of nodes by contract, which is not built",
+    by: ["test/permissioning/nodeContract.test.ts"],
   },
 
   { files: "besu-jsonrpc/chains/", by: ["chain", "build", "genesis"] },

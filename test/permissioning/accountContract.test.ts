@@ -218,6 +218,7 @@ describe("a question at the head", () => {
       chain,
       state: world.head,
       simulator: {
+        runNow: () => undefined,
         async run(job) {
           calls++;
           const { header } = head;
@@ -262,7 +263,11 @@ describe("a question at the head", () => {
     const contract = asking()(spec);
     let calls = 0;
     const run = () => Promise.resolve({ kind: calls++ === 0 ? "tooLarge" : "timedOut", limitMs: 1 } as const);
-    const headCalls = new HeadCalls({ chain, state: world.head, simulator: { run } });
+    const headCalls = new HeadCalls({
+      chain,
+      state: world.head,
+      simulator: { run, runNow: () => undefined },
+    });
     expect(await contract.askAtHead(transfer(), headCalls)).toBe(undefined);
     expect(await contract.askAtHead(transfer(), headCalls)).toBe(undefined);
     const parent = { ...chain.head, state: world.head, ancestorHash: () => undefined };

@@ -86,6 +86,40 @@ export class InlineCalls implements Simulator {
     });
   }
 
+  /** Runs a call at once on the head or an earlier block; undefined unless it ends within its slice of the thread. */
+  runNow(job: SimulationJob): SimulationResult | undefined {
+    if (!isInterpreterLoaded() || !isInlineCandidate(job) || this.slice.isUsedUp) return undefined;
+    const name = callName(job);
+    const block = this.parts.chain.headerByNumber(job.blockNumber);
+    if (block === undefined || !this.costs.mayRunInline(name)) return undefined;
+    return this.timed(name, (endMs) => {
+      const result = runSimulation(job, contextOn(this.parts, block, endMs));
+      if (!(result instanceof Promise)) return result;
+      // It would have to yield, which ends such a call.
+      result.catch(() => undefined);
+      return undefined;
+    });
+  }
+
+  /** Runs a call within a slice that it is charged for; undefined when it is aborted or fails. */
+  private timed(
+    name: string,
+    run: (endMs: number) => SimulationResult | undefined,
+  ): SimulationResult | undefined {
+    const startMs = this.parts.nowMs();
+    this.slice.open();
+    let result: SimulationResult | undefined;
+    try {
+      result = run(startMs + CALL_SLICE_MS);
+    } catch {
+      // The worker pool finds out whether the call was aborted or failed.
+    }
+    this.slice.spend(this.parts.nowMs() - startMs);
+    if (result === undefined) this.costs.aborted(name);
+    else this.costs.completed(name);
+    return result;
+  }
+
   private wait(call: WaitingCall): void {
     const dropped = this.waiting.add(call);
     dropped?.resolve(this.parts.pool.run(dropped.job, dropped.requester));

@@ -1,11 +1,8 @@
 import { addressType, integerType, pathType, switchType } from "../valueTypes.ts";
-import { option, withoutEffect } from "./option.ts";
+import { option } from "./option.ts";
 
 const group = "Permissioning";
-const securitySwitch = { type: switchType, default: false, group, isHidden: true } as const;
 const file = { defaultText: "permissions_config.toml in the data folder" };
-const unsupported = { group, noEffect: "contracts are not asked for permissions" } as const;
-const nodeContract = withoutEffect({ ...unsupported, requires: "permissions-nodes-contract-enabled" });
 
 /** Access control is never ignored: an enabled switch that is not supported prevents the start. */
 export const PERMISSIONING_OPTIONS = {
@@ -38,16 +35,25 @@ export const PERMISSIONING_OPTIONS = {
     help: "TOML file with the allowlist, under accounts-allowlist.",
   }),
   "permissions-nodes-contract-enabled": option({
-    ...securitySwitch,
-    refusedWhenOn: "a contract cannot be asked which peers are allowed",
+    type: switchType,
+    default: false,
+    group,
     help: "Ask a contract which peers are allowed.",
   }),
-  "permissions-nodes-contract-address": nodeContract.optional(addressType, "Address of that contract."),
-  "permissions-nodes-contract-version": nodeContract.valued(
-    integerType({ label: "<NUMBER>", min: 1n, max: 2n }),
-    1,
-    "Version of its interface.",
-  ),
+  "permissions-nodes-contract-address": option({
+    type: addressType,
+    default: undefined,
+    group,
+    requires: "permissions-nodes-contract-enabled",
+    help: "Address of that contract.",
+  }),
+  "permissions-nodes-contract-version": option({
+    type: integerType({ label: "<NUMBER>", min: 1n, max: 2n }),
+    default: 1,
+    group,
+    requires: "permissions-nodes-contract-enabled",
+    help: "Version of its interface.",
+  }),
   "permissions-accounts-contract-enabled": option({
     type: switchType,
     default: false,

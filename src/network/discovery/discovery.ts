@@ -4,6 +4,7 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
+import type { Opener } from "../dialer.ts";
 import type { NodeRefusal } from "../traffic.ts";
 import { Bonds } from "./bonds.ts";
 import { ClockCheck } from "./clockCheck.ts";
@@ -50,8 +51,8 @@ export interface DiscoveryParts {
   readonly forkId: () => ForkId;
   /** Whether a node with this fork id may be on our chain. */
   readonly isCompatible: (forkId: ForkId) => boolean;
-  /** Whether the operator's lists permit this node. */
-  readonly isPermitted: (node: NodeContact) => boolean;
+  /** Whether this node may be connected with, by its own or by this node's call. */
+  readonly isPermitted: (node: NodeContact, from: Opener) => boolean;
   /** Whether the node needs more connections, so that the search continues. */
   readonly wantsPeers: () => boolean;
   /** Called when a node should be dialed. */
@@ -213,7 +214,7 @@ export class Discovery {
       return undefined;
     }
     // The sender is refused silently, as in Besu: a pong would invite it to stay in touch.
-    if (!this.parts.isPermitted(this.senderOf(received.value, from))) return "notPermitted";
+    if (!this.parts.isPermitted(this.senderOf(received.value, from), "inbound")) return "notPermitted";
     const outcome = respond(received.value, from, this.responder);
     if (outcome === "unproven") void this.answerOnceProven(received.value, from);
     return outcome === "answered" ? undefined : outcome;
@@ -254,7 +255,7 @@ export class Discovery {
     if (this.isClosed || equalBytes(node.nodeId, this.ownId)) return false;
     const known = this.table.get(node.nodeId);
     if (known !== undefined && isAt(known, node) && this.bonds.isProven(node.nodeId, node.ip)) return true;
-    if (!this.pingLimits.mayPing(node, source) || !this.parts.isPermitted(node)) return false;
+    if (!this.pingLimits.mayPing(node, source) || !this.parts.isPermitted(node, "outbound")) return false;
     this.pingLimits.notePing(node);
     const pong = await this.requests.ping(node);
     if (pong === undefined || this.isClosed) return false;
@@ -355,7 +356,11 @@ export class Discovery {
   }
 
   private isDialable(node: NodeContact): boolean {
-    return node.tcpPort > 0 && !this.incompatible.has(toHex(node.nodeId)) && this.parts.isPermitted(node);
+    return (
+      node.tcpPort > 0 &&
+      !this.incompatible.has(toHex(node.nodeId)) &&
+      this.parts.isPermitted(node, "outbound")
+    );
   }
 
   private ask(node: NodeContact, request: Request): Uint8Array {

@@ -1,4 +1,4 @@
-import type { SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
+import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
 import type { CallContext } from "../../execution/simulation/simulate.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { NamedHeader } from "../../types/block.ts";
@@ -8,7 +8,10 @@ export interface HeadCallsParts {
   /** State after the head. */
   readonly state: Pick<CallContext["state"], "account">;
   /** Bounds each call in time, and runs long ones on threads. */
-  readonly simulator: Simulator;
+  readonly simulator: Simulator & {
+    /** Runs a call at once; undefined when that takes too long. */
+    runNow(job: SimulationJob): SimulationResult | undefined;
+  };
 }
 
 /** The result of a call; "absent" where no account has the address. */
@@ -34,6 +37,14 @@ export class HeadCalls {
     const blockNumber = chain.head.header.number;
     if (state.account(to) === undefined) return "absent";
     return simulator.run({ kind: "call", call: { to, data }, blockNumber }, this.requester);
+  }
+
+  /** Calls the contract at once; undefined when that takes too long for this thread. */
+  runNow(to: Address, data: Uint8Array): CallResult | undefined {
+    const { chain, state, simulator } = this.parts;
+    const blockNumber = chain.head.header.number;
+    if (state.account(to) === undefined) return "absent";
+    return simulator.runNow({ kind: "call", call: { to, data }, blockNumber });
   }
 }
 

@@ -1,6 +1,7 @@
 import { encodeFunctionData } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { curve } from "../../../src/primitives/secp256k1.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
@@ -15,11 +16,16 @@ import {
 } from "../harness/nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork, type ValidatorNetwork } from "../harness/validatorNetwork.ts";
 
-const { AccountRules } = permissionRules();
+const { AccountRules, NodeRules, NodeRulesV2 } = permissionRules();
 const ACCOUNT_RULES = `0x${"00".repeat(18)}8888`;
 const ASKS_ACCOUNTS = [
   "--permissions-accounts-contract-enabled",
   `--permissions-accounts-contract-address=${ACCOUNT_RULES}`,
+];
+const NODE_RULES = `0x${"00".repeat(18)}9999`;
+const ASKS_NODES = [
+  "--permissions-nodes-contract-enabled",
+  `--permissions-nodes-contract-address=${NODE_RULES}`,
 ];
 const REFUSED = { code: -32007, message: "Sender account not authorized to send transactions" };
 const OPERATOR = 0;
@@ -119,6 +125,75 @@ describe("a validator that asks a contract of accounts", () => {
     expect(await program.exit).toBe(2);
     expect(program.output()).toContain(
       "Error validating onchain account permissioning smart contract configuration: Transaction permissioning transaction failed when processing",
+    );
+  });
+});
+
+describe("four validators that ask a contract of nodes", () => {
+  itIfThorough.each([
+    ["version 1", 1, NodeRules],
+    ["version 2", 2, NodeRulesV2],
+  ] as const)("part with a follower that it denies, and connect again, by %s", async (_, version, rules) => {
+    network = await prepareNetwork({
+      validators: 4,
+      followers: 1,
+      contracts: { [NODE_RULES]: rules.runtime },
+      options: [...ASKS_NODES, `--permissions-nodes-contract-version=${version}`],
+    });
+    const { members } = network;
+    const nodes = await network.startAll();
+    const [first] = nodes;
+    const [last, follower] = [members.at(-1), nodes.at(-1)];
+    if (first === undefined || last === undefined || follower === undefined)
+      throw new Error("there are five");
+    const peersOf = async (node: NodeProcess) => Number(await node.rpc("net_peerCount"));
+    const hasPeers = (node: NodeProcess, count: number) =>
+      until(async () => ((await peersOf(node)) === count ? true : undefined), `${count} peers`);
+    for (const node of nodes) await hasPeers(node, 4);
+    const id = toHex(curve.publicKey(last.nodeKey.privateKey)).slice(2);
+    const named = version === 1 ? `0x${id.slice(0, 64)}` : id;
+    const setDenied = (nonce: bigint, isDenied: boolean): SentTransaction => {
+      const args = [named, isDenied] as never;
+      const data = hexToBytes(encodeFunctionData({ abi: rules.abi, functionName: "setDenied", args }));
+      return from(OPERATOR, { nonce, to: hexToBytes(NODE_RULES) as never, data });
+    };
+    await sendAndMine(first, setDenied(0n, true));
+    for (const node of nodes.slice(0, 4)) await hasPeers(node, 3);
+    await hasPeers(follower, 0);
+    await blocksAfter(first, 3);
+    expect(await peersOf(follower)).toBe(0);
+    await sendAndMine(first, setDenied(1n, false));
+    // The follower has no newer state than that which denies it, and no bootnode: only a start lets it call its static nodes.
+    expect(await follower.stop()).toBe(0);
+    const restarted = await network.start(last);
+    await hasPeers(first, 4);
+    await mined(restarted, setDenied(1n, false));
+    const misbehave = encodeFunctionData({
+      abi: rules.abi,
+      functionName: "misbehave",
+      args: [MODE.reverts] as never,
+    });
+    const broken = from(OPERATOR, {
+      nonce: 2n,
+      to: hexToBytes(NODE_RULES) as never,
+      data: hexToBytes(misbehave),
+    });
+    await sendAndMine(first, broken);
+    await blocksAfter(first, 3);
+    expect(await peersOf(first)).toBe(4);
+    expect(first.output()).toContain("the node permissioning contract gives no answer");
+  });
+
+  it("do not start when the contract does not exist", async () => {
+    const prepared = await prepareNetwork({ validators: 1 });
+    const program = runProgram([
+      `--data-path=${temporaryFolder()}`,
+      `--genesis-file=${prepared.genesisFile}`,
+      ...ASKS_NODES,
+    ]);
+    expect(await program.exit).toBe(2);
+    expect(program.output()).toContain(
+      `Error: node permissioning contract at address ${NODE_RULES} does not match the expected interface version 1.`,
     );
   });
 });

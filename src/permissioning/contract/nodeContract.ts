@@ -1,0 +1,190 @@
+import type { Logger } from "../../observability/logger.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import type { Address } from "../../primitives/address.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { equalBytes, toDigits } from "../../primitives/hex.ts";
+import { CheckCounts } from "./checkCounts.ts";
+import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
+import { connectionPayload, type Direction, type NodeEndpoint, nodePayload, urlHost } from "./nodePayload.ts";
+
+export interface NodeContractSettings {
+  readonly address: Address;
+  /** Version of its interface. */
+  readonly version: 1 | 2;
+}
+
+export interface NodeContractParts {
+  readonly calls: Pick<HeadCalls, "head" | "run" | "runNow">;
+  /** The name of an IP address by the system's resolver, for version 2; undefined where there is none. */
+  readonly nameOf: (ip: string) => Promise<string | undefined>;
+  /** Called when an answer that was awaited is there, and differs from the one before. */
+  readonly onChanged: () => void;
+  readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+}
+
+/** "unknown" while an answer is awaited, and where the contract gives none. */
+export type NodePermission = "permitted" | "denied" | "unknown";
+
+interface Answer {
+  /** Hash of the head that it holds after. */
+  readonly after: Uint8Array;
+  readonly permission: NodePermission;
+}
+
+/** Most questions whose answers are kept, and names. Anyone who sends datagrams can raise a question. */
+const ANSWERS_LIMIT = 4096;
+const NAMES_LIMIT = 1024;
+/** Most questions, and names, that are awaited at a time. */
+const AWAITED_LIMIT = 64;
+
+/**
+ * The contract that decides which nodes may connect (--permissions-nodes-contract-address), asked at each head as Besu 24.7
+ * asks, with the gas limit of the head or the gas cap:
+ *
+ *     version 1: one question about source and destination; the words 0xff…ff and 0x7f…ff are yes and no
+ *     version 2: a question about each of the two, by its IP address, then by the name of that; the words 1 and 0
+ *
+ * A question is answered at once where a slice of the thread allows. Otherwise it is answered later by a thread for calls, and
+ * until then the answer is that of an earlier head, or unknown.
+ */
+export class NodeContract {
+  private readonly settings: NodeContractSettings;
+  private readonly parts: NodeContractParts;
+  private readonly counts: CheckCounts;
+  private readonly answers = new Map<string, Answer>();
+  private readonly awaited = new Set<string>();
+  private readonly names = new Map<string, string | undefined>();
+
+  constructor(settings: NodeContractSettings, parts: NodeContractParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.counts = new CheckCounts(parts.metrics, "node_smart_contract", "node contract");
+  }
+
+  /** Whether the connection is permitted at the head. */
+  permits(direction: Direction): NodePermission {
+    this.counts.asked();
+    const permission =
+      this.settings.version === 1
+        ? this.answerTo(connectionPayload(direction))
+        : both(this.permitsNode(direction.source), () => this.permitsNode(direction.destination));
+    if (permission !== "unknown") this.counts.answered(permission);
+    return permission;
+  }
+
+  /** Why the contract cannot be used; undefined when it answers, whatever it says. */
+  async findDefect(node: NodeEndpoint): Promise<string | undefined> {
+    const payload =
+      this.settings.version === 1
+        ? connectionPayload({ source: node, destination: node })
+        : nodePayload(node, urlHost(node));
+    const result = await this.parts.calls.run(this.settings.address, payload);
+    const read = readAnswer(result, this.settings.version);
+    return read === "permitted" || read === "denied" ? undefined : read.failure;
+  }
+
+  private permitsNode(node: NodeEndpoint): NodePermission {
+    const byIp = this.answerTo(nodePayload(node, urlHost(node)));
+    if (byIp !== "denied") return byIp;
+    if (!this.names.has(node.host)) {
+      this.awaitName(node.host);
+      return "unknown";
+    }
+    const name = this.names.get(node.host);
+    return name === undefined ? "denied" : this.answerTo(nodePayload(node, name));
+  }
+
+  private answerTo(payload: Uint8Array): NodePermission {
+    const { calls } = this.parts;
+    const key = toDigits(payload);
+    const known = this.answers.get(key);
+    if (known !== undefined && equalBytes(known.after, calls.head.hash)) return known.permission;
+    const result = calls.runNow(this.settings.address, payload);
+    if (result !== undefined) return this.keep(key, calls.head.hash, result);
+    this.awaitAnswer(key, payload);
+    return known?.permission ?? "unknown";
+  }
+
+  private keep(key: string, after: Uint8Array, result: CallResult): NodePermission {
+    const read = readAnswer(result, this.settings.version);
+    const isRead = read === "permitted" || read === "denied";
+    if (!isRead)
+      this.parts.logger.often("error", "the node permissioning contract gives no answer", () => ({
+        address: this.settings.address,
+        reason: read.failure,
+      }));
+    const permission = isRead ? read : "unknown";
+    this.answers.delete(key);
+    this.answers.set(key, { after, permission });
+    dropOldest(this.answers, ANSWERS_LIMIT);
+    return permission;
+  }
+
+  private awaitAnswer(key: string, payload: Uint8Array): void {
+    const { calls } = this.parts;
+    this.await(key, async () => {
+      const { hash } = calls.head;
+      const before = this.answers.get(key)?.permission;
+      const result = await calls.run(this.settings.address, payload);
+      return this.keep(key, hash, result) !== before;
+    });
+  }
+
+  private awaitName(ip: string): void {
+    this.await(ip, async () => {
+      const name = await this.parts.nameOf(ip);
+      this.names.set(ip, name === ip ? undefined : name);
+      dropOldest(this.names, NAMES_LIMIT);
+      return true;
+    });
+  }
+
+  /** Does what takes time, unless it is being done or too much is; says then whether an answer may have changed. */
+  private await(key: string, work: () => Promise<boolean>): void {
+    const { awaited } = this;
+    if (awaited.has(key) || awaited.size >= AWAITED_LIMIT) return;
+    awaited.add(key);
+    void work()
+      .catch((error: unknown) => {
+        this.parts.logger.warn({ error }, "the node permissioning contract could not be asked");
+        return false;
+      })
+      .then((isChanged) => {
+        awaited.delete(key);
+        if (isChanged) this.parts.onChanged();
+      });
+  }
+}
+
+function both(first: NodePermission, second: () => NodePermission): NodePermission {
+  return first === "permitted" ? second() : first;
+}
+
+type Read = "permitted" | "denied" | { readonly failure: string };
+
+/** Reads the result of a call; the failures have Besu's texts. */
+function readAnswer(result: CallResult, version: NodeContractSettings["version"]): Read {
+  if (result === "absent") return { failure: "Permissioning contract does not exist" };
+  if (isUndecided(result)) return { failure: "the call takes too long, or too much memory" };
+  if (result.kind === "refused") return { failure: "Permissioning transaction found to be Invalid" };
+  if (result.kind !== "returned") return { failure: "Permissioning transaction failed when processing" };
+  const { data } = result;
+  if (data.length !== 32) return { failure: "Unexpected result size" };
+  const { yes, no } = ANSWERS[version];
+  if (equalBytes(data, yes)) return "permitted";
+  return equalBytes(data, no) ? "denied" : { failure: "Unexpected result form" };
+}
+
+const ANSWERS = {
+  1: { yes: filled(0xff, 0xff), no: filled(0x7f, 0xff) },
+  2: { yes: filled(0, 0, 1), no: filled(0, 0) },
+} as const;
+
+/** A word of these bytes: the first, the others, and the last. */
+function filled(first: number, others: number, last = others): Uint8Array {
+  const bytes = new Uint8Array(32).fill(others);
+  bytes[0] = first;
+  bytes[31] = last;
+  return bytes;
+}
