@@ -53,7 +53,7 @@ export interface Settings {
   readonly rpc: RpcAnswerSettings;
   /** The index by address; undefined when it is off. */
   readonly accountIndex: AccountIndexLimits | undefined;
-  /** Largest number of peers at a time, not counting maintained ones. */
+  /** Maximum number of peers, not counting maintained ones. */
   readonly maxPeers: number;
   /** Undefined when peer-to-peer networking is off. */
   readonly peers: PeerSettings | undefined;
@@ -96,7 +96,7 @@ export interface PeerSettings {
   /** Address in our enode URL. */
   readonly advertisedHost: string;
   readonly nat: NatSettings;
-  /** Largest number of inbound connections; undefined for no separate limit. */
+  /** Maximum number of inbound connections; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
   /** Whether peers have random priorities when there are too many. */
   readonly hasRandomPriority: boolean;
@@ -222,9 +222,9 @@ export interface RpcAnswerSettings {
   readonly threads: number | undefined;
   /** Gas limit of a simulated call; 0 for no cap. */
   readonly gasCap: bigint;
-  /** Largest block range of a log query; 0 for no limit. */
+  /** Maximum block range of a log query; 0 for no limit. */
   readonly maxLogsRange: bigint;
-  /** Largest block range of trace_filter; 0 for no limit. */
+  /** Maximum block range of trace_filter; 0 for no limit. */
   readonly maxTraceFilterRange: bigint;
   /** Whether the bloom index is written in the background, without a request. */
   readonly isLogIndexAutomatic: boolean;

@@ -10,7 +10,7 @@ export const GRAPHQL_OPTIONS = {
     group,
     type: switchType,
     default: false,
-    help: "Answer GraphQL over HTTP, under /graphql.",
+    help: "Serve GraphQL over HTTP, at /graphql.",
   }),
   "graphql-http-host": option({
     ...served,
@@ -22,7 +22,7 @@ export const GRAPHQL_OPTIONS = {
     ...served,
     type: portType,
     default: 8547,
-    help: "Port to listen on; 0 takes a free one.",
+    help: "Port to listen on; 0 picks a free one.",
   }),
   "graphql-http-cors-origins": option({
     ...served,

@@ -164,7 +164,7 @@ const IPC_OPTIONS = {
     type: switchType,
     default: false,
     group: "JSON-RPC over a Unix socket",
-    help: "Answer JSON-RPC over a Unix socket, to programs that run as the node's user.",
+    help: "Serve JSON-RPC over a Unix socket, for programs that run as the node's user.",
   }),
   "Xrpc-ipc-path": option({
     type: pathType,
@@ -180,7 +180,7 @@ const IPC_OPTIONS = {
     group: "JSON-RPC over a Unix socket",
     aliases: ["Xrpc-ipc-apis"],
     requires: "Xrpc-ipc-enabled",
-    help: "Groups of methods to answer.",
+    help: "API groups to enable.",
   }),
 } as const;
 

@@ -22,7 +22,7 @@ export const UNSUPPORTED_SERVER_OPTIONS = {
   "engine-host-allowlist": engine.valued(
     openListType("Hostname"),
     ["localhost", "127.0.0.1"],
-    "Host names that requests may be addressed to.",
+    "Host names accepted in the Host header of requests.",
     needsEngine,
   ),
 } as const;
