@@ -39,6 +39,19 @@ it("answers a large request that waits to be read when the servers close", async
   await closed;
 });
 
+it("asks for no spare descriptors on the only thread, which shares its connections with nobody", async () => {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const { http, webSocket } = settingsOf("/", {
+    "rpc-http-enabled": "true",
+    "rpc-http-port": "0",
+    "rpc-ws-enabled": "true",
+    "rpc-ws-port": "0",
+  });
+  const { descriptorsAsked } = await threadServersOf({ http, webSocket }, rpcPorts({ chain, spec }));
+  expect(descriptorsAsked()).toBe(0);
+});
+
 it("leaves a quarter of the connections to other addresses when the limit is low", async () => {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });

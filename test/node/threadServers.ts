@@ -20,6 +20,8 @@ import { type AllParts, poolOf } from "../builders/anRpcBackend.ts";
 export interface ThreadServersOfTest {
   readonly http: RpcServer | undefined;
   readonly webSocket: RpcServer | undefined;
+  /** Times that a spare descriptor was asked for. */
+  descriptorsAsked(): number;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,8 @@ export async function threadServersOf(
   const core = createMainCore(parts);
   const backend = createRpcBackend(parts, core);
   const held = createHeldMemory(1);
+  let descriptorsAsked = 0;
+  const descriptor = async (): Promise<undefined> => void descriptorsAsked++;
   const servers = { http, webSocket, explorer: undefined };
   const copier = startDescriptorCopier();
   const socketOf = async (server: ServerSettings["http"] | ServerSettings["webSocket"]) => {
@@ -56,7 +60,7 @@ export async function threadServersOf(
       methods: METHODS,
       backend,
       view: backend.chain,
-      serving: core.serving,
+      serving: { ...core.serving, descriptor },
       reader: new MessageReader(clock),
       callerTime: new CallerTime(),
       handshakeTime: createHandshakeTime(clock),
@@ -85,5 +89,10 @@ export async function threadServersOf(
       }
     );
   };
-  return { http: serverOf("http"), webSocket: serverOf("webSocket"), close };
+  return {
+    http: serverOf("http"),
+    webSocket: serverOf("webSocket"),
+    descriptorsAsked: () => descriptorsAsked,
+    close,
+  };
 }

@@ -135,7 +135,7 @@ async function openHttp(
   const gate = await serverGate(configured, current, gateParts("http", data, parts));
   return openHttpServer(configured, {
     current,
-    socket: listening("http", socket, serving),
+    socket: listening("http", socket, data, serving),
     shared: shareHosts(data.held.http, data.index),
     dispatcher,
     readiness,
@@ -163,7 +163,7 @@ async function openWebSocket(
   const gate = await serverGate(configured, current, gateParts("webSocket", data, parts));
   return openWebSocketServer(configured, {
     current,
-    socket: listening("webSocket", socket, serving),
+    socket: listening("webSocket", socket, data, serving),
     shared: shareHosts(data.held.webSocket, data.index),
     sharedPages: shareHosts(data.held.pages, data.index),
     dispatcher,
@@ -190,7 +190,7 @@ async function openIpc(
   // Not loaded where it is off.
   const { openIpcServer } = await import("../../rpc/server/ipc.ts");
   return openIpcServer(configured, {
-    socket: listening("ipc", socket, serving),
+    socket: listening("ipc", socket, data, serving),
     shared: shareHosts(data.held.ipc, data.index),
     dispatcher: createDispatcher(offer, { backend, logger, metrics, callerTime }),
     reader,
@@ -217,7 +217,7 @@ async function openGraphQl(
   const gate = await serverGate(configured, current, gateParts("graphQl", data, parts));
   return openGraphQlServer(configured, {
     current,
-    socket: listening("graphQl", socket, serving),
+    socket: listening("graphQl", socket, data, serving),
     shared: shareHosts(data.held.graphQl, data.index),
     async answer(request, caller, signal) {
       const { remoteHost, client } = caller;
@@ -274,7 +274,14 @@ function subscriptionsOf(
   });
 }
 
-function listening(server: CallerServerName, descriptor: number, serving: Core["serving"]): ListeningSocket {
+/** A thread that is the only one has nobody to share connections with: it would ask for a spare descriptor for ever. */
+function listening(
+  server: CallerServerName,
+  descriptor: number,
+  { held }: Pick<RpcThreadData, "held">,
+  serving: Core["serving"],
+): ListeningSocket {
+  if (held.credits.threads === 1) return { descriptor };
   return { descriptor, another: () => serving.descriptor(server, SERVER_ITSELF) };
 }
 
