@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { ChainView } from "../chain/view/chainView.ts";
 import type { ViewLimits } from "../chain/view/limits.ts";
-import { openShownHead } from "../chain/view/shownHead.ts";
+import { ShownHead } from "../chain/view/shownHead.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { silentLogger } from "../observability/logger.ts";
@@ -55,7 +55,7 @@ async function work(): Promise<void> {
   const view = new ChainView({
     database: chain,
     spec,
-    shownHead: openShownHead(shownHead),
+    shownHead: new ShownHead(shownHead),
     logger: silentLogger,
     ...(viewLimits !== undefined && { limits: viewLimits }),
   });

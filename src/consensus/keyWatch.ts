@@ -4,7 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
-import { createNoticeSigner } from "./noticeSigner.ts";
+import { NoticeSigner } from "./noticeSigner.ts";
 import type { Outbox, RemoteSigner } from "./ports.ts";
 import { type KeyNotice, type KeyNoticeKind, keyNoticePayload } from "./router/keyNotice.ts";
 import { SharedKeys } from "./sharedKeys.ts";
@@ -28,12 +28,12 @@ interface KeyWatchParts {
 export class KeyWatch {
   private readonly parts: KeyWatchParts;
   private readonly sharedKeys = new SharedKeys();
-  private readonly noticeSigner: ReturnType<typeof createNoticeSigner>;
+  private readonly noticeSigner: NoticeSigner;
   private hasEnded = false;
 
   constructor(parts: KeyWatchParts) {
     this.parts = parts;
-    this.noticeSigner = createNoticeSigner(parts, (message) => parts.outbox.sendNotice?.(message));
+    this.noticeSigner = new NoticeSigner(parts, (message) => parts.outbox.sendNotice?.(message));
   }
 
   /**

@@ -5,51 +5,54 @@ import type { Clock } from "../primitives/clock.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import type { RemoteSigner } from "./ports.ts";
 
-/** Signs notices of a shared key, and sends them: at once with a local key, else when the remote signer has signed. */
-interface NoticeSigner {
-  send(payload: Prepare["signed"]["payload"]): void;
-  /** Gives up the notices that wait for the remote signer. */
-  end(): void;
-}
-
 interface NoticeSignerParts {
   readonly rules: Pick<Rules, "self" | "sign">;
   readonly signer?: RemoteSigner | undefined;
   readonly clock: Pick<Clock, "nowMs" | "at">;
 }
 
-export function createNoticeSigner(
-  { rules: { self, sign }, signer, clock }: NoticeSignerParts,
-  send: (message: SignedMessage) => void,
-): NoticeSigner {
-  const waiting = new Set<AbortController>();
+type Payload = Prepare["signed"]["payload"];
+
+/** Signs notices of a shared key, and sends them: at once with a local key, else when the remote signer has signed. */
+export class NoticeSigner {
+  private readonly parts: NoticeSignerParts;
+  private readonly post: (message: SignedMessage) => void;
+  private readonly waiting = new Set<AbortController>();
+
+  /** `post` sends a signed notice. */
+  constructor(parts: NoticeSignerParts, post: (message: SignedMessage) => void) {
+    this.parts = parts;
+    this.post = post;
+  }
+
+  send(payload: Payload): void {
+    const { self, sign } = this.parts.rules;
+    if (sign === undefined) void this.signRemotely(payload);
+    else this.post({ kind: "prepare", signed: signPayload({ self, sign }, payload) });
+  }
+
+  /** Gives up the notices that wait for the remote signer. */
+  end(): void {
+    for (const controller of this.waiting) controller.abort();
+  }
 
   /**
    * Requests a signature. A notice that cannot be signed soon is dropped: it would be stale, and those that matter are
    * repeated.
    */
-  async function signRemotely(payload: Prepare["signed"]["payload"]): Promise<void> {
-    if (signer === undefined || waiting.size >= WAITING_LIMIT) return;
+  private async signRemotely(payload: Payload): Promise<void> {
+    const { rules, signer, clock } = this.parts;
+    if (signer === undefined || this.waiting.size >= WAITING_LIMIT) return;
     const controller = new AbortController();
-    waiting.add(controller);
+    this.waiting.add(controller);
     const deadline = clock.at(clock.nowMs() + SIGNED_WITHIN_MS, () => controller.abort());
     const preimage = messagePreimage(payload);
     const signature = await signer.sign({ digest: keccak256(preimage), preimage }, controller.signal);
     deadline.cancel();
-    waiting.delete(controller);
+    this.waiting.delete(controller);
     if (signature !== undefined && !controller.signal.aborted)
-      send({ kind: "prepare", signed: { payload, signature, author: self } });
+      this.post({ kind: "prepare", signed: { payload, signature, author: rules.self } });
   }
-
-  return {
-    send(payload) {
-      if (sign === undefined) void signRemotely(payload);
-      else send({ kind: "prepare", signed: signPayload({ self, sign }, payload) });
-    },
-    end() {
-      for (const controller of waiting) controller.abort();
-    },
-  };
 }
 
 /** Most notices that wait for the signer, which takes six requests at once: the votes of a round come first. */

@@ -12,7 +12,7 @@ import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { DiskGuard } from "../storage/diskGuard.ts";
-import { startScrubber } from "../storage/leveldb/scrubber.ts";
+import { Scrubber } from "../storage/leveldb/scrubber.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { hostLimits } from "./hostLimits.ts";
@@ -214,7 +214,7 @@ async function begin(
     },
   );
   onStop(() => diskGuard.stop());
-  const scrubber = startScrubber(
+  const scrubber = new Scrubber(
     { path: directory.chain, pauseMs: settings.databaseScrubMs },
     { clock: durationClock, logger: logger.child("storage"), onDamage: engine.fail },
   );

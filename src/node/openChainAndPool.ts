@@ -6,7 +6,7 @@ import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "..
 import { type Chain, createChain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { RecoverSigners } from "../chain/signerRecovery.ts";
-import { openShownHead, type ShownHead } from "../chain/view/shownHead.ts";
+import { ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
@@ -81,7 +81,7 @@ export async function openChainAndPool(
   });
   if (!opened.ok) return differentGenesis(settings, opened.error.message);
   const chain = opened.value;
-  const shownHead = openShownHead();
+  const shownHead = new ShownHead();
   shownHead.show(chain.head.hash);
   chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");

@@ -5,7 +5,7 @@ import type { Database } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { StateBranch } from "./branch.ts";
-import { type CodeReader, createCodeReader } from "./codeReader.ts";
+import { CodeReader } from "./codeReader.ts";
 import { KeptNodes } from "./keptNodes.ts";
 import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
@@ -60,7 +60,7 @@ export class StateHistory {
   constructor(
     database: Database,
     limits = DEFAULT_HISTORY_LIMITS,
-    codes = createCodeReader(database, limits.codeCacheBytes),
+    codes = new CodeReader(database, limits.codeCacheBytes),
   ) {
     this.database = database;
     this.codes = codes;

@@ -19,14 +19,14 @@ const KEPT_ACCOUNTS = 1000;
 
 /** One state, read from its tries. */
 export class TrieState implements StateReader {
-  private readonly codes: CodeReader;
+  private readonly codes: Pick<CodeReader, "code" | "codeSize">;
   private readonly reader: NodeReader;
   private readonly root: TrieRoot;
   private readonly accounts = new BoundedCache<string, { readonly found: FlatAccount | undefined }>(
     KEPT_ACCOUNTS,
   );
 
-  constructor(reader: NodeReader, root: TrieRoot, codes: CodeReader) {
+  constructor(reader: NodeReader, root: TrieRoot, codes: Pick<CodeReader, "code" | "codeSize">) {
     this.reader = reader;
     this.root = root;
     this.codes = codes;

@@ -1,4 +1,3 @@
-import type { Hash } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { damaged, missing, openEntry } from "../storage/checksum.ts";
 import { DamagedData, type Database } from "../storage/database.ts";
@@ -7,7 +6,7 @@ import { KEY_PREFIXES, prefixRange } from "../storage/keys.ts";
 import { readStateBase } from "../storage/stateBase.ts";
 import { accountKey, parseSlotKey, parseTrieKey, slotKey, trieKeysFrom } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
-import { createCodeReader } from "./codeReader.ts";
+import { CodeReader } from "./codeReader.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 import { ACCOUNT_TRIE } from "./stateWriter.ts";
@@ -66,7 +65,7 @@ class Checker {
   private readonly database: Database;
   private readonly onProgress: (progress: StateCheckProgress) => void | Promise<void>;
   private readonly reader: PageReader;
-  private readonly code: (codeHash: Hash) => Uint8Array;
+  private readonly codes: CodeReader;
   /** Number of leaves in each storage trie that an account of the head refers to. */
   private readonly slotsOf = new Map<number, number>();
   private steps = 0;
@@ -75,7 +74,7 @@ class Checker {
     this.database = database;
     this.onProgress = onProgress;
     this.reader = new PageReader(database, PAGE_CACHE_BYTES);
-    this.code = createCodeReader(database, CODE_CACHE_BYTES).code;
+    this.codes = new CodeReader(database, CODE_CACHE_BYTES);
   }
 
   async run(): Promise<void> {
@@ -161,7 +160,7 @@ class Checker {
     if (sealed === undefined) throw missing(what);
     if (!equalBytes(openEntry(key, sealed, what), expected))
       throw damaged(what, "it differs from its leaf in the trie");
-    this.code(account.codeHash);
+    this.codes.code(account.codeHash);
   }
 
   private async checkStorage(leaf: TrieLeaf): Promise<void> {

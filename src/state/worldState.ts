@@ -6,7 +6,7 @@ import { atOnce, type Steps } from "../primitives/steps.ts";
 import type { Batch } from "../storage/batch.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
-import { type CodeReader, createCodeReader } from "./codeReader.ts";
+import { CodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
 import { JournaledOverlay, type Overlay } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
@@ -108,7 +108,7 @@ export class WorldState {
   ) {
     this.limits = limits;
     this.database = database;
-    const codes = createCodeReader(database, limits.codeCacheBytes);
+    const codes = new CodeReader(database, limits.codeCacheBytes);
     this.history = new StateHistory(database, limits, codes);
     this.nodes = new HeadNodes(database, limits);
     this.flat = new FlatColumn(database, this.headTrie(), limits);
@@ -221,7 +221,7 @@ export class WorldState {
     this.epoch = head.epoch;
   }
 
-  private headReader({ code, codeSize }: CodeReader): StateReader {
+  private headReader(codes: CodeReader): StateReader {
     const { flat } = this;
     return {
       account: (address) =>
@@ -231,8 +231,8 @@ export class WorldState {
         const owner = flat.account(address);
         return owner === undefined ? EMPTY_BYTES : flat.slot(owner, slot);
       },
-      code,
-      codeSize,
+      code: (codeHash) => codes.code(codeHash),
+      codeSize: (codeHash) => codes.codeSize(codeHash),
     };
   }
 

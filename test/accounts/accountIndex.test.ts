@@ -6,7 +6,7 @@ import { type AccountIndex, openAccountIndex } from "../../src/accounts/accountI
 import { createIndexReader } from "../../src/accounts/indexReader.ts";
 import { BLOCK_ENTRIES, putPlaced, readStatus } from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { openShownHead, type ShownHead } from "../../src/chain/view/shownHead.ts";
+import { ShownHead } from "../../src/chain/view/shownHead.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
 import { EMPTY_BYTES, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
@@ -54,7 +54,7 @@ beforeEach(async () => {
     clock.advanceTo(Number(timestamp) * 1000);
     await commitBlock(chain, timestamp, [aTransaction({ nonce, to: account(4).address })]);
   }
-  shownHead = openShownHead();
+  shownHead = new ShownHead();
   shownHead.show(chain.head.hash);
 });
 

@@ -19,7 +19,7 @@ import {
 } from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { ChainView } from "../../src/chain/view/chainView.ts";
-import { openShownHead } from "../../src/chain/view/shownHead.ts";
+import { ShownHead } from "../../src/chain/view/shownHead.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
@@ -68,7 +68,7 @@ beforeEach(async () => {
   const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
   const made = await aChain({ genesis, database: chainDatabase, clock, builder: DEV_VALIDATOR_ADDRESS });
   ({ chain, spec } = made);
-  const shownHead = openShownHead();
+  const shownHead = new ShownHead();
   shownHead.show(chain.head.hash);
   chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   view = new ChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
@@ -370,7 +370,7 @@ describe("a block that is too heavy for the index", () => {
 
   it("has nothing to report, and waits, while the chain is ahead of the head that is shown", async () => {
     await make(2, ONE);
-    const late = openShownHead();
+    const late = new ShownHead();
     const early = new ChainView({ database: chainDatabase, spec, shownHead: late, logger: silentLogger });
     const parts = { database: index, view: early, spec, maxBytes: 0, measure: async () => 0, nowMs: () => 0 };
     const indexer = new Indexer(parts);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createNoticeSigner } from "../../src/consensus/noticeSigner.ts";
+import { NoticeSigner } from "../../src/consensus/noticeSigner.ts";
 import type { RemoteSigner } from "../../src/consensus/ports.ts";
 import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
 import { messageHash } from "../../src/ibft/codec/encoding.ts";
@@ -25,8 +25,9 @@ function aRemote() {
       }),
   };
   const parts = { rules: { self: SELF }, signer, clock };
-  const { send, end } = createNoticeSigner(parts, (message) => sent.push(message));
-  return { clock, sent, asked, end, ask: (atMs: number) => send(payloadAt(atMs)) };
+  const notices = new NoticeSigner(parts, (message) => sent.push(message));
+  const ask = (atMs: number): void => notices.send(payloadAt(atMs));
+  return { clock, sent, asked, end: () => notices.end(), ask };
 }
 
 const payloadAt = (atMs: number) => keyNoticePayload({ kind: "ask", key: SELF, atMs, ageSeconds: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EMPTY_CODE_HASH, keccak256 } from "../../src/primitives/hash.ts";
-import { createCodeReader } from "../../src/state/codeReader.ts";
+import { CodeReader } from "../../src/state/codeReader.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -11,7 +11,7 @@ describe("the code reader", () => {
     const { database, counts } = counted(createMemoryDatabase());
     const codes = Array.from({ length: 400 }, (_, n) => new Uint8Array(1000 + n).fill(n));
     for (const code of codes) await write(database, keccak256(code), code);
-    const reader = createCodeReader(database, 10_000);
+    const reader = new CodeReader(database, 10_000);
     for (let round = 0; round < 3; round++)
       for (const code of codes) expect(reader.codeSize(keccak256(code))).toBe(code.length);
     expect(counts.gets).toBe(400);
@@ -23,7 +23,7 @@ describe("the code reader", () => {
     const codes = Array.from({ length: 100 }, (_, n) => new Uint8Array(700).fill(n));
     for (const code of codes) await write(database, keccak256(code), code);
     // Room for 80.
-    const reader = createCodeReader(database, 80_000);
+    const reader = new CodeReader(database, 80_000);
     const readAll = (): number => {
       const before = counts.gets;
       // A call asks several times.
@@ -49,14 +49,14 @@ describe("the code reader", () => {
     const code = new Uint8Array(100).fill(7);
     const hash = keccak256(code);
     const flipped = code.with(50, 6);
-    const withoutCache = createCodeReader(database, 0);
+    const withoutCache = new CodeReader(database, 0);
     await write(database, hash, code);
     expect(withoutCache.code(hash)).toEqual(code);
     for (const wrong of [flipped, code.subarray(1), new Uint8Array(101).fill(7)]) {
       await write(database, hash, wrong);
       expect(() => withoutCache.code(hash)).toThrow(DamagedData);
-      expect(() => createCodeReader(database, 0).code(hash)).toThrow(DamagedData);
-      expect(() => createCodeReader(database, 0).codeSize(hash)).toThrow(DamagedData);
+      expect(() => new CodeReader(database, 0).code(hash)).toThrow(DamagedData);
+      expect(() => new CodeReader(database, 0).codeSize(hash)).toThrow(DamagedData);
     }
     await write(database, hash, code);
     expect(withoutCache.code(hash)).toEqual(code);

@@ -7,7 +7,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
-import { createCodeReader } from "../../state/codeReader.ts";
+import { CodeReader } from "../../state/codeReader.ts";
 import { stateLeaves } from "../../state/stateLeaves.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { RecordWriter } from "../../storage/blocks/byteRecord.ts";
@@ -146,7 +146,7 @@ async function writeState(
 ): Promise<Counts | undefined> {
   const progress = new SnapshotProgress({ message: "exporting the state", isTerminal }, logger);
   const items = new StateWriter(writer, progress, isStopped);
-  const codes = createCodeReader(database, CODE_CACHE_BYTES);
+  const codes = new CodeReader(database, CODE_CACHE_BYTES);
   const written = new Set<string>();
   for (const { slots, ...account } of stateLeaves(database, Number(header.number))) {
     const { codeHash } = account.account;

@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
 import { ChainView } from "../../chain/view/chainView.ts";
-import { openShownHead } from "../../chain/view/shownHead.ts";
+import { ShownHead } from "../../chain/view/shownHead.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
@@ -71,7 +71,7 @@ export async function openCallerThread(
   const view = new ChainView({
     database,
     spec: data.spec,
-    shownHead: openShownHead(data.shownHead),
+    shownHead: new ShownHead(data.shownHead),
     logger: logger.child("chain"),
     limits: data.viewLimits,
   });

@@ -41,23 +41,6 @@ interface RpcThreadsSettings {
   readonly issuedKeys: IssuedKeys;
 }
 
-/** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
-export interface RpcThreads {
-  readonly servers: { readonly [Name in ThreadServerName]?: OpenServer & AddressOf<Name> };
-  /**
-   * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
-   * wait. Resolves when the first one does.
-   */
-  begin(): Promise<void>;
-  /** Resolves when all that the threads have counted is in the metrics. */
-  flushCounts(): Promise<void>;
-  /** Replaces what callers may do. */
-  changeAccess(settings: ServerSettings): void;
-  /** Has each thread that is open answer so many made-up calls (warmup/madeUpCalls.ts). */
-  warmUp(calls: number): void;
-  close(): Promise<void>;
-}
-
 /**
  * All threads but the first begin when callers have a second connection, or after so long: one thread serves one connection, and
  * to start each takes more than half of what the start of the node itself takes.
@@ -74,7 +57,7 @@ export async function openRpcThreads(
   const copier = startCopier();
   const listeners = await openListeners(settings.servers, threads.length, copier);
   copier.close();
-  return listeners.ok ? ok(new Threads(settings, parts, threads, listeners.value)) : listeners;
+  return listeners.ok ? ok(new RpcThreads(settings, parts, threads, listeners.value)) : listeners;
 }
 
 async function openListeners(
@@ -109,8 +92,9 @@ function addressOf(server: ListenAddress): ListenAddress {
   return isPath(server) ? { path: server.path } : { host: server.host, port: server.port };
 }
 
-class Threads implements RpcThreads {
-  readonly servers: RpcThreads["servers"];
+/** JSON-RPC on threads of its own, which share one port for each server. */
+export class RpcThreads {
+  readonly servers: { readonly [Name in ThreadServerName]?: OpenServer & AddressOf<Name> };
   private readonly threads: readonly RpcThread[];
   private readonly listeners: Listeners;
   private readonly stops: readonly (() => void)[];
@@ -162,11 +146,15 @@ class Threads implements RpcThreads {
     ];
   }
 
-  readonly begin = async (): Promise<void> => {
+  /**
+   * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
+   * wait. Resolves when the first one does.
+   */
+  async begin(): Promise<void> {
     const [first, ...others] = this.threads;
     if (first !== undefined) await this.beginOne(first, 0);
     if (others.length > 0) this.beginWhenSought(others, performance.now() + OTHERS_AFTER_MS);
-  };
+  }
 
   private beginWhenSought(others: readonly RpcThread[], latestMs: number): void {
     if (this.closed !== undefined) return;
@@ -180,15 +168,18 @@ class Threads implements RpcThreads {
     }
   }
 
+  /** Resolves when all that the threads have counted is in the metrics. */
   async flushCounts(): Promise<void> {
     await Promise.all(this.threads.map((thread) => thread.flushCounts()));
   }
 
+  /** Replaces what callers may do. */
   changeAccess(servers: ServerSettings): void {
     this.access = servers;
     for (const thread of this.threads) thread.changeAccess(servers);
   }
 
+  /** Has each thread that is open answer so many made-up calls (warmup/madeUpCalls.ts). */
   warmUp(calls: number): void {
     for (const thread of this.threads) thread.notifications?.tell("warmUp", calls);
   }

@@ -17,7 +17,7 @@ interface ScrubberParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called at most once. */
-  onDamage(damage: DamagedData): void;
+  readonly onDamage: (damage: DamagedData) => void;
 }
 
 /**
@@ -25,35 +25,48 @@ interface ScrubberParts {
  * verifies only the newest part and LevelDB reads its tables unchecked: when a key or a filter is damaged, an existing entry
  * is simply not found. Close it before the database.
  */
-interface Scrubber {
-  close(): Promise<void>;
-}
+export class Scrubber {
+  private readonly settings: ScrubberSettings;
+  private readonly parts: ScrubberParts;
+  private thread: WorkerThread | undefined;
+  private timer: Timer;
 
-export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: ScrubberParts): Scrubber {
-  const { clock, logger, onDamage } = parts;
-  const workerData: ScrubberWorkerData = { path, ...RATE_LIMITS };
-  const entry = workerEntry("scrubberWorker");
-  let thread: WorkerThread | undefined;
-  let timer: Timer | undefined = clock.at(clock.nowMs() + Math.min(pauseMs, FIRST_ROUND_MS), begin);
+  constructor(settings: ScrubberSettings, parts: ScrubberParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.timer = this.roundAfter(Math.min(settings.pauseMs, FIRST_ROUND_MS));
+  }
 
-  function begin(): void {
+  async close(): Promise<void> {
+    this.timer.cancel();
+    await this.thread?.terminate();
+  }
+
+  private roundAfter(delayMs: number): Timer {
+    const { clock } = this.parts;
+    return clock.at(clock.nowMs() + delayMs, () => this.begin());
+  }
+
+  private begin(): void {
     let report: ScrubReport | undefined;
-    thread = startWorkerThread<ScrubReport>(
-      { entry, workerData, heapMb: THREAD_MEMORY_MB },
+    const workerData: ScrubberWorkerData = { path: this.settings.path, ...RATE_LIMITS };
+    this.thread = startWorkerThread<ScrubReport>(
+      { entry: workerEntry("scrubberWorker"), workerData, heapMb: THREAD_MEMORY_MB },
       {
         receive(message) {
           report = message;
         },
-        ended(error) {
-          thread = undefined;
-          end(report ?? error);
+        ended: (error) => {
+          this.thread = undefined;
+          this.end(report ?? error);
         },
       },
     );
-    thread.keepProcessAlive(false);
+    this.thread.keepProcessAlive(false);
   }
 
-  function end(report: ScrubReport | Error): void {
+  private end(report: ScrubReport | Error): void {
+    const { logger, onDamage } = this.parts;
     if (report instanceof Error) {
       logger.warn(
         { reason: report.message },
@@ -66,15 +79,8 @@ export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: Scrubb
       const { kind: _, ...fields } = report;
       logger.info(fields, "the whole database was verified and is sound");
     }
-    timer = clock.at(clock.nowMs() + pauseMs, begin);
+    this.timer = this.roundAfter(this.settings.pauseMs);
   }
-
-  return {
-    async close() {
-      timer?.cancel();
-      await thread?.terminate();
-    },
-  };
 }
 
 function damageOf(message: string): DamagedData {

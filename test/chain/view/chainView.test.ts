@@ -6,7 +6,7 @@ import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { ChainView } from "../../../src/chain/view/chainView.ts";
-import { openShownHead, type ShownHead } from "../../../src/chain/view/shownHead.ts";
+import { ShownHead } from "../../../src/chain/view/shownHead.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -41,9 +41,9 @@ beforeEach(async () => {
   ({ chain, world } = made);
   const bodies = Array.from({ length: LENGTH }, (_, nonce) => [aTransaction({ nonce: BigInt(nonce) })]);
   blocks = (await sealedDevBlocks(bodies)).slice(1);
-  shownHead = openShownHead();
+  shownHead = new ShownHead();
   // As another thread has it: through the shared memory alone.
-  const other = openShownHead(shownHead.memory);
+  const other = new ShownHead(shownHead.memory);
   view = new ChainView({
     database: { snapshot: countedSnapshot },
     spec: made.spec,

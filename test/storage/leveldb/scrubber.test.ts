@@ -9,7 +9,7 @@ import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
 import { transactionKey } from "../../../src/storage/keys.ts";
-import { startScrubber } from "../../../src/storage/leveldb/scrubber.ts";
+import { Scrubber } from "../../../src/storage/leveldb/scrubber.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredChain } from "../storedBlocks.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
@@ -41,7 +41,7 @@ async function firstRound(path: string): Promise<string> {
     const finish = (message: string): void => {
       void scrubber.close().then(() => resolve(message));
     };
-    const scrubber = startScrubber(
+    const scrubber = new Scrubber(
       { path, pauseMs: 1 },
       {
         clock: systemClock,
