@@ -171,6 +171,24 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
     messages: [],
     data: { block: { number: "0x2" } },
   },
+  "145-send-typed-canonical-bytes.json": {
+    why: "Besu takes a transaction with a type in an RLP string only, and libraries sign none",
+    status: 200,
+    messages: [],
+    data: { sendRawTransaction: "0x91d427cac09db62c2d8ffd1b06fbaa7cabcc5d4ddf5272eb2d432703a00ce8e0" },
+  },
+  "146-send-typed-in-an-RLP-string.json": {
+    why: "it is in the pool by the request before",
+    status: 400,
+    messages: ["Exception while fetching data (/sendRawTransaction) : Internal error"],
+    data: null,
+  },
+  "148-send-2930-canonical.json": {
+    why: "it is in the pool by the request before, in an RLP string",
+    status: 400,
+    messages: ["Exception while fetching data (/sendRawTransaction) : Internal error"],
+    data: null,
+  },
 };
 
 /** Lists in the order of a hash table of Java: the same members in any order. */

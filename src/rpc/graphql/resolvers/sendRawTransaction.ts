@@ -8,8 +8,8 @@ import type { GraphQlContext } from "../request.ts";
 import { rpcError } from "./sources.ts";
 
 /**
- * Adds a transaction to the pool as a local one. It comes as an item of a block's body: one of a type is an RLP string. Throws a
- * FieldError with Besu's number and text, which differ from those of eth_sendRawTransaction.
+ * Adds a transaction to the pool as a local one. It comes as an item of a block's body, in which one of a type is an RLP string, or as
+ * libraries sign it. Throws a FieldError with Besu's number and text, which differ from those of eth_sendRawTransaction.
  */
 export async function sendRawTransaction(item: Uint8Array, context: GraphQlContext): Promise<Hash> {
   const submitted = await context.backend.pool.submit(canonical(item), context);
@@ -22,7 +22,7 @@ export async function sendRawTransaction(item: Uint8Array, context: GraphQlConte
 /** The transaction's own encoding. */
 function canonical(item: Uint8Array): Uint8Array {
   const [first = 0] = item;
-  if (first >= LIST) return item;
+  if (first >= LIST || first < RLP_STRING) return item;
   try {
     const raw = readRlpString(item);
     if (raw.length > 1) return raw;
@@ -33,6 +33,8 @@ function canonical(item: Uint8Array): Uint8Array {
 }
 
 const LIST = 0xc0;
+/** Begins an RLP string of more than a byte; what begins below is a type. */
+const RLP_STRING = 0x80;
 
 const TEXTS: Readonly<Partial<Record<SubmissionErrorCode, FieldError>>> = {
   malformedTransaction: new FieldError("Invalid params", -32602),
