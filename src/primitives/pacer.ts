@@ -16,7 +16,12 @@ export class EventLoopPacer implements Pacer {
   #beganAtMs = performance.now();
 
   isDue(): boolean {
-    return performance.now() - this.#beganAtMs >= SLICE_MS;
+    return this.sliceMs >= SLICE_MS;
+  }
+
+  /** How long the slice has taken so far. */
+  get sliceMs(): number {
+    return performance.now() - this.#beganAtMs;
   }
 
   async yield(): Promise<void> {

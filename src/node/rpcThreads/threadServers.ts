@@ -10,7 +10,7 @@ import type { RpcMethod } from "../../rpc/method.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import type { RpcMetrics } from "../../rpc/rpcMetrics.ts";
 import type { ListeningSocket } from "../../rpc/server/acceptBalance.ts";
-import type { CallerTime } from "../../rpc/server/callerTime.ts";
+import { CallerPacer, type CallerTime } from "../../rpc/server/callerTime.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
@@ -221,9 +221,12 @@ async function openGraphQl(
     shared: shareHosts(data.held.graphQl, data.index),
     async answer(request, caller, signal) {
       const { remoteHost, client } = caller;
-      const context = { remoteHost, client, isAbandoned: () => caller.isAbandoned(), backend, logger };
       await backend.newestHead();
-      return answerGraphQl(request, context, signal);
+      const pacer = new CallerPacer(callerTime, remoteHost);
+      const context = { remoteHost, client, isAbandoned: () => caller.isAbandoned(), backend, logger, pacer };
+      const answered = await answerGraphQl(request, context, signal);
+      pacer.end();
+      return answered;
     },
     reader,
     callerTime,

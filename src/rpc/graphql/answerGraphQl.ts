@@ -1,4 +1,4 @@
-import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { inSteps } from "../../primitives/steps.ts";
 import { prettySlices } from "../results/prettyJson.ts";
 import { COMPLEXITY_LIMIT, complexityOf } from "./complexity.ts";
@@ -31,9 +31,9 @@ export async function answerGraphQl(
   signal: AbortSignal,
 ): Promise<GraphQlAnswer> {
   const isAbandoned = (): boolean => signal.aborted || context.isAbandoned();
-  const { backend, logger, remoteHost, client } = context;
+  const { backend, logger, remoteHost, client, pacer } = context;
   try {
-    return await answer(request, { backend, logger, remoteHost, client, isAbandoned });
+    return await answer(request, { backend, logger, remoteHost, client, isAbandoned, pacer });
   } catch (error) {
     if (error instanceof Refusal) return refusal(error.status, error.errors);
     if (error instanceof FieldError) return refusal(400, [{ message: error.message }]);
@@ -46,7 +46,7 @@ async function answer(
   { query, operationName, variables }: GraphQlRequest,
   request: GraphQlContext,
 ): Promise<GraphQlAnswer> {
-  const budget = new Budget(() => request.isAbandoned());
+  const budget = new Budget(() => request.isAbandoned(), request.pacer);
   const document = await inSteps(readQuery(query), budget);
   const problems = await inSteps(validate(document, new WorkLimit()), budget);
   if (problems.length > 0) return refusal(400, problems);
@@ -56,9 +56,10 @@ async function answer(
     throw aborted(`maximum query complexity exceeded ${complexity} > ${COMPLEXITY_LIMIT}`);
   const plan = planOf(operation);
   const { errors, data } = await execute(plan, { request, budget });
+  const heldBytes = roughLengthOf(data);
   return errors.length === 0
-    ? { status: 200, body: ['{\n  "data" : ', ...data, "\n}"] }
-    : { status: 400, body: withErrors(errors, data) };
+    ? { status: 200, body: ['{\n  "data" : ', ...data, "\n}"], heldBytes }
+    : { status: 400, body: withErrors(errors, data), heldBytes };
 }
 
 function refusal(status: number, errors: readonly GraphQlError[]): GraphQlAnswer {

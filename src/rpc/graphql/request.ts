@@ -1,5 +1,6 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { Pacer } from "../../primitives/pacer.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { RpcBackend } from "../ports.ts";
 
@@ -16,10 +17,19 @@ export interface GraphQlRequest {
 export interface GraphQlContext extends Requester {
   readonly backend: RpcBackend;
   readonly logger: Logger;
+  /** Gives the thread to others between two steps, in the turns of the caller's host; to whoever is next if not given. */
+  readonly pacer?: RestartedPacer | undefined;
+}
+
+/** A pacer whose slice begins anew after a wait for other threads. */
+export interface RestartedPacer extends Pacer {
+  restart(): void;
 }
 
 /** The answer: an HTTP status, and a body of formatted JSON, whose pieces are made as they are read. It can be read once. */
 export interface GraphQlAnswer {
   readonly status: number;
   readonly body: Iterable<JsonPiece>;
+  /** About the bytes that the body keeps in memory until it has been read; few if not given. */
+  readonly heldBytes?: number;
 }

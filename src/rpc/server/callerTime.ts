@@ -153,6 +153,16 @@ export class CallerPacer implements Pacer {
   async yield(): Promise<void> {
     this.time.spend(this.remoteHost, SLICE_MS);
     await this.time.turn(this.remoteHost);
+    this.restart();
+  }
+
+  /** Counts the last slice, when the work has ended. */
+  end(): void {
+    this.time.spend(this.remoteHost, this.pacer.sliceMs);
+  }
+
+  /** Begins a slice anew, after a wait for other threads. */
+  restart(): void {
     this.pacer.restart();
   }
 }

@@ -178,9 +178,9 @@ class GraphQlHandler {
     const ending = new AbortController();
     response.once("close", () => ending.abort());
     try {
-      const { status, body } = await this.parts.answer(request, caller, ending.signal);
+      const { status, body, heldBytes = 0 } = await this.parts.answer(request, caller, ending.signal);
       if (startedAtSeconds !== undefined) metrics?.answered(METHOD_NAME, startedAtSeconds, null);
-      const answer = { status, type: JSON_TYPE, pieces: body, heldBytes: 0 };
+      const answer = { status, type: JSON_TYPE, pieces: body, heldBytes };
       await this.answers.respondMade(response, answer, caller);
     } catch (error) {
       // Work that was ended may say so by an exception.

@@ -1,6 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
-import { type JsonPiece, lengthOfPieces, slicesOf } from "../../primitives/jsonPieces.ts";
+import {
+  type JsonPiece,
+  joinPieces,
+  lengthOfPieces,
+  roughLengthOf,
+  slicesOf,
+} from "../../primitives/jsonPieces.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import { BATCH_PIECE_LENGTH, type WritePiece } from "../batch.ts";
 import { ERRORS } from "../errors/errors.ts";
@@ -88,15 +94,20 @@ export class HttpAnswers {
   ): Promise<void> {
     if (response.writableEnded) return;
     const slices = slicesOf(pieces);
-    const { value: first = "" } = slices.next();
-    const { value: second } = slices.next();
-    if (second === undefined) {
-      this.respondSoon(response, status, first, type);
+    const made: JsonPiece[] = [];
+    let next = slices.next();
+    while (next.done !== true && roughLengthOf(made) < SENT_AT_ONCE) {
+      made.push(next.value);
+      next = slices.next();
+    }
+    if (next.done === true) {
+      this.respondSoon(response, status, joinPieces(made), type);
       return;
     }
+    const all = after([...made, next.value], slices);
     await this.inFlight.during(response, heldBytes, async (onRead) => {
       response.writeHead(status, { "Content-Type": type, Vary: "origin" });
-      await this.writePieces(response, after([first, second], slices), { caller, onRead });
+      await this.writePieces(response, all, { caller, onRead });
       if (!response.writableEnded) response.end();
     });
   }
@@ -201,6 +212,9 @@ function statusOf({ error }: Reply): number {
       return 200;
   }
 }
+
+/** Characters from which an answer is sent as it is read. */
+const SENT_AT_ONCE = 64 * 1024;
 
 /** Characters that are pretty-printed in one event-loop slice. */
 const LAID_OUT_AT_ONCE = 64 * 1024;

@@ -159,6 +159,20 @@ describe("hostile queries", () => {
     expect(seen).toEqual([false, true]);
   });
 
+  it("gives the thread away in the turns of its caller", async () => {
+    let turns = 0;
+    const pacer = {
+      isDue: () => true,
+      yield: async () => void turns++,
+      restart: () => undefined,
+    };
+    await ask("{ chainID }", { context: { pacer } });
+    const few = turns;
+    const aliases = Array.from({ length: 150 }, (_, n) => `a${n}: number`);
+    expect(await ask(`{ block { ${aliases} } }`, { context: { pacer } })).toMatchObject({ status: 200 });
+    expect(turns - few).toBeGreaterThan(few);
+  });
+
   it("quotes no more of a value than has room in a message", async () => {
     const { text } = await ask(`{block(hash:"${"z".repeat(500_000)}"){number}}`);
     expect(text.length).toBeLessThan(5_000);

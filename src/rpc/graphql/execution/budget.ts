@@ -1,18 +1,20 @@
 import { EventLoopPacer, type Pacer } from "../../../primitives/pacer.ts";
 import { aborted, Refusal } from "../graphQlError.ts";
+import type { RestartedPacer } from "../request.ts";
 
 /**
  * Bounds what the answer to one request takes: the thread's time, a slice after the other, and the memory of its text. It also
  * ends the work when nobody waits for it any more.
  */
 export class Budget implements Pacer {
-  private readonly pacer = new EventLoopPacer();
+  private readonly pacer: RestartedPacer;
   private readonly isGone: () => boolean;
   private taken = 0;
   private sliceBeganAtMs = performance.now();
   private usedMs = 0;
 
-  constructor(isGone: () => boolean) {
+  constructor(isGone: () => boolean, pacer: RestartedPacer = new EventLoopPacer()) {
+    this.pacer = pacer;
     this.isGone = isGone;
   }
 
