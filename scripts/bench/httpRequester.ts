@@ -17,14 +17,14 @@ const END_OF_CHUNKS = "\r\n0\r\n\r\n";
  * answer it. It reads responses with a content length and chunked ones.
  */
 export function openHttpRequester(port: number, options: RequesterOptions = {}): Promise<BenchRequester> {
-  const { isSecure = false, token } = options;
+  const { isSecure = false, token, path = "/" } = options;
   return new Promise((resolve, reject) => {
     const address = { host: "127.0.0.1", port, noDelay: true };
     const socket = isSecure ? connectSecurely({ ...address, rejectUnauthorized: false }) : connect(address);
     socket.once("error", reject);
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       socket.off("error", reject);
-      resolve(requesterOn(socket, token === undefined ? "" : `Authorization: Bearer ${token}\r\n`));
+      resolve(requesterOn(socket, path, token === undefined ? "" : `Authorization: Bearer ${token}\r\n`));
     });
   });
 }
@@ -33,9 +33,11 @@ export interface RequesterOptions {
   /** With TLS, by any certificate. */
   readonly isSecure?: boolean;
   readonly token?: string | undefined;
+  /** The root if not given. */
+  readonly path?: string;
 }
 
-function requesterOn(socket: Socket, moreHeaders: string): BenchRequester {
+function requesterOn(socket: Socket, path: string, moreHeaders: string): BenchRequester {
   let pieces: string[] = [];
   let length = 0;
   /** Length of the response, once its head has arrived; undefined when it is chunked. */
@@ -70,7 +72,7 @@ function requesterOn(socket: Socket, moreHeaders: string): BenchRequester {
       new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         socket.write(
-          `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${moreHeaders}Content-Length: ${body.length}${END_OF_HEAD}${body}`,
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${moreHeaders}Content-Length: ${body.length}${END_OF_HEAD}${body}`,
         );
       }),
     close: () => {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst firstBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk histories footprint backup access threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * holds blockHolds churn sync propagation mesh disk histories footprint backup access graphQl threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
  * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--blocks=2000] [--fill=5] [--kept=1024] [--slice=250000] [--tokens] [--folder=PATH] [--rounds=3] [--against=PATH]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
@@ -20,6 +20,7 @@ import { measureExecution } from "./execution/run.ts";
 import { measureFirstBursts } from "./firstBurst.ts";
 import { measureFootprint } from "./footprint.ts";
 import { measureFullBlocks } from "./fullBlocks.ts";
+import { measureGraphQl } from "./graphQl.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHistories } from "./histories.ts";
 import { measureHostile } from "./hostile.ts";
@@ -69,6 +70,7 @@ const PARTS = [
   "footprint",
   "backup",
   "access",
+  "graphQl",
   "threads",
   "subscribers",
   "memory",
@@ -129,6 +131,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "footprint",
   "backup",
   "access",
+  "graphQl",
   "threads",
   "subscribers",
   "memory",
@@ -178,6 +181,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   access: async () => {
     for (const threads of [1, 2]) await measureAccess(seconds, threads);
   },
+  graphQl: () => measureGraphQl(seconds),
   threads: () => measureThreads(Math.min(seconds, 3)),
   subscribers: measureSubscribers,
   overload: () => measureOverload(seconds),

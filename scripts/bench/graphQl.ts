@@ -1,0 +1,125 @@
+import { type Contender, freePort, startIbex } from "./contenders.ts";
+import { createRpcClient } from "./httpClient.ts";
+import { openHttpRequester } from "./httpRequester.ts";
+import { atQuantile, printBeside } from "./report.ts";
+import { senderAddresses, tokenWorkload } from "./workload.ts";
+
+const TRANSACTIONS = 200;
+const CONNECTIONS = 4;
+const WARM_UP_SECONDS = 2;
+
+/**
+ * A block with some 200 token transfers and their receipts and logs, over GraphQL in one query, and over JSON-RPC in one batch: how
+ * many a second, the slowest hundredth, the node's CPU for each, and the bytes of an answer.
+ */
+export async function measureGraphQl(seconds: number): Promise<void> {
+  const graphQlPort = await freePort();
+  const options = [
+    "--graphql-http-enabled",
+    `--graphql-http-port=${graphQlPort}`,
+    "--explorer-enabled=false",
+  ];
+  const node = await startIbex(undefined, options);
+  try {
+    const { number, transactions } = await fullBlock(node);
+    console.log(
+      `\na block of ${transactions} token transfers with receipts and logs, ${CONNECTIONS} connections`,
+    );
+    const batch = await askForSeconds(node, { port: node.port, path: "/", body: batchOf(number) }, seconds);
+    const query = { port: graphQlPort, path: "/graphql", body: queryOf(number) };
+    const graphQl = await askForSeconds(node, query, seconds);
+    const peer = "JSON-RPC";
+    printBeside("GraphQL: answers per second", "1/s", graphQl.perSecond, peer, batch.perSecond);
+    printBeside("GraphQL: p99", "ms", graphQl.p99Ms, peer, batch.p99Ms);
+    printBeside("GraphQL: node's CPU for an answer", "ms", graphQl.cpuMs, peer, batch.cpuMs);
+    printBeside("GraphQL: size of an answer", "KB", graphQl.kilobytes, peer, batch.kilobytes);
+  } finally {
+    await node.stop();
+  }
+}
+
+/** The block with most transactions of those that were sent together. */
+async function fullBlock({
+  port,
+}: Contender): Promise<{ readonly number: string; readonly transactions: number }> {
+  const client = createRpcClient(port, 1);
+  const { setUp, bodies } = tokenWorkload(
+    TRANSACTIONS,
+    senderAddresses().map(() => 0),
+  );
+  for (const raw of setUp) await client.call("eth_sendRawTransaction", [raw]);
+  const pooled = await Promise.all(bodies.map((body) => client.post(body)));
+  const hashes = pooled.flatMap((text) =>
+    (JSON.parse(text) as { readonly result: string }[]).map(({ result }) => result),
+  );
+  const numbers: string[] = [];
+  for (const hash of hashes) {
+    const receipt = await client.call<{ readonly blockNumber: string } | null>("eth_getTransactionReceipt", [
+      hash,
+    ]);
+    if (receipt !== null) numbers.push(receipt.blockNumber);
+    else {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      hashes.push(hash);
+    }
+  }
+  client.close();
+  const counts = new Map<string, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  const [[number, transactions] = ["0x0", 0]] = [...counts].sort(([, one], [, other]) => other - one);
+  return { number, transactions };
+}
+
+function batchOf(number: string): string {
+  return JSON.stringify([
+    { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params: [number, true] },
+    { jsonrpc: "2.0", id: 2, method: "eth_getBlockReceipts", params: [number] },
+  ]);
+}
+
+/** What a batch answers of a transaction and its receipt, less the blooms. */
+function queryOf(number: string): string {
+  const query = `query Block($n: Long!) { block(number: $n) {
+    number hash parent { hash } timestamp stateRoot transactionsRoot receiptsRoot gasLimit gasUsed baseFeePerGas miner { address }
+    transactions {
+      hash nonce index from { address } to { address } value gas gasPrice inputData type v r s
+      status gasUsed cumulativeGasUsed effectiveGasPrice createdContract { address }
+      logs { index account { address } topics data }
+    }
+  } }`;
+  return JSON.stringify({ query, variables: { n: number } });
+}
+
+interface Question {
+  readonly port: number;
+  readonly path: string;
+  readonly body: string;
+}
+
+async function askForSeconds(node: Contender, { port, path, body }: Question, seconds: number) {
+  const requesters = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => openHttpRequester(port, { path })),
+  );
+  const latenciesMs: number[] = [];
+  let bytes = 0;
+  let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
+  const keepAsking = async (requester: (typeof requesters)[number]): Promise<void> => {
+    while (performance.now() < stopAtMs) {
+      const askedAtMs = performance.now();
+      const answer = await requester.ask(body);
+      if (!answer.startsWith("HTTP/1.1 200 ")) throw new Error(answer.slice(0, 1000));
+      bytes = answer.length;
+      latenciesMs.push(performance.now() - askedAtMs);
+    }
+  };
+  await Promise.all(requesters.map(keepAsking));
+  latenciesMs.length = 0;
+  const cpuBefore = node.cpuSeconds();
+  const startedAtMs = performance.now();
+  stopAtMs = startedAtMs + seconds * 1000;
+  await Promise.all(requesters.map(keepAsking));
+  const perSecond = (latenciesMs.length * 1000) / (performance.now() - startedAtMs);
+  const cpuMs = ((node.cpuSeconds() - cpuBefore) * 1000) / latenciesMs.length;
+  for (const requester of requesters) requester.close();
+  return { perSecond, p99Ms: atQuantile(latenciesMs, 0.99), cpuMs, kilobytes: bytes / 1000 };
+}
