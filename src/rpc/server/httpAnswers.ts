@@ -105,8 +105,9 @@ export class HttpAnswers {
       return;
     }
     const all = after([...made, next.value], slices);
+    const length = isList(pieces) ? { "Content-Length": lengthOfPieces(pieces) } : {};
     await this.inFlight.during(response, heldBytes, async (onRead) => {
-      response.writeHead(status, { "Content-Type": type, Vary: "origin" });
+      response.writeHead(status, { "Content-Type": type, Vary: "origin", ...length });
       await this.writePieces(response, all, { caller, onRead });
       if (!response.writableEnded) response.end();
     });

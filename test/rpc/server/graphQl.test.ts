@@ -239,7 +239,7 @@ describe("the answers of GraphQL", () => {
       headers: {
         vary: "origin",
         "content-type": "application/json; charset=utf-8",
-        "transfer-encoding": "chunked",
+        "content-length": String(Buffer.byteLength(long)),
       },
     });
     expect(answer.body === long).toBe(true);
