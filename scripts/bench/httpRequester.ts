@@ -40,6 +40,8 @@ export interface RequesterOptions {
 function requesterOn(socket: Socket, path: string, moreHeaders: string): BenchRequester {
   let pieces: string[] = [];
   let length = 0;
+  /** The end of what has come, which a chunk may have divided. */
+  let tail = "";
   /** Length of the response, once its head has arrived; undefined when it is chunked. */
   let wanted: number | undefined;
   let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined;
@@ -55,12 +57,14 @@ function requesterOn(socket: Socket, path: string, moreHeaders: string): BenchRe
   socket.on("data", (piece: string) => {
     if (length === 0) readHead(piece);
     length += piece.length;
+    tail = (tail + piece).slice(-END_OF_CHUNKS.length);
     if (length <= LONGEST_TEXT) pieces.push(piece);
-    const isWhole = wanted === undefined ? piece.endsWith(END_OF_CHUNKS) : length >= wanted;
+    const isWhole = wanted === undefined ? tail === END_OF_CHUNKS : length >= wanted;
     if (!isWhole) return;
     const answer = pieces.length === 1 ? piece : pieces.join("");
     pieces = [];
     length = 0;
+    tail = "";
     waiting?.resolve(answer);
   });
   const lost = (): void => waiting?.reject(new Error("the node closed the connection"));
