@@ -17,7 +17,7 @@ export interface GraphQlRequest {
 export interface GraphQlContext extends Requester {
   readonly backend: RpcBackend;
   readonly logger: Logger;
-  /** Gives the thread to others between two steps, in the turns of the caller's host; to whoever is next if not given. */
+  /** Gives the thread to others between two steps, in the turns of the caller's host; in no turns if not given. */
   readonly pacer?: RestartedPacer | undefined;
 }
 
