@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { judgeDisk } from "../../src/cli/status/disk.ts";
 import { findingsOf } from "../../src/cli/status/findings.ts";
 import { findingsText, statusText } from "../../src/cli/status/statusText.ts";
@@ -199,6 +201,25 @@ describe("the judgement of a node", () => {
     );
     expect((await ibexHere(["--p2p-port=0", "doctor"])).output).not.toContain("removes");
   });
+
+  it.each(["rpc-http", "rpc-ws", "explorer", "metrics"])(
+    "tell before a start that the port of --%s-port is taken",
+    async (option) => {
+      const other = createServer().listen(0, "127.0.0.1");
+      onTestFinished(() => void other.close());
+      await once(other, "listening");
+      const { port } = other.address() as AddressInfo;
+      const { output } = await ibexHere([
+        "--p2p-port=0",
+        `--${option}-enabled`,
+        `--${option}-port=${port}`,
+        "doctor",
+      ]);
+      expect(output).toContain(
+        `Problem: The node cannot listen on 127.0.0.1:${port} (--${option}-port): EADDRINUSE.`,
+      );
+    },
+  );
 
   it("shows no control characters of a peer", () => {
     const [peer] = WELL.peerToPeer?.peers ?? [];

@@ -5,6 +5,7 @@ import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
 import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
+import { SERVER_NAMES, SERVERS, type ServerName } from "../../rpc/server/serverTable.ts";
 import { diskStatus, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
@@ -71,19 +72,21 @@ function secretsOf({ path, keystore }: Settings["nodeKey"]): readonly string[] {
   return keystore === undefined ? [path] : [keystore.path, keystore.passwordFile];
 }
 
-function placesOf({
-  http,
-  webSocket,
-  graphQl,
-  peers,
-  metrics,
-}: Settings): readonly (readonly [string, Endpoint])[] {
+function placesOf(settings: Settings): readonly (readonly [string, Endpoint])[] {
+  const { http, webSocket, graphQl, explorer, peers, metrics } = settings;
+  const servers: Readonly<Record<ServerName, Endpoint | undefined>> = {
+    http,
+    webSocket,
+    // A socket file, not a port.
+    ipc: undefined,
+    graphQl,
+    // One that nobody asked for takes another port where its own is in use.
+    explorer: explorer?.isAnyPortFine === true ? undefined : explorer,
+    metrics: metrics?.server,
+  };
   const places: (readonly [string, Endpoint | undefined])[] = [
-    ["--rpc-http-port", http],
-    ["--rpc-ws-port", webSocket],
-    ["--graphql-http-port", graphQl],
+    ...SERVER_NAMES.map((name) => [`--${SERVERS[name].option}-port`, servers[name]] as const),
     ["--p2p-port", peers],
-    ["--metrics-port", metrics?.server],
   ];
   return places.flatMap(([option, place]) =>
     place === undefined || place.port === 0 ? [] : [[option, place]],
