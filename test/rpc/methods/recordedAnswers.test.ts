@@ -78,7 +78,13 @@ const EXPLAINED: ReadonlyMap<string, string> = new Map([
 const PEER_METHODS = new Set(["admin_nodeInfo", "admin_peers"]);
 
 /** Methods unknown to Besu, whose recorded answer is an error. */
-const NOT_IN_BESU = new Set(["eth_simulateV1", "txpool_content", "txpool_inspect", "txpool_status"]);
+const NOT_IN_BESU = new Set([
+  "eth_config",
+  "eth_simulateV1",
+  "txpool_content",
+  "txpool_inspect",
+  "txpool_status",
+]);
 
 /** The second has long traces, and is only part of the long run. */
 const NETWORKS = ["net1", "net2", "net3"] as const;
