@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { aCertificateFor } from "../builders/tlsFiles.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
@@ -58,6 +59,7 @@ describeWithVectors("Besu's own configuration files", () => {
       expect.stringMatching(/^--block-txs-selection-max-time can't be used with PoA networks/),
       expect.stringMatching(/^tx-pool-min-gas-price cannot be greater than the value of min-gas-price/),
       `Static nodes file ${folder}/~/besudata/static-nodes.json does not exist (--static-nodes-file is given as static-nodes-file in node.toml, line 18)`,
+      `The certificate file ${folder}/root.cert of the ethstats server does not exist (--ethstats-cacert-file is given as ethstats-cacert-file in node.toml, line 212)`,
       `Unable to load genesis file. ${folder}/~/genesis.json does not exist (--genesis-file is given as genesis-file in node.toml, line 58)`,
     ]);
   });
@@ -68,6 +70,7 @@ describeWithVectors("Besu's own configuration files", () => {
       .replace("min-gas-price=1\n", "min-gas-price=1000\n")
       .replace("~/besudata/static-nodes.json", write("static.json", "[]"))
       .replace("~/genesis.json", DEV_GENESIS_FILE)
+      .replace("./root.cert", aCertificateFor("ethstats").certificateFile)
       .replace(/^tx-pool-price-bump=.*$/m, "");
     expect(settings({ toml })).toMatchObject({
       networkId: 303n,
