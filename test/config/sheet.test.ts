@@ -78,6 +78,7 @@ describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
 
 /** Options that the sheet only requires to be accepted, but that are supported here. */
 const HONOURED = [
+  "ethstats-cacert-file",
   "rpc-http-tls-cipher-suite",
   "security-module",
   "Xmetrics-idle-timeout",
