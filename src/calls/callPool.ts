@@ -1,10 +1,11 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { SimulationResult, Simulator } from "../execution/simulation/callRequest.ts";
-import type { StateQuery, StateQueryResult, StateQueryRunner } from "../execution/simulation/stateQuery.ts";
+import type { SimulationJob, SimulationResult } from "../execution/simulation/callRequest.ts";
+import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../state/stateHistory.ts";
+import type { Unread } from "../workers/sealed.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import { WorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
@@ -13,7 +14,10 @@ import type { CallJob, CallWorkerData } from "./callWorker.ts";
 /**
  * Runs simulated calls and state queries on worker threads that read the database themselves, for at most some seconds each.
  */
-export interface CallPool extends Simulator, StateQueryRunner {
+export interface CallPool {
+  /** A job whose requester has disconnected ends as timed out. */
+  run(job: Unread<SimulationJob>, requester: Requester): Promise<SimulationResult>;
+  query(job: Unread<StateQuery>, requester: Requester): Promise<StateQueryResult>;
   /** Starts the workers for calls, which otherwise start with the first call. */
   start(): void;
   /** Number of workers for calls, of busy ones, and of waiting calls. */
@@ -68,8 +72,8 @@ export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts)
   return {
     // A worker answers each job with a result of its kind, hence the casts.
     run: (job, requester) => calls.run({ task: "simulate", job }, requester) as Promise<SimulationResult>,
-    query: <Job extends StateQuery>(job: Job, requester: Requester) =>
-      stateQueries.run({ task: "query", job }, requester) as Promise<StateQueryResult<Job>>,
+    query: (job, requester) =>
+      stateQueries.run({ task: "query", job }, requester) as Promise<StateQueryResult>,
     start: () => calls.start(),
     get load() {
       return calls.load;

@@ -9,6 +9,7 @@ import { unlessRemoved } from "../state/keptNodes.ts";
 import { type HistoryLimits, StateHistory } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { type Unread, unseal } from "../workers/sealed.ts";
 import { runJobs } from "../workers/workerHost.ts";
 import { queryState } from "./queryState.ts";
 
@@ -32,14 +33,16 @@ const history = new StateHistory(database, limits);
 
 /** A job that the worker receives. */
 export type CallJob =
-  | { readonly task: "simulate"; readonly job: SimulationJob }
-  | { readonly task: "query"; readonly job: StateQuery };
+  | { readonly task: "simulate"; readonly job: Unread<SimulationJob> }
+  | { readonly task: "query"; readonly job: Unread<StateQuery> };
 
 runJobs<CallJob, SimulationResult | StateQueryResult>({
   prepare: loadInterpreter,
   perform: ({ task, job }, slice) =>
     unlessRemoved(async () =>
-      task === "simulate" ? run(job, slice) : queryState({ spec, database, history, gasCap, slice }, job),
+      task === "simulate"
+        ? run(unseal(job), slice)
+        : queryState({ spec, database, history, gasCap, slice }, unseal(job)),
     ),
 });
 

@@ -1,4 +1,6 @@
-import type { TraceJob, TraceResult, Tracer } from "../tracers/traceJob.ts";
+import type { Requester } from "../primitives/requester.ts";
+import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
+import type { Unread } from "../workers/sealed.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import { WorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import { type CallPoolParts, type CallPoolSettings, workerDataOf } from "./callPool.ts";
@@ -8,7 +10,9 @@ import type { TraceWorkerData } from "./traceWorker.ts";
  * Runs traces on a worker thread of their own, so that short calls do not wait behind them, with a longer time limit than
  * calls. The worker starts with the first trace, since most nodes never get one.
  */
-export interface TracePool extends Tracer {
+export interface TracePool {
+  /** A job whose requester has disconnected ends as timed out. */
+  run(job: Unread<TraceJob>, requester: Requester): Promise<TraceResult>;
   close(): Promise<void>;
 }
 
@@ -31,7 +35,7 @@ export function createTracePool(settings: TracePoolSettings, parts: CallPoolPart
     ...workerDataOf(settings, parts),
     limitBytes: settings.limitBytes,
   };
-  return new WorkerPool<TraceJob, TraceResult>(settings, {
+  return new WorkerPool<Unread<TraceJob>, TraceResult>(settings, {
     name: "traceWorker",
     entry: workerEntry("traceWorker"),
     workerData,

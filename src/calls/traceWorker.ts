@@ -8,6 +8,7 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runTrace } from "../tracers/runTrace.ts";
 import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
 import type { TraceSource } from "../tracers/traceSource.ts";
+import { type Unread, unseal } from "../workers/sealed.ts";
 import { runJobs } from "../workers/workerHost.ts";
 import type { CallWorkerData } from "./callWorker.ts";
 
@@ -35,8 +36,8 @@ const source: TraceSource = {
   },
 };
 
-runJobs<TraceJob, TraceResult>({
+runJobs<Unread<TraceJob>, TraceResult>({
   prepare: loadInterpreter,
-  perform: (job, slice) => unlessRemoved(() => runTrace(job, { ...source, slice })),
+  perform: (job, slice) => unlessRemoved(() => runTrace(unseal(job), { ...source, slice })),
   transferred: (result) => (result.kind === "traced" ? result.pieces.map(({ buffer }) => buffer) : []),
 });

@@ -16,6 +16,11 @@ export interface LogCriteria {
   readonly topics: readonly ("any" | readonly Uint8Array[])[];
 }
 
+/** Number of addresses and topics in the criteria. */
+export function criteriaOf({ addresses, topics }: LogCriteria): number {
+  return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
+}
+
 /** Criteria prepared for matching many blocks. */
 export interface LogMatcher {
   /** Number of addresses and topics. */

@@ -8,6 +8,7 @@ import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import type { LogCriteria } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
 import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
+import { packCriteria } from "./packedCriteria.ts";
 import { QUICK_LANE, SearchLane, SLOW_LANE } from "./searchLane.ts";
 
 interface LogSearchParts {
@@ -119,7 +120,8 @@ export class LogSearch {
     this.running.set(this.lastId, { lane, job });
     const sliceMs = lane === this.quick ? FIRST_SLICE_MS : undefined;
     const [remoteHost, client] = [requester.remoteHost, this.numberOf(requester.client)];
-    this.send({ kind: "find", id: this.lastId, criteria, range, remoteHost, client, sliceMs });
+    const packed = packCriteria(criteria);
+    this.send({ kind: "find", id: this.lastId, criteria: packed, range, remoteHost, client, sliceMs });
     if (this.running.size === 1) this.thread.setBusy(true);
     this.superviseRequesters();
   }

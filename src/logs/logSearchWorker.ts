@@ -10,9 +10,9 @@ import { threadCpuMs } from "../workers/threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { LargeResults } from "./largeResults.ts";
 import { LogPieces } from "./logJson.ts";
-import type { LogCriteria } from "./logMatcher.ts";
 import type { BlockRange } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
+import { type PackedCriteria, unpackCriteria } from "./packedCriteria.ts";
 import { SearchTurns, type TurningSearch } from "./searchTurns.ts";
 
 /** The worker's start data. */
@@ -25,7 +25,7 @@ export type LogSearchCommand =
   | {
       readonly kind: "find";
       readonly id: number;
-      readonly criteria: LogCriteria;
+      readonly criteria: PackedCriteria;
       readonly range: BlockRange;
       readonly remoteHost: string;
       /** Number of the client. */
@@ -120,7 +120,7 @@ async function search(
   const isLarge = (): boolean => pieces.characters > LARGE_RESULT_CHARACTERS;
   const isSliceUsedUp = (): boolean => turning.usedMs > sliceMs || (turning.isQuick && isLarge());
   await turns.next(turning);
-  await scanLogs({ database, bloomFolder }, criteria, range, {
+  await scanLogs({ database, bloomFolder }, unpackCriteria(criteria), range, {
     async take(logs) {
       isTooLarge ||= !pieces.add(logs);
       if (turning.isQuick || !isLarge() || isWanted.get(id) !== true) return;

@@ -3,6 +3,7 @@ import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { baseFeeAfter } from "../../chain/nextBlockView.ts";
 import type { ChainView } from "../../chain/view/chainView.ts";
 import { createLogFinder } from "../../logs/findLogs.ts";
+import { packCriteria } from "../../logs/packedCriteria.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { JobCalls } from "../../rpc/core/core.ts";
 import type { NewestHead } from "../../rpc/onNewestHead.ts";
@@ -53,10 +54,8 @@ export function localPorts(
     }),
     stateQueries: { query: jobs.query },
     tracer: { run: jobs.trace },
-    findLogs: createLogFinder(view, view, (criteria, range, requester) => {
-      // The criteria alone, without the members of the filter that they came with.
-      const { addresses, topics } = criteria;
-      return jobs.findLogs({ addresses, topics }, range, requester);
-    }),
+    findLogs: createLogFinder(view, view, (criteria, range, requester) =>
+      jobs.findLogs(packCriteria(criteria), range, requester),
+    ),
   };
 }

@@ -6,8 +6,8 @@ import type { StateQuery, StateQueryResult } from "../../execution/simulation/st
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FoundLogs } from "../../logs/findLogs.ts";
 import type { LogIndexStatus } from "../../logs/logIndex.ts";
-import type { LogCriteria } from "../../logs/logMatcher.ts";
 import type { BlockRange } from "../../logs/logQuery.ts";
+import type { PackedCriteria } from "../../logs/packedCriteria.ts";
 import type { LogLevel, LogModule } from "../../observability/levels.ts";
 import type { MetricFamily } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -19,10 +19,11 @@ import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { Submitted } from "../../txpool/submission.ts";
 import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
+import type { Unread } from "../../workers/sealed.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
+import type { PackedLogFilter } from "../filters/packedLogFilter.ts";
 import type { NodeInfo } from "../nodeInfo.ts";
 import type { NumberOrTag } from "../parameters/blockParameter.ts";
-import type { LogFilter } from "../parameters/logFilterParameter.ts";
 import type { Objections } from "../server/health.ts";
 import type { CallerServerName, GuardedServerName } from "../server/serverTable.ts";
 import type { PriceFloors } from "../threads/sharedFloors.ts";
@@ -101,7 +102,7 @@ export interface PackedEntries {
 /** The filters of eth_newFilter and its kin, which any connection may poll by their ids (filters/filters.ts). */
 export interface FilterCalls {
   /** The id of the new filter, as for the next two; undefined when the remote host has as many as its share. */
-  addLogs(filter: LogFilter, requester: Requester): Promise<string | undefined>;
+  addLogs(filter: PackedLogFilter, requester: Requester): Promise<string | undefined>;
   addBlocks(requester: Requester): Promise<string | undefined>;
   addPending(requester: Requester): Promise<string | undefined>;
   /** What is new since the last poll; undefined when there is no such filter. */
@@ -237,19 +238,20 @@ export interface BadBlock {
 
 /**
  * Work that may take longer than a thread may give to one caller. It runs on threads that are terminated at their time limit, and
- * waits in the main thread's queues, where callers of all threads stand in turn and are bounded together.
+ * waits in the main thread's queues, where callers of all threads stand in turn and are bounded together. The main thread does not
+ * read it.
  */
 export interface JobCalls {
-  simulate(job: SimulationJob, requester: Requester): Promise<SimulationResult>;
-  query<Job extends StateQuery>(job: Job, requester: Requester): Promise<StateQueryResult<Job>>;
-  trace(job: TraceJob, requester: Requester): Promise<TraceResult>;
+  simulate(job: Unread<SimulationJob>, requester: Requester): Promise<SimulationResult>;
+  query<Job extends StateQuery>(job: Unread<Job>, requester: Requester): Promise<StateQueryResult<Job>>;
+  trace(job: Unread<TraceJob>, requester: Requester): Promise<TraceResult>;
   /** Traces and writes what is traced to a file of that name, to whose path it resolves; "noRoom" when there is none. */
   traceToFile(
-    job: TraceJob,
+    job: Unread<TraceJob>,
     name: string,
     requester: Requester,
   ): Promise<{ readonly path: string } | "noRoom" | Exclude<TraceResult, { readonly kind: "traced" }>>;
-  findLogs(criteria: LogCriteria, range: BlockRange, requester: Requester): Promise<FoundLogs>;
+  findLogs(criteria: PackedCriteria, range: BlockRange, requester: Requester): Promise<FoundLogs>;
 }
 
 /** What the servers need besides the methods. */

@@ -25,6 +25,8 @@ export interface CoreCallRules<Result = unknown> {
   readonly takesTurns?: boolean;
   /** Memory of a result that nobody else uses: it is handed to the other thread, not copied. */
   readonly owned?: (result: Result) => readonly (string | ArrayBufferView)[];
+  /** The first argument is a job for a third thread: it is sealed, since the main thread passes it on unread. */
+  readonly sealsJob?: true;
   /** What a call resolves to when too many wait for the main thread; one without it rejects with TooManyRequests. */
   readonly whenBusy?: Result;
 }
@@ -95,10 +97,10 @@ export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<R
   "node.badBlock": { owned: (raw) => (raw === undefined ? [] : [raw]) },
   "node.metrics": PLAIN,
   "node.changeLogLevel": PLAIN,
-  "jobs.simulate": { whenBusy: BUSY },
-  "jobs.query": { whenBusy: BUSY },
-  "jobs.trace": { whenBusy: BUSY, owned: piecesOf },
-  "jobs.traceToFile": { whenBusy: BUSY },
+  "jobs.simulate": { sealsJob: true, whenBusy: BUSY },
+  "jobs.query": { sealsJob: true, whenBusy: BUSY },
+  "jobs.trace": { sealsJob: true, whenBusy: BUSY, owned: piecesOf },
+  "jobs.traceToFile": { sealsJob: true, whenBusy: BUSY },
   "jobs.findLogs": { whenBusy: BUSY, owned: piecesOf },
   "serving.readiness": { whenBusy: ["too many requests wait"] },
   "serving.login": { whenBusy: "busy" },

@@ -2,8 +2,8 @@ import type { BlockArrivals } from "../../chain/blockArrivals.ts";
 import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainRewinder } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
-import type { Simulator } from "../../execution/simulation/callRequest.ts";
-import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
+import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
+import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FindLogs } from "../../logs/findLogs.ts";
 import type { LogIndex } from "../../logs/logIndex.ts";
@@ -13,13 +13,15 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
-import type { Tracer } from "../../tracers/traceJob.ts";
+import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { Submitted } from "../../txpool/submission.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { NamedBlock } from "../../types/block.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
+import type { Unread } from "../../workers/sealed.ts";
 import type { Login } from "../access/login.ts";
 import type { NodeInfo } from "../nodeInfo.ts";
 import type { GuardedServerName } from "../server/serverTable.ts";
@@ -31,9 +33,13 @@ export interface CoreParts {
   /** Reads a raw transaction, has its sender recovered, and adds it to the pool as a local one. */
   submit(raw: Uint8Array): Promise<Submitted>;
   /** Run what takes long, on threads that are terminated at their time limit. */
-  readonly simulator: Simulator;
-  readonly stateQueries: StateQueryRunner;
-  readonly tracer: Tracer;
+  readonly simulator: {
+    run(job: Unread<SimulationJob>, requester: Requester): Promise<SimulationResult>;
+  };
+  readonly stateQueries: {
+    query(job: Unread<StateQuery>, requester: Requester): Promise<StateQueryResult>;
+  };
+  readonly tracer: { run(job: Unread<TraceJob>, requester: Requester): Promise<TraceResult> };
   /** Writes a trace file of that name and returns its path; undefined when there is no room for it, or the host has its share. */
   writeTrace(name: string, pieces: readonly Uint8Array[], remoteHost: string): Promise<string | undefined>;
   readonly findLogs: FindLogs;

@@ -1,8 +1,12 @@
+import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
+import { unpackCriteria } from "../../logs/packedCriteria.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { isOnLastValidator } from "../../types/extraData.ts";
+import type { Unread } from "../../workers/sealed.ts";
 import { Filters } from "../filters/filters.ts";
 import { numberOf } from "../parameters/blockParameter.ts";
 import { readiness } from "../server/health.ts";
@@ -164,7 +168,9 @@ function nodeCalls(parts: CoreParts): Core["node"] {
 function jobCalls({ simulator, stateQueries, tracer, writeTrace, findLogs }: CoreParts): Core["jobs"] {
   return {
     simulate: (job, requester) => simulator.run(job, requester),
-    query: (job, requester) => stateQueries.query(job, requester),
+    // A state query is answered with a result of its kind, hence the cast.
+    query: <Job extends StateQuery>(job: Unread<Job>, requester: Requester) =>
+      stateQueries.query(job, requester) as Promise<StateQueryResult<Job>>,
     trace: (job, requester) => tracer.run(job, requester),
     async traceToFile(job, name, requester) {
       const result = await tracer.run(job, requester);
@@ -172,7 +178,7 @@ function jobCalls({ simulator, stateQueries, tracer, writeTrace, findLogs }: Cor
       const path = await writeTrace(name, result.pieces, requester.remoteHost);
       return path === undefined ? "noRoom" : { path };
     },
-    findLogs: (criteria, range, requester) => findLogs(criteria, range, requester),
+    findLogs: (criteria, range, requester) => findLogs(unpackCriteria(criteria), range, requester),
   };
 }
 

@@ -1,8 +1,8 @@
 import { asAddress } from "../../primitives/address.ts";
 import { expectDefined } from "../../primitives/assert.ts";
+import { packBytesInSteps, unpackBytes } from "../../primitives/packedBytes.ts";
 import { atOnce, type Steps } from "../../primitives/steps.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
-import { packBytesInSteps, unpackBytes } from "../threads/packedBytes.ts";
 
 /**
  * Pooled transactions on their way to the thread of a caller: encodings and senders, as one piece of memory. Copying decoded

@@ -2,6 +2,7 @@ import type { Requester } from "../../primitives/requester.ts";
 import { StateRemoved } from "../../state/keptNodes.ts";
 import { BlockRemoved } from "../../types/blockRemoved.ts";
 import type { RequestSender } from "../../workers/channel/requestSender.ts";
+import { seal } from "../../workers/sealed.ts";
 import type { TransactionSender } from "../threads/callerSide/transactionSender.ts";
 import type { CoreOutcome, CoreRequest, RemoteCaller } from "../threads/protocol.ts";
 import type { Core } from "./core.ts";
@@ -22,10 +23,11 @@ export function createRemoteCore(
     return async (...given: readonly unknown[]): Promise<unknown> => {
       // The last argument of each call of the core, hence the cast.
       const requester = given.at(-1) as Requester;
-      const request = { call, args: given.slice(0, -1), caller: callerOf(requester) };
+      const rules = CORE_CALLS[call];
+      const args = rules.sealsJob === true ? sealed(given.slice(0, -1)) : given.slice(0, -1);
+      const request = { call, args, caller: callerOf(requester) };
       const outcome = await main.ask(request, requester, requester.remoteHost);
       if (outcome !== "busy") return resultOf(outcome);
-      const rules = CORE_CALLS[call];
       if ("whenBusy" in rules) return rules.whenBusy;
       throw new TooManyRequests(`too many requests wait for the main thread: ${call} is refused`);
     };
@@ -40,6 +42,11 @@ export function createRemoteCore(
   }
   // The table names every other call of every group, hence the cast.
   return core as unknown as Core;
+}
+
+function sealed([job, ...others]: readonly unknown[]): readonly unknown[] {
+  // The first argument of a call with this rule is a job, hence the cast.
+  return [seal(job as object), ...others];
 }
 
 function resultOf(outcome: CoreOutcome): unknown {

@@ -1,9 +1,10 @@
 import type { ChainReader } from "../../chain/chain.ts";
 import type { HeadChange } from "../../chain/onNewHead.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
-import { createLogMatcher, type LogMatcher } from "../../logs/logMatcher.ts";
+import { createLogMatcher, type LogCriteria, type LogMatcher } from "../../logs/logMatcher.ts";
 import { type BlockRange, locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
+import { unpackCriteria } from "../../logs/packedCriteria.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -12,9 +13,9 @@ import { smaller } from "../../primitives/quantity.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { numberOf } from "../parameters/blockParameter.ts";
-import { criteriaOf, type LogFilter } from "../parameters/logFilterParameter.ts";
 import { FilterTable } from "./filterTable.ts";
 import { HashHistory } from "./hashHistory.ts";
+import type { PackedLogFilter } from "./packedLogFilter.ts";
 
 /** Logs of removed blocks that may wait in a filter; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
@@ -27,7 +28,9 @@ interface BlockFilter {
 
 interface InstalledLogFilter {
   readonly kind: "logs";
-  readonly filter: LogFilter;
+  readonly packed: PackedLogFilter;
+  /** Unpacked with the first poll: thousands of addresses take milliseconds, also of a filter that is refused. */
+  criteria: LogCriteria | undefined;
   /** Made when blocks are removed, which is rare: for thousands of addresses it takes many milliseconds. */
   matcher: LogMatcher | undefined;
   nextBlock: bigint;
@@ -72,12 +75,12 @@ export class Filters {
   }
 
   /** Returns the new filter's id, as the next two do, or undefined when the remote host has as many as its share. */
-  addLogFilter(filter: LogFilter, remoteHost: string): string | undefined {
+  addLogFilter(packed: PackedLogFilter, remoteHost: string): string | undefined {
     const nextBlock = after(this.chain);
     const polled = Promise.resolve();
     return this.table.add(
-      { kind: "logs", filter, matcher: undefined, nextBlock, removed: [], polled },
-      criteriaOf(filter),
+      { kind: "logs", packed, criteria: undefined, matcher: undefined, nextBlock, removed: [], polled },
+      packed.count,
       remoteHost,
     );
   }
@@ -118,9 +121,9 @@ export class Filters {
   async logs(id: string, requester: Requester): Promise<FoundLogs | undefined> {
     const installed = this.table.use(id);
     if (installed?.kind !== "logs") return undefined;
-    const { filter } = installed;
-    const range = { from: numberOf(this.chain, filter.from), to: numberOf(this.chain, filter.to) };
-    return this.findLogs(filter, range, requester);
+    const { packed } = installed;
+    const range = { from: numberOf(this.chain, packed.from), to: numberOf(this.chain, packed.to) };
+    return this.findLogs(criteriaOf(installed), range, requester);
   }
 
   remove(id: string): boolean {
@@ -145,12 +148,12 @@ export class Filters {
 
   /** Only a block number, or the tag `earliest`, is an upper bound for new logs; other tags are not. */
   private async newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
-    const { filter, removed } = installed;
+    const { packed, removed } = installed;
     const { from, to } = takeRange(this.chain, installed);
     installed.removed = [];
-    const last = filter.to === "earliest" ? 0n : filter.to;
+    const last = packed.to === "earliest" ? 0n : packed.to;
     const range = { from, to: typeof last === "bigint" ? smaller(last, to) : to };
-    const found = await this.findLogs(filter, range, requester);
+    const found = await this.findLogs(criteriaOf(installed), range, requester);
     if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
     if (found.kind !== "tooManyLogs") {
       // The owner has not received them, so the next poll returns them.
@@ -202,6 +205,11 @@ class PooledHashes {
 /** Lets what was found be forgotten. */
 function nothing(): void {}
 
+function criteriaOf(installed: InstalledLogFilter): LogCriteria {
+  installed.criteria ??= unpackCriteria(installed.packed);
+  return installed.criteria;
+}
+
 function after({ head }: ChainReader): bigint {
   return head.header.number + 1n;
 }
@@ -229,7 +237,7 @@ async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<strin
 function rewindFilter(filter: BlockFilter | InstalledLogFilter, { removed }: HeadChange): void {
   for (const block of removed.toReversed()) {
     if (filter.kind !== "logs" || block.header.number >= filter.nextBlock) continue;
-    filter.matcher ??= createLogMatcher(filter.filter);
+    filter.matcher ??= createLogMatcher(criteriaOf(filter));
     if (!filter.matcher.mayMatch(block.header.logsBloom)) continue;
     for (const log of locateLogs(block, filter.matcher.matches, "removed")) filter.removed.push(logJson(log));
   }

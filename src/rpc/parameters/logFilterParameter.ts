@@ -1,4 +1,4 @@
-import type { LogCriteria } from "../../logs/logMatcher.ts";
+import { criteriaOf, type LogCriteria } from "../../logs/logMatcher.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { decodeNumberOrTag, type NumberOrTag } from "./blockParameter.ts";
@@ -45,11 +45,6 @@ export function decodeLogFilter(value: unknown): LogFilter | undefined {
 /** Addresses and topics in one filter: each costs a hash to prepare and a test of every header's bloom. */
 export const CRITERIA_LIMIT = 10_000;
 
-/** Number of addresses and topics in a filter. */
-export function criteriaOf({ addresses, topics }: LogCriteria): number {
-  return topics.reduce((sum, choice) => sum + (choice === "any" ? 0 : choice.length), addresses.length);
-}
-
 /** Members that only trace_filter uses are allowed here if they decode, because Besu shares one type. */
 const FOREIGN_MEMBERS: ReadonlyMap<string, Decoder<unknown>> = new Map<string, Decoder<unknown>>([
   ["fromAddress", decodeAddresses],
@@ -87,8 +82,11 @@ function decodeTopics(value: unknown): readonly TopicChoice[] | undefined {
     if (choice === undefined) return undefined;
     choices.push(choice);
   }
-  return choices;
+  return choices.slice(0, TOPIC_POSITIONS_KEPT);
 }
+
+/** A log has at most four topics, so a filter with five positions matches none, as with the million that a message may name. */
+export const TOPIC_POSITIONS_KEPT = 5;
 
 /** An empty list, and a null anywhere, let every topic pass at their position. */
 function decodeTopicChoice(value: unknown): TopicChoice | undefined {

@@ -1,6 +1,6 @@
+import { criteriaOf } from "../../logs/logMatcher.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Connection } from "../method.ts";
-import { criteriaOf } from "../parameters/logFilterParameter.ts";
 import type {
   SubscriptionKind,
   SubscriptionParameters,

@@ -1,5 +1,5 @@
 import type { ChainReader } from "../../chain/chain.ts";
-import { createLogMatcher, createLogMatcherInSteps } from "../../logs/logMatcher.ts";
+import { createLogMatcher, createLogMatcherInSteps, criteriaOf } from "../../logs/logMatcher.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -15,7 +15,6 @@ import {
   type RpcMethod,
   required,
 } from "../method.ts";
-import { criteriaOf } from "../parameters/logFilterParameter.ts";
 import {
   decodeSubscription,
   decodeSubscriptionId,

@@ -1,10 +1,10 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import { asHash } from "../../primitives/hash.ts";
+import { viewsOf } from "../../primitives/packedBytes.ts";
 import { RECOVERY_ITEM_BYTES, WrittenItem } from "../../primitives/recoveryBatch.ts";
 import type { Submission } from "../../txpool/admissionQueue.ts";
 import { decodeTransaction, type Transaction } from "../../types/transaction.ts";
 import { recoveryItemOf } from "../../types/transactionSignature.ts";
-import { viewsOf } from "./packedBytes.ts";
 
 /*
  * Both sides: a caller's transaction on its way to the pool, with what its thread has computed from it. The two hashes take the main

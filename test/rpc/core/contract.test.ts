@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
+import { packCriteria } from "../../../src/logs/packedCriteria.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
@@ -9,6 +10,7 @@ import type { Core } from "../../../src/rpc/core/core.ts";
 import { CORE_CALLS } from "../../../src/rpc/core/coreCalls.ts";
 import type { CoreParts, RpcAllowlist } from "../../../src/rpc/core/coreParts.ts";
 import { unpackTransactions } from "../../../src/rpc/core/packedTransactions.ts";
+import { packLogFilter } from "../../../src/rpc/filters/packedLogFilter.ts";
 import { AdmissionQueue } from "../../../src/txpool/admissionQueue.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import { encodeBlock } from "../../../src/types/block.ts";
@@ -117,7 +119,12 @@ describe.each([
 
   it("keeps filters for all connections, and gives them up", async () => {
     const { filters } = coreOf({});
-    const criteria = { from: "latest", to: "latest", addresses: [ZERO_ADDRESS], topics: ["any"] } as const;
+    const criteria = packLogFilter({
+      from: "latest",
+      to: "latest",
+      addresses: [ZERO_ADDRESS],
+      topics: ["any"],
+    });
     const ids = await Promise.all([
       filters.addLogs(criteria, CALLER),
       filters.addBlocks(CALLER),
@@ -305,7 +312,7 @@ describe.each([
     const full = coreOf({ ...parts, writeTrace: async () => undefined });
     expect(await full.jobs.traceToFile(job, "block_1", CALLER)).toBe("noRoom");
     const range = { from: 0n, to: 0n };
-    expect(await jobs.findLogs({ addresses: [], topics: [] }, range, CALLER)).toEqual({
+    expect(await jobs.findLogs(packCriteria({ addresses: [], topics: [] }), range, CALLER)).toEqual({
       kind: "tooManyLogs",
     });
   });
@@ -330,7 +337,7 @@ describe.each([
 
   it("rejects when what a call reads was removed meanwhile", async () => {
     const { filters } = coreOf({ findLogs: () => Promise.reject(new BlockRemoved(7n)) });
-    const criteria = { from: 0n, to: "latest", addresses: [], topics: [] } as const;
+    const criteria = packLogFilter({ from: 0n, to: "latest", addresses: [], topics: [] });
     const id = await filters.addLogs(criteria, CALLER);
     await expect(filters.logs(id ?? "", CALLER)).rejects.toThrow(BlockRemoved);
   });

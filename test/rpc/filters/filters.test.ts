@@ -5,6 +5,7 @@ import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { Filters } from "../../../src/rpc/filters/filters.ts";
 import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../../src/rpc/filters/filterTable.ts";
 import { HashHistory } from "../../../src/rpc/filters/hashHistory.ts";
+import { packLogFilter } from "../../../src/rpc/filters/packedLogFilter.ts";
 import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { aCaller } from "../../builders/aCaller.ts";
@@ -86,21 +87,21 @@ describe("installed filters", () => {
   });
 
   it("return only logs of blocks after their creation, whatever the start of their range", async () => {
-    const id = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }, HOST));
+    const id = added(filters.addLogFilter(packLogFilter({ ...OURS_ONLY, from: "earliest" }), HOST));
     chain.moveHead(5);
     expect(await polledLogs(id)).toEqual([3, 4, 5]);
     expect(await polledLogs(id)).toEqual([]);
   });
 
   it("stop at the end of their range", async () => {
-    const id = added(filters.addLogFilter({ ...OURS_ONLY, to: 4n }, HOST));
+    const id = added(filters.addLogFilter(packLogFilter({ ...OURS_ONLY, to: 4n }), HOST));
     chain.moveHead(8);
     expect(await polledLogs(id)).toEqual([3, 4]);
   });
 
   it("return all logs of their range, in which a tag means the current head", async () => {
-    const wide = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }, HOST));
-    const tags = added(filters.addLogFilter(OURS_ONLY, HOST));
+    const wide = added(filters.addLogFilter(packLogFilter({ ...OURS_ONLY, from: "earliest" }), HOST));
+    const tags = added(filters.addLogFilter(packLogFilter(OURS_ONLY), HOST));
     chain.moveHead(4);
     const numbers = async (id: string) => {
       const result = await filters.logs(id, aCaller);
@@ -115,7 +116,7 @@ describe("installed filters", () => {
   });
 
   it("return the logs of removed blocks before those of new ones", async () => {
-    const logs = added(filters.addLogFilter(OURS_ONLY, HOST));
+    const logs = added(filters.addLogFilter(packLogFilter(OURS_ONLY), HOST));
     const blocks = added(filters.addBlockFilter(HOST));
     const unread = added(filters.addBlockFilter(HOST));
     chain.moveHead(5);
@@ -141,7 +142,7 @@ describe("installed filters", () => {
           ? find(...query)
           : new Promise((resolve) => failing.push(() => resolve({ kind: "busy" }))),
     });
-    const id = added(filters.addLogFilter(OURS_ONLY, HOST));
+    const id = added(filters.addLogFilter(packLogFilter(OURS_ONLY), HOST));
     chain.moveHead(3);
     const first = filters.changes(id, aCaller);
     await expect.poll(() => failing.length).toBe(1);
@@ -188,10 +189,10 @@ describe("installed filters", () => {
 
   it("are bounded in number and in their criteria, half of which one host may have", () => {
     const heavy = { ...OURS_ONLY, addresses: Array.from({ length: 60_000 }, () => OURS.address) };
-    expect(filters.addLogFilter(heavy, HOST)).toBeDefined();
-    expect(filters.addLogFilter(heavy, HOST)).toBeDefined();
-    expect(filters.addLogFilter(heavy, HOST)).toBeUndefined();
-    expect(filters.addLogFilter(heavy, "192.0.2.2")).toBeDefined();
+    expect(filters.addLogFilter(packLogFilter(heavy), HOST)).toBeDefined();
+    expect(filters.addLogFilter(packLogFilter(heavy), HOST)).toBeDefined();
+    expect(filters.addLogFilter(packLogFilter(heavy), HOST)).toBeUndefined();
+    expect(filters.addLogFilter(packLogFilter(heavy), "192.0.2.2")).toBeDefined();
     const light = Array.from({ length: FILTER_LIMIT / 2 }, () => filters.addBlockFilter(HOST));
     expect(light.filter((id) => id === undefined)).toHaveLength(2);
     const [first = ""] = light;

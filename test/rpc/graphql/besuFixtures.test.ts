@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { beforeAll, expect, it } from "vitest";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
+import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
 import { runSimulation } from "../../../src/execution/simulation/runSimulation.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/result.ts";
@@ -40,7 +41,7 @@ describeWithVectors("Besu's fixtures for GraphQL", () => {
         return decoded.ok ? ok(decoded.value.hash) : decoded;
       },
       simulator: {
-        async run(job) {
+        async run(job: SimulationJob) {
           const { header } = expectDefined(chain.headerByNumber(job.blockNumber), "the header");
           const state = expectDefined(chain.stateAt(job.blockNumber), "the state");
           const ancestorHash = (number: bigint) => chain.headerByNumber(number)?.hash;

@@ -5,6 +5,7 @@ import type { StateQuery } from "../../../src/execution/simulation/stateQuery.ts
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
+import type { Requester } from "../../../src/primitives/requester.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -92,11 +93,8 @@ describe("debug_getModifiedAccountsByNumber and …ByHash", () => {
     const limited = requesterOf({
       ...node,
       stateQueries: {
-        query: (job, requester) =>
-          stateQueries.query(
-            (job.kind === "changedAccounts" ? { ...job, limit: 2 } : job) as typeof job & StateQuery,
-            requester,
-          ),
+        query: <Job extends StateQuery>(job: Job, requester: Requester) =>
+          stateQueries.query(job.kind === "changedAccounts" ? { ...job, limit: 2 } : job, requester),
       },
     });
     expect(await limited("debug_getModifiedAccountsByNumber", 1)).toMatchObject({ code: -32005 });
@@ -106,7 +104,7 @@ describe("debug_getModifiedAccountsByNumber and …ByHash", () => {
   it("answer as other methods do where a state is not stored", async () => {
     const removed = requesterOf({
       ...node,
-      stateQueries: { query: async () => ({ kind: "stateUnavailable" }) },
+      stateQueries: { query: async () => ({ kind: "stateUnavailable" as const }) },
     });
     expect(await removed("debug_getModifiedAccountsByNumber", 1)).toEqual({
       code: -32000,

@@ -270,7 +270,8 @@ describe("a client of a Unix socket", () => {
     for (let id = 0; id < COUNT; id++) client.send({ id, method: "toy_big", params: [LARGE] });
     await expect.poll(() => toy.backend.calls.length).toBeGreaterThan(0);
     await expect.poll(() => toy.server.connectionCount, { timeout: HANG_MS }).toBe(0);
-    expect(toy.backend.calls.length).toBeLessThan(IN_FLIGHT_MESSAGES);
+    // Those begun at a time, and those whose answers the socket's buffer took.
+    expect(toy.backend.calls.length).toBeLessThan(2 * IN_FLIGHT_MESSAGES);
   });
 
   it("that reads slowly gets every answer", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { VoteProposals } from "../../../src/consensus/voteProposals.ts";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
+import { packCriteria } from "../../../src/logs/packedCriteria.ts";
 import { asAddress, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
@@ -16,6 +17,7 @@ import type { CoreOutcome, CoreRequest } from "../../../src/rpc/threads/protocol
 import { StateRemoved } from "../../../src/state/keptNodes.ts";
 import { BlockRemoved } from "../../../src/types/blockRemoved.ts";
 import { RequestFailed, RequestSender } from "../../../src/workers/channel/requestSender.ts";
+import { seal } from "../../../src/workers/sealed.ts";
 import { aChannel } from "../../builders/aChannel.ts";
 import { aCore, QUIET_CONSENSUS } from "../../builders/anRpcBackend.ts";
 import { aRemoteCore } from "../../builders/aRemoteCore.ts";
@@ -110,7 +112,7 @@ describe("calls of the core that a thread makes", () => {
     const all = Array.from({ length: most }, () => core.filters.remove("", CALLER));
     await expect(core.filters.remove("", CALLER)).rejects.toThrow(TooManyRequests);
     const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
-    const criteria = { addresses: [], topics: [] };
+    const criteria = packCriteria({ addresses: [], topics: [] });
     expect(
       await Promise.all([
         core.jobs.simulate(job, CALLER),
@@ -272,7 +274,7 @@ describe("calls of the core that a thread makes", () => {
 });
 
 describe("jobs", () => {
-  it("are queued on the main thread for their caller, and what they find is handed over without a copy", async () => {
+  it("are queued on the main thread for their caller, unread, and what they find is handed over without a copy", async () => {
     const traces = [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)];
     const log = new Uint8Array(1000).fill(0x32);
     const shared = new Uint8Array(new ArrayBuffer(8), 0, 4);
@@ -297,15 +299,15 @@ describe("jobs", () => {
       kind: "traced",
       pieces: [new Uint8Array(1000).fill(0x31), new Uint8Array(1000).fill(0x33)],
     });
-    const criteria = { addresses: [], topics: ["any" as const] };
-    expect(await core.jobs.findLogs(criteria, { from: 1n, to: 2n }, CALLER)).toEqual({
+    const criteria = { addresses: [ZERO_ADDRESS], topics: ["any" as const, [ZERO_HASH]] };
+    expect(await core.jobs.findLogs(packCriteria(criteria), { from: 1n, to: 2n }, CALLER)).toEqual({
       kind: "found",
       pieces: ["1", new Uint8Array(1000).fill(0x32), new Uint8Array(4)],
     });
     expect(jobs).toEqual([
-      call,
-      query,
-      { kind: "block", blockNumber: 3n },
+      structuredClone(seal(call)),
+      structuredClone(seal(query)),
+      structuredClone(seal({ kind: "block", blockNumber: 3n })),
       "10.0.0.1",
       criteria,
       { from: 1n, to: 2n },

@@ -1,10 +1,10 @@
 import type { FoundLogs } from "../../../logs/findLogs.ts";
-import type { LogCriteria } from "../../../logs/logMatcher.ts";
+import { criteriaOf, type LogCriteria } from "../../../logs/logMatcher.ts";
 import { asAddress } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { CRITERIA_LIMIT, criteriaOf } from "../../parameters/logFilterParameter.ts";
+import { CRITERIA_LIMIT, TOPIC_POSITIONS_KEPT } from "../../parameters/logFilterParameter.ts";
 import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
 import { withinRange } from "./ranges.ts";
 import { bytesOf, type FieldContext, listOf, longOf, type ResolverTable } from "./resolverTable.ts";
@@ -57,10 +57,12 @@ function criteriaFrom(filter: unknown): LogCriteria {
   const { addresses, topics } = filter as Record<string, unknown>;
   const criteria: LogCriteria = {
     addresses: listOf(addresses).flatMap((address) => asAddress(bytesOf(address) ?? new Uint8Array())),
-    topics: listOf(topics).map((choice) => {
-      const choices = listOf(choice).flatMap((topic) => bytesOf(topic) ?? []);
-      return choices.length === 0 ? "any" : choices;
-    }),
+    topics: listOf(topics)
+      .slice(0, TOPIC_POSITIONS_KEPT)
+      .map((choice) => {
+        const choices = listOf(choice).flatMap((topic) => bytesOf(topic) ?? []);
+        return choices.length === 0 ? "any" : choices;
+      }),
   };
   if (criteriaOf(criteria) > CRITERIA_LIMIT) throw rpcError(ERRORS.invalidParams);
   return criteria;

@@ -1,5 +1,6 @@
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { FILTER_LIMIT } from "../../filters/filterTable.ts";
+import { packLogFilter } from "../../filters/packedLogFilter.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeLogFilter } from "../../parameters/logFilterParameter.ts";
 import { decodeText } from "../../parameters/parameters.ts";
@@ -24,7 +25,7 @@ export const ethNewFilter = defineMethod({
   ports: ["filters"],
   mayOverlap: "many",
   run: async ([filter], context) =>
-    (await context.backend.filters.addLogs(filter, context)) ?? TOO_MANY_FILTERS,
+    (await context.backend.filters.addLogs(packLogFilter(filter), context)) ?? TOO_MANY_FILTERS,
 });
 
 export const ethNewBlockFilter = defineMethod({

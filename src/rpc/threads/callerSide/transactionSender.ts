@@ -1,10 +1,10 @@
+import { packBytes } from "../../../primitives/packedBytes.ts";
 import { fail, ok } from "../../../primitives/result.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
 import { decodeSubmission, type Submitted } from "../../../txpool/submission.ts";
 import type { Batch, Gatherer } from "../../../workers/channel/channel.ts";
 import type { HostLimit } from "../../../workers/channel/requestSender.ts";
 import type { DecidedTransactions, FromThread, ThreadChannel } from "../messages.ts";
-import { packBytes } from "../packedBytes.ts";
 import { packSubmission, SUBMISSION_BYTES } from "../packedSubmissions.ts";
 
 /**

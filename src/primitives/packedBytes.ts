@@ -1,7 +1,7 @@
-import { atOnce, StepMeter, type Steps } from "../../primitives/steps.ts";
+import { atOnce, StepMeter, type Steps } from "./steps.ts";
 
 /*
- * Both sides: byte strings on their way between threads as one piece of memory, since an object for each would cost both threads more
+ * Byte strings on their way between threads as one piece of memory, since an object for each would cost both threads more
  * than everything else that they do with it.
  *
  *   length u32 | bytes          once for each

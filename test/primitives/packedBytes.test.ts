@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { packBytes, packBytesInSteps, unpackBytes } from "../../../src/rpc/threads/packedBytes.ts";
+import { packBytes, packBytesInSteps, unpackBytes } from "../../src/primitives/packedBytes.ts";
 
 it("strings are packed and unpacked in their order, many or long ones in steps", () => {
   const strings = Array.from({ length: 20_000 }, (_, index) => new Uint8Array(index % 300).fill(index));
