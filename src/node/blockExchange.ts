@@ -35,6 +35,8 @@ interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"
   readonly headOf: FindPeerHead;
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
   onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
+  /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves: also before the begin. */
+  onPeersChanged(listener: () => void): void;
   /** Starts to sync, and to announce the pool's transactions. */
   begin(): void;
   close(): Promise<void>;
@@ -66,6 +68,7 @@ export interface BlockExchangeParts {
 export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   const { spec, chain, pool, clock, logger, onRefused } = parts;
   const listeners = new Set<(status: Sync["status"]) => void>();
+  const peerListeners: (() => void)[] = [];
   let hasBegun = false;
   const eth = createEth({
     identity: {
@@ -82,9 +85,11 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       if (hasBegun && maySync()) sync.offer(announced);
     },
     onPeersChanged() {
-      if (!hasBegun) return;
-      sync.wake();
-      lostEnd?.wake();
+      if (hasBegun) {
+        sync.wake();
+        lostEnd?.wake();
+      }
+      for (const listener of peerListeners) listener();
     },
   });
   const exchanged = syncChain(chain, parts.onImportStarted);
@@ -120,6 +125,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onPeersChanged: (listener) => void peerListeners.push(listener),
     begin() {
       hasBegun = true;
       pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));

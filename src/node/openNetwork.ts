@@ -13,6 +13,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { BlockLog } from "./blockLog.ts";
+import { watchFirstSync } from "./firstSync.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import { openNodePermissioning } from "./nodePermissioning.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
@@ -125,8 +126,9 @@ async function openPort(
     isValidatorNode,
     sync,
     onSyncChanged,
+    onPeersChanged,
     ...parts
-  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode" | "sync" | "onSyncChanged"> &
+  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode" | "sync" | "onSyncChanged" | "onPeersChanged"> &
     Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
@@ -142,31 +144,12 @@ async function openPort(
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, byContract, close } = peers.value;
   onStop(close);
-  const noteIfLevel = (): void => {
-    if (isLevel(chain, network, parts.headOf)) byContract?.noteInSync();
-  };
-  if (byContract !== undefined) onSyncChanged(noteIfLevel);
-  chain.onHeadChanged("connections", ({ added }) => {
-    noteIfLevel();
-    // A node that makes blocks without any peer has nothing to fetch.
-    if (network.peers.length === 0 && added.length === 1 && sync.isInSync) byContract?.noteInSync();
-    network.review();
-  });
+  if (byContract !== undefined) {
+    const { headOf } = parts;
+    watchFirstSync(byContract, { chain, network, headOf, sync, onSyncChanged, onPeersChanged });
+  }
+  chain.onHeadChanged("connections", () => network.review());
   return peers;
-}
-
-/**
- * Whether there are peers, and none has announced a longer chain. Sync's own word allows for some blocks, and the state
- * before them may deny a node that they permit. Each block of IBFT has the difficulty 1.
- */
-function isLevel(
-  { head, genesis }: Pick<ChainAndPool["chain"], "head" | "genesis">,
-  { peers }: Pick<Network, "peers">,
-  headOf: Peering["headOf"],
-): boolean {
-  const own = genesis.header.difficulty + head.header.number;
-  const announced = peers.flatMap(({ nodeId }) => headOf(nodeId)?.totalDifficulty ?? []);
-  return announced.length > 0 && announced.every((totalDifficulty) => totalDifficulty <= own);
 }
 
 function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {

@@ -34,6 +34,8 @@ export interface Peering {
   readonly headOf: FindPeerHead;
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
   onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
+  /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves. */
+  onPeersChanged(listener: () => void): void;
   /** Starts to process peers' messages; called once the engine knows the chain's head. */
   begin(pauseReasons: PauseReasons): void;
   close(): Promise<void>;
@@ -76,6 +78,7 @@ export function createPeering(parts: PeeringParts): Peering {
     sync,
     headOf: exchange.headOf,
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),
+    onPeersChanged: (listener) => exchange.onPeersChanged(listener),
     begin(reasons) {
       pauseReasons = reasons;
       const { lostEnd } = exchange;

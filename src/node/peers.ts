@@ -110,8 +110,8 @@ export async function openPeers(
     review: () => network?.review(),
   });
   const judge = (node: NodeAddress, from: Opener): NodePermission => {
-    const endpoint = endpointOf(node);
     if (byContract === undefined) return isListed(node) ? "permitted" : "denied";
+    const endpoint = endpointOf(node);
     return endpoint === undefined ? "denied" : byContract.judge(endpoint, from);
   };
   const created = await createNetwork(

@@ -22,7 +22,7 @@ export interface NodePermissionsParts {
  * Decides about connections where a contract is asked, in Besu's order:
  *
  *     1. until the node is in sync for the first time, its bootnodes and static nodes are permitted: the state that the
- *        contract is asked on is old
+ *        contract is asked on is old; a node that is among its own accepts all that call it, as others share its list
  *     2. while no other node is connected, bootnodes are permitted
  *     3. until the node is in sync for the first time, others are denied, if there are bootnodes or static nodes
  *     4. the operator's list, then the contract
@@ -30,7 +30,7 @@ export interface NodePermissionsParts {
 export class NodePermissions {
   private readonly parts: NodePermissionsParts;
   private readonly counts: CheckCounts;
-  private hasReachedSync = false;
+  private wasInSync = false;
 
   constructor(parts: NodePermissionsParts) {
     this.parts = parts;
@@ -41,13 +41,17 @@ export class NodePermissions {
         name: "sync_status_node_sync_reached",
         help: "1 once the node was in sync, before which only bootnodes and static nodes are permitted",
       },
-      () => (this.hasReachedSync ? 1 : 0),
+      () => (this.wasInSync ? 1 : 0),
     );
   }
 
   /** Notes that the node is in sync, once and for all. */
   noteInSync(): void {
-    this.hasReachedSync = true;
+    this.wasInSync = true;
+  }
+
+  get hasReachedSync(): boolean {
+    return this.wasInSync;
   }
 
   /** Whether a connection with the node is permitted, which this node opens ("outbound") or the other one. */
@@ -55,13 +59,19 @@ export class NodePermissions {
     const { contract, bootnodes, fixed, isListed } = this.parts;
     const own = this.parts.own();
     if (own === undefined) return "denied";
-    if (!this.hasReachedSync && isAmong(fixed(), node)) return this.countedBeforeSync("permitted");
+    if (!this.wasInSync && this.isFixed(node, own, direction)) return this.countedBeforeSync("permitted");
     if (isAmong(bootnodes, node) && !this.hasOtherPeers()) return "permitted";
-    if (!this.hasReachedSync && fixed().length > 0) return this.countedBeforeSync("denied");
+    if (!this.wasInSync && fixed().length > 0) return this.countedBeforeSync("denied");
     if (!isListed(node)) return "denied";
     return contract.permits(
       direction === "outbound" ? { source: own, destination: node } : { source: node, destination: own },
     );
+  }
+
+  /** Whether the other end is a bootnode or static node, or calls this one, which is. */
+  private isFixed(node: NodeEndpoint, own: NodeEndpoint, direction: "inbound" | "outbound"): boolean {
+    const fixed = this.parts.fixed();
+    return isAmong(fixed, node) || (direction === "inbound" && isAmong(fixed, own));
   }
 
   private countedBeforeSync(answer: "permitted" | "denied"): NodePermission {
