@@ -54,7 +54,7 @@ async function answer(
   const complexity = complexityOf(operation);
   if (complexity > COMPLEXITY_LIMIT)
     throw aborted(`maximum query complexity exceeded ${complexity} > ${COMPLEXITY_LIMIT}`);
-  const plan = planOf(operation);
+  const plan = await inSteps(planOf(operation), budget);
   const { errors, data } = await execute(plan, { request, budget });
   const heldBytes = roughLengthOf(data);
   return errors.length === 0

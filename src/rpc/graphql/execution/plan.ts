@@ -1,4 +1,5 @@
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
+import { StepMeter, type Steps } from "../../../primitives/steps.ts";
 import { aborted, FieldError, locationOf, type SourceLocation } from "../graphQlError.ts";
 import { isIncluded, type Operation } from "../operation.ts";
 import { RESOLVERS } from "../resolvers/resolvers.ts";
@@ -51,59 +52,85 @@ export interface Shape {
 }
 
 /** Plans an operation. Throws a Refusal when it is too large: fragments within fragments multiply. */
-export function planOf({ selectionSet, rootType, variables, fragments }: Operation): readonly PlannedField[] {
-  let planned = 0;
-  const collect = (
+export function planOf(operation: Operation): Steps<readonly PlannedField[]> {
+  return new Planning(operation).plan([operation.selectionSet], operation.rootType);
+}
+
+class Planning {
+  private readonly operation: Operation;
+  private readonly meter = new StepMeter();
+  /** The arguments of each field of the text, which fragments put in many places: a megabyte is read once. */
+  private readonly argumentsRead = new Map<FieldNode, Values | FieldError>();
+  private planned = 0;
+
+  constructor(operation: Operation) {
+    this.operation = operation;
+  }
+
+  *plan(sets: readonly SelectionSetNode[], parent: NamedType): Steps<readonly PlannedField[]> {
+    const nodesByKey = new Map<string, FieldNode[]>();
+    const visited = new Set<string>();
+    for (const set of sets) this.collect(set, nodesByKey, visited);
+    const fields: PlannedField[] = [];
+    for (const [key, nodes] of nodesByKey) {
+      const [node] = nodes;
+      const field = node && fieldOf(parent, node.name.value);
+      if (node === undefined || field === undefined) continue;
+      if (this.meter.isFull(FIELD_BYTES)) yield;
+      const args = this.argumentsRead.get(node) ?? (yield* this.readArguments(field, node));
+      const shape = shapeOf(field.type);
+      const below = nodes.flatMap((each) => each.selectionSet ?? []);
+      fields.push({
+        key,
+        name: nameOf(key),
+        resolve: resolverOf(field, parent),
+        field,
+        parent,
+        location: locationOf(node),
+        shape,
+        args: args instanceof FieldError ? {} : args,
+        argumentError: args instanceof FieldError ? args : undefined,
+        selections: below.length === 0 ? [] : yield* this.plan(below, shape.named),
+      });
+    }
+    return fields;
+  }
+
+  private collect(
     { selections }: SelectionSetNode,
     into: Map<string, FieldNode[]>,
     visited: Set<string>,
-  ): void => {
+  ): void {
     for (const selection of selections) {
-      if (++planned > MOST_FIELDS) throw aborted(`The query selects more than ${MOST_FIELDS} fields`);
-      if (!isIncluded(selection, variables)) continue;
+      if (++this.planned > MOST_FIELDS) throw aborted(`The query selects more than ${MOST_FIELDS} fields`);
+      if (!isIncluded(selection, this.operation.variables)) continue;
       if (selection.kind === Kind.FIELD) {
         const key = selection.alias?.value ?? selection.name.value;
         const nodes = into.get(key);
         if (nodes === undefined) into.set(key, [selection]);
         else nodes.push(selection);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet, into, visited);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) this.collect(selection.selectionSet, into, visited);
       else {
-        const fragment = fragments.get(selection.name.value);
+        const fragment = this.operation.fragments.get(selection.name.value);
         if (fragment === undefined || visited.has(fragment.name.value)) continue;
         visited.add(fragment.name.value);
-        collect(fragment.selectionSet, into, visited);
+        this.collect(fragment.selectionSet, into, visited);
       }
     }
-  };
-  const plan = (sets: readonly SelectionSetNode[], parent: NamedType): readonly PlannedField[] => {
-    const fields = new Map<string, FieldNode[]>();
-    const visited = new Set<string>();
-    for (const set of sets) collect(set, fields, visited);
-    return [...fields].flatMap(([key, nodes]) => {
-      const [node] = nodes;
-      const field = node && fieldOf(parent, node.name.value);
-      if (node === undefined || field === undefined) return [];
-      const shape = shapeOf(field.type);
-      const below = nodes.flatMap((each) => each.selectionSet ?? []);
-      const args = argumentsOf(field, node, variables);
-      return [
-        {
-          key,
-          name: nameOf(key),
-          resolve: resolverOf(field, parent),
-          field,
-          parent,
-          location: locationOf(node),
-          shape,
-          args: args instanceof FieldError ? {} : args,
-          argumentError: args instanceof FieldError ? args : undefined,
-          selections: below.length === 0 ? [] : plan(below, shape.named),
-        },
-      ];
-    });
-  };
-  return plan([selectionSet], rootType);
+  }
+
+  private *readArguments(field: SchemaField, node: FieldNode): Steps<Values | FieldError> {
+    const args = argumentsOf(field, node, this.operation.variables);
+    this.argumentsRead.set(node, args);
+    const first = node.arguments?.at(0)?.loc;
+    const last = node.arguments?.at(-1)?.loc;
+    if (first && last && this.meter.isFull(last.end - first.start)) yield;
+    return args;
+  }
 }
+
+/** Bytes that are copied in about the time that a field takes. */
+const FIELD_BYTES = 1024;
 
 function resolverOf(field: SchemaField, parent: NamedType): Resolve | undefined {
   return isTypeNameField(field) ? () => parent.name : RESOLVERS.get(`${parent.name}.${field.name}`);
