@@ -7,7 +7,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import type { Steps } from "../../../primitives/steps.ts";
-import { valueText } from "../javaText.ts";
+import { pathText, valueText } from "../javaText.ts";
 import { fieldOf, type NamedType, printType, type TypeRef, typeOfName, unwrapAll } from "../schema.ts";
 import type { ValidationErrors } from "./validationErrors.ts";
 import type { WorkLimit } from "./workLimit.ts";
@@ -50,13 +50,13 @@ export class OverlappingFields {
     const selections = new Map<string, Map<FieldNode, Selected>>();
     yield* this.collect(set, type, selections, new Set());
     const conflicts: Conflict[] = [];
-    yield* this.compareShapes(selections, [], conflicts);
-    yield* this.compareFields(selections, [], conflicts);
-    for (const { nodes, text } of conflicts) {
+    yield* this.compareShapes(selections, undefined, conflicts);
+    yield* this.compareFields(selections, undefined, conflicts);
+    for (const { path, nodes, problem } of conflicts) {
       const key = this.keyOf(nodes);
       if (this.reported.has(key)) continue;
       this.reported.add(key);
-      this.errors.add("FieldsConflict", nodes, text);
+      this.errors.add("FieldsConflict", nodes, `'${pathText(namesOf(path))}' : ${problem()}`);
     }
   }
 
@@ -106,7 +106,7 @@ export class OverlappingFields {
 
   private *compareShapes(
     selections: Selections,
-    path: readonly string[],
+    above: Path | undefined,
     conflicts: Conflict[],
   ): Steps<void> {
     this.work.enter();
@@ -116,32 +116,32 @@ export class OverlappingFields {
       const key = this.keyOf([...fields.keys()]);
       if (this.shapesChecked.has(key)) continue;
       this.shapesChecked.add(key);
-      const ownPath = [...path, name];
+      const path = { above, name };
       const problem = shapeProblem([...fields.values()]);
-      if (problem !== undefined) conflicts.push(conflict(ownPath, fields.keys(), problem));
-      else yield* this.compareShapes(yield* this.below(fields.values()), ownPath, conflicts);
+      if (problem !== undefined) conflicts.push({ path, nodes: [...fields.keys()], problem });
+      else yield* this.compareShapes(yield* this.below(fields.values()), path, conflicts);
     }
     this.work.leave();
   }
 
   private *compareFields(
     selections: Selections,
-    path: readonly string[],
+    above: Path | undefined,
     conflicts: Conflict[],
   ): Steps<void> {
     this.work.enter();
     for (const [name, fields] of selections) {
       if (isOneLeaf(fields)) continue;
       if (this.work.isStepFull()) yield;
-      const ownPath = [...path, name];
+      const path = { above, name };
       for (const group of groupsByParent(fields.values())) {
         const nodes = group.map(({ node }) => node);
         const key = this.keyOf(nodes);
         if (this.fieldsChecked.has(key)) continue;
         this.fieldsChecked.add(key);
         const problem = fieldProblem(nodes);
-        if (problem !== undefined) conflicts.push(conflict(ownPath, nodes, problem));
-        else yield* this.compareFields(yield* this.below(group), ownPath, conflicts);
+        if (problem !== undefined) conflicts.push({ path, nodes, problem });
+        else yield* this.compareFields(yield* this.below(group), path, conflicts);
       }
     }
     this.work.leave();
@@ -167,14 +167,26 @@ function isOneLeaf(fields: ReadonlyMap<FieldNode, Selected>): boolean {
   return true;
 }
 
-interface Conflict {
-  readonly nodes: readonly FieldNode[];
-  readonly text: string;
+/** A name with the names above it, up to the selection set that is checked. */
+interface Path {
+  readonly above: Path | undefined;
+  readonly name: string;
 }
 
-function conflict(path: readonly string[], nodes: Iterable<FieldNode>, problem: string): Conflict {
-  return { nodes: [...nodes], text: `'${valueText(path.join("/"))}' : ${problem}` };
+function namesOf(path: Path): readonly string[] {
+  const names: string[] = [];
+  for (let each: Path | undefined = path; each !== undefined; each = each.above) names.push(each.name);
+  return names.reverse();
 }
+
+/** A conflict has no text until it is reported: there may be thousands, with names of half a megabyte. */
+interface Conflict {
+  readonly path: Path;
+  readonly nodes: readonly FieldNode[];
+  readonly problem: Problem;
+}
+
+type Problem = () => string;
 
 /** The fields whose objects are of one type, for each type; those of no known type by themselves. */
 function groupsByParent(fields: Iterable<Selected>): readonly (readonly Selected[])[] {
@@ -189,12 +201,13 @@ function groupsByParent(fields: Iterable<Selected>): readonly (readonly Selected
   return [...groups.values()];
 }
 
-function fieldProblem([first, ...others]: readonly FieldNode[]): string | undefined {
+function fieldProblem([first, ...others]: readonly FieldNode[]): Problem | undefined {
   for (const other of others) {
     if (first === undefined) return undefined;
     if (other.name.value !== first.name.value)
-      return `'${valueText(first.name.value)}' and '${valueText(other.name.value)}' are different fields`;
-    if (!hasSameArguments(first, other)) return "fields have different arguments";
+      return () =>
+        `'${valueText(first.name.value)}' and '${valueText(other.name.value)}' are different fields`;
+    if (!hasSameArguments(first, other)) return () => "fields have different arguments";
   }
   return undefined;
 }
@@ -214,7 +227,7 @@ function isSameValue({ value: a }: ArgumentNode, { value: b }: ArgumentNode): bo
 }
 
 /** How the first type differs from another one in its shape. */
-function shapeProblem([first, ...others]: readonly Selected[]): string | undefined {
+function shapeProblem([first, ...others]: readonly Selected[]): Problem | undefined {
   for (const { type } of others) {
     const problem = compareShape(first?.type, type);
     if (problem !== undefined) return problem;
@@ -222,13 +235,13 @@ function shapeProblem([first, ...others]: readonly Selected[]): string | undefin
   return undefined;
 }
 
-function compareShape(a: TypeRef | undefined, b: TypeRef | undefined): string | undefined {
+function compareShape(a: TypeRef | undefined, b: TypeRef | undefined): Problem | undefined {
   if ((a?.kind === "NON_NULL") !== (b?.kind === "NON_NULL"))
-    return "fields have different nullability shapes";
-  if ((a?.kind === "LIST") !== (b?.kind === "LIST")) return "fields have different list shapes";
+    return () => "fields have different nullability shapes";
+  if ((a?.kind === "LIST") !== (b?.kind === "LIST")) return () => "fields have different list shapes";
   if (a !== undefined && b !== undefined && "ofType" in a && "ofType" in b)
     return compareShape(a.ofType, b.ofType);
   if (a === undefined || b === undefined || a === b) return undefined;
   const hasLeaf = a.kind !== "OBJECT" || b.kind !== "OBJECT";
-  return hasLeaf ? `returns different types '${printType(a)}' and '${printType(b)}'` : undefined;
+  return hasLeaf ? () => `returns different types '${printType(a)}' and '${printType(b)}'` : undefined;
 }

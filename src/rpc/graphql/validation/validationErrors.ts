@@ -1,6 +1,6 @@
 import type { ASTNode } from "graphql";
 import { type GraphQlError, locationOf } from "../graphQlError.ts";
-import { valueText } from "../javaText.ts";
+import { pathText } from "../javaText.ts";
 
 /** What validation has found, in order, each with the names of the fields and fragments around it. */
 export class ValidationErrors {
@@ -26,7 +26,7 @@ export class ValidationErrors {
   }
 
   private named(type: string): string {
-    return this.path.length === 0 ? type : `${type}@[${valueText(this.path.join("/"))}]`;
+    return this.path.length === 0 ? type : `${type}@[${pathText(this.path)}]`;
   }
 
   private push(at: ASTNode | readonly ASTNode[], message: string): void {
