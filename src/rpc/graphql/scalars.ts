@@ -2,6 +2,7 @@ import { Kind, type ValueNode } from "graphql";
 import { parseHex } from "../../primitives/hex.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { javaSimpleName, literalText, valueText } from "./javaText.ts";
+import type { NamedType } from "./schema.ts";
 
 /*
  * What the schema's scalars mean as input: in a query ("literal") and among the variables ("value"). Addresses and bytes become
@@ -23,15 +24,23 @@ export class NoValue {
 }
 
 /** The value of a literal. */
-export function readLiteral(name: string, node: ValueNode): unknown {
+export function readLiteral({ name, kind, values }: NamedType, node: ValueNode): unknown {
+  if (kind === "ENUM") return enumValue(values, node.kind === Kind.ENUM ? node.value : undefined);
   const value = SCALARS[name as ScalarName].literal(node);
   return value === undefined ? new NoValue(SCALARS[name as ScalarName].noLiteral(node)) : value;
 }
 
 /** The value of a variable, as JSON has it. */
-export function readValue(name: string, given: unknown): unknown {
+export function readValue({ name, kind, values }: NamedType, given: unknown): unknown {
+  if (kind === "ENUM") return enumValue(values, given);
   const value = SCALARS[name as ScalarName].value(given);
   return value === undefined ? new NoValue(SCALARS[name as ScalarName].noValue(given)) : value;
+}
+
+/** No field takes an enumeration, but a variable may be declared with one. */
+function enumValue(values: NamedType["values"], given: unknown): unknown {
+  const known = values.some(({ name }) => name === given);
+  return known ? given : new NoValue("Value is none of the enumeration");
 }
 
 interface Scalar {
@@ -43,11 +52,11 @@ interface Scalar {
 }
 
 /** A scalar that reads strings alike in a query and among the variables. */
-function ofText(name: ScalarName, read: (text: string) => unknown, ofInteger?: (value: bigint) => unknown) {
+function ofText(name: ScalarName, read: (text: string) => unknown, ofInteger?: (digits: string) => unknown) {
   return {
     literal(node: ValueNode) {
       if (node.kind === Kind.STRING) return read(node.value);
-      return node.kind === Kind.INT ? ofInteger?.(BigInt(node.value)) : undefined;
+      return node.kind === Kind.INT ? ofInteger?.(node.value) : undefined;
     },
     noLiteral: (node: ValueNode) => `Value is not any ${name} : '${literalText(node)}'`,
     value: (given: unknown) => (typeof given === "string" ? read(given) : undefined),
@@ -56,9 +65,12 @@ function ofText(name: ScalarName, read: (text: string) => unknown, ofInteger?: (
 }
 
 /** Numbers in text are always hexadecimal, with and without a prefix: so Besu reads them. */
-const BIG_INT = ofText("BigInt", readHexadecimal, (value) =>
-  value >= 0n && value <= MAX_UINT256 ? value : undefined,
-);
+const BIG_INT = ofText("BigInt", readHexadecimal, (digits) => {
+  // A literal has no zeros before its digits, and may have a million of these.
+  if (digits.length > MAX_UINT256_DIGITS) return undefined;
+  const value = BigInt(digits);
+  return value >= 0n && value <= MAX_UINT256 ? value : undefined;
+});
 
 function readHexadecimal(text: string): bigint | undefined {
   const bytes = parseLenientHex(text.startsWith("0x") ? text.slice(2) : text);
@@ -66,13 +78,19 @@ function readHexadecimal(text: string): bigint | undefined {
 }
 
 const LONG: Scalar = {
-  ...ofText("Long", readLong, (value) => BigInt.asIntN(64, value)),
+  ...ofText("Long", readLong, lowBits),
   value(given) {
     if (typeof given === "string") return readLong(given);
     if (typeof given === "bigint") return inLongRange(given);
     return typeof given === "number" && Number.isInteger(given) ? inLongRange(BigInt(given)) : undefined;
   },
 };
+
+/** The lowest 64 bits of a decimal number, which its last 64 digits decide: 2^64 divides 10^64. */
+function lowBits(digits: string): bigint {
+  const last = BigInt(digits.replace(/^-/, "").slice(-64));
+  return BigInt.asIntN(64, digits.startsWith("-") ? -last : last);
+}
 
 /** Decimal, or hexadecimal with its prefix, in which 64 bits are taken for a signed number. */
 function readLong(given: string): bigint | undefined {
@@ -139,6 +157,7 @@ const LONG_BYTES = 8;
 const WORD_BYTES = 32;
 const ADDRESS_BYTES = 20;
 const MAX_UINT256 = (1n << 256n) - 1n;
+const MAX_UINT256_DIGITS = 78;
 
 /** graphql-java's name of a kind of literal. */
 function javaName({ kind }: ValueNode): string {

@@ -7,7 +7,7 @@ import {
   type VariableDefinitionNode,
 } from "graphql";
 import { expectDefined } from "../../primitives/assert.ts";
-import { FieldError, locationOf, Refusal } from "./graphQlError.ts";
+import { aborted, FieldError, locationOf, Refusal } from "./graphQlError.ts";
 import { javaSimpleName, valueText } from "./javaText.ts";
 import { NoValue, readLiteral, readValue } from "./scalars.ts";
 import {
@@ -29,10 +29,16 @@ export function readVariables(
   given: Values,
 ): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
+  const count = new ItemCount();
   for (const definition of operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = expectDefined(typeOfNode(definition.type), "the type of a variable");
-    const value = readVariable(definition, type, { isGiven: Object.hasOwn(given, name), value: given[name] });
+    const value = readVariable(
+      definition,
+      type,
+      { isGiven: Object.hasOwn(given, name), value: given[name] },
+      count,
+    );
     if (value instanceof NoValue) throw noVariable(definition, value);
     if (value !== undefined) values.set(name, value);
   }
@@ -44,6 +50,7 @@ function readVariable(
   { variable, defaultValue }: VariableDefinitionNode,
   type: TypeRef,
   { isGiven, value }: { readonly isGiven: boolean; readonly value: unknown },
+  count: ItemCount,
 ): unknown {
   if (!isGiven && defaultValue !== undefined) return literalValue(type, defaultValue, new Map());
   if (isNonNull(type) && (value === undefined || value === null))
@@ -51,7 +58,7 @@ function readVariable(
       `Variable '${variable.name.value}' has coerced Null value for NonNull type '${printType(type)}'`,
     );
   if (!isGiven || value === undefined) return undefined;
-  return value === null ? null : externalValue(type, value);
+  return value === null ? null : externalValue(type, value, count);
 }
 
 function noVariable(definition: VariableDefinitionNode, { message, isBare }: NoValue): Refusal {
@@ -61,26 +68,44 @@ function noVariable(definition: VariableDefinitionNode, { message, isBare }: NoV
   return new Refusal(400, [{ message: named, locations: [locationOf(definition)], extensions }]);
 }
 
+/** Bounds the items of lists and the members of objects among the variables, all of which are read in one step. */
+class ItemCount {
+  private items = 0;
+
+  /** Throws a Refusal when there are too many. */
+  add(): void {
+    if (++this.items > MOST_ITEMS) throw aborted(`The variables have more than ${MOST_ITEMS} items in lists`);
+  }
+}
+
+/** No literals of a query can have more (readQuery.ts). */
+const MOST_ITEMS = 15_000;
+
 /** A value of JSON as one of the type. */
-function externalValue(type: TypeRef, given: unknown): unknown {
+function externalValue(type: TypeRef, given: unknown, count: ItemCount): unknown {
   if (isNonNull(type)) {
-    const value = externalValue(type.ofType, given);
+    const value = externalValue(type.ofType, given, count);
     return value === null ? new NoValue(`Coerced Null value for NonNull type '${printType(type)}'`) : value;
   }
   if (given === null || given === undefined) return null;
   if ("ofType" in type) {
     const values: unknown[] = [];
     for (const item of Array.isArray(given) ? given : [given]) {
-      const value = externalValue(type.ofType, item);
+      count.add();
+      const value = externalValue(type.ofType, item, count);
       if (value instanceof NoValue) return value;
       values.push(value);
     }
     return values;
   }
-  return type.kind === "INPUT_OBJECT" ? externalObject(type, given) : readValue(type.name, given);
+  return type.kind === "INPUT_OBJECT" ? externalObject(type, given, count) : readValue(type, given);
 }
 
-function externalObject({ name: typeName, inputFields }: NamedType, given: unknown): unknown {
+function externalObject(
+  { name: typeName, inputFields }: NamedType,
+  given: unknown,
+  count: ItemCount,
+): unknown {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return new NoValue(
       `Expected type 'Map' but was '${javaSimpleName(given)}'. Variables for input objects must be an instance of type 'Map'.`,
@@ -95,7 +120,8 @@ function externalObject({ name: typeName, inputFields }: NamedType, given: unkno
   const values: Record<string, unknown> = {};
   for (const { name, type } of inputFields.values()) {
     if (!Object.hasOwn(members, name)) continue;
-    const value = externalValue(type, members[name]);
+    count.add();
+    const value = externalValue(type, members[name], count);
     if (value instanceof NoValue) return value;
     values[name] = value;
   }
@@ -112,7 +138,7 @@ function literalValue(type: TypeRef, node: ValueNode, variables: ReadonlyMap<str
     return nodes.map((item) => literalValue(nullable.ofType, item, variables) ?? null);
   }
   if (nullable.kind === "INPUT_OBJECT") return literalObject(nullable, node as ObjectValueNode, variables);
-  return readLiteral(nullable.name, node);
+  return readLiteral(nullable, node);
 }
 
 function literalObject(

@@ -177,4 +177,65 @@ describe("hostile queries", () => {
     const { text } = await ask(`{block(hash:"${"z".repeat(500_000)}"){number}}`);
     expect(text.length).toBeLessThan(5_000);
   });
+
+  it("keeps no text of a conflict that it does not report", async () => {
+    const name = "A".repeat(480_000);
+    const fields = (field: string) => Array.from({ length: 400 }, (_, n) => `a${n}:${field}`).join(" ");
+    const before = process.memoryUsage().heapUsed;
+    let most = 0;
+    const pacer = {
+      isDue: () => {
+        most = Math.max(most, process.memoryUsage().heapUsed - before);
+        return false;
+      },
+      yield: async () => undefined,
+      restart: () => undefined,
+    };
+    const query = `{${name}:block{${fields("number")}} ${name}:block{${fields("hash")}}}`;
+    const { errors, text } = await ask(query, { context: { pacer } });
+    expect(errors).toHaveLength(100);
+    expect(errors?.[0]?.message).toMatch(
+      /^Validation error \(FieldsConflict\) : 'A{1024}…' : returns different/,
+    );
+    expect(text.length).toBeLessThan(200_000);
+    expect(most).toBeLessThan(128 * 1024 * 1024);
+  });
+
+  it("refuses variables with more items than a query can have", async () => {
+    const query = "query($t:[[Bytes32!]!]){logs(filter:{topics:$t}){index}}";
+    const withTopics = (count: number) => ask(query, { variables: { t: [Array(count).fill("0x1")] } });
+    expect((await withTopics(9_000)).data).toEqual({ logs: [] });
+    const { status, errors } = await withTopics(15_000);
+    expect(errors?.[0]?.message).toBe("The variables have more than 15000 items in lists");
+    expect(status).toBe(400);
+  });
+
+  it("reads numbers of any length without computing with all their digits", async () => {
+    const digits = "9".repeat(1_000_000);
+    const { errors } = await ask(`{block(hash:${digits}){number}}`);
+    expect(errors?.[0]?.message).toMatch(/'IntValue\{value=9+…'/);
+    const low = BigInt.asIntN(64, BigInt("7".repeat(500)));
+    const block = await ask(`{block(number:${low < 0n ? "-" : ""}${"7".repeat(500)}){number}}`);
+    expect(block.errors?.[0]?.message).toContain(low < 0n ? `${-low}` : `${low}`);
+    const negativeZero = await ask("{block(hash:-0){number}}");
+    expect(negativeZero.errors?.[0]?.message).toContain("IntValue{value=0}");
+    expect((await ask("{block(number:-0){number}}")).data).toEqual({ block: { number: "0x0" } });
+    const price = (gasPrice: string) =>
+      ask(`{block{call(data:{gasPrice:${gasPrice}} ){status}}}`).then((shown) => shown.errors?.[0]?.message);
+    expect(await price(`${1n << 256n}`)).toMatch(/Value is not any BigInt/);
+    expect(await price(digits)).toMatch(/Value is not any BigInt/);
+  });
+
+  it("knows variables of an enumeration", async () => {
+    const { status, errors } = await ask("query($k:__TypeKind=OBJECT){chainID}");
+    expect(errors?.map(({ message }) => message)).toEqual([
+      "Validation error (UnusedVariable) : Unused variable 'k'",
+    ]);
+    expect(status).toBe(400);
+    const wrong = await ask("query($k:__TypeKind=NOPE){chainID}");
+    expect(wrong.errors?.[0]?.message).toBe(
+      "Validation error (BadValueForDefaultArg) : Bad default value 'EnumValue{name='NOPE'}' for type '__TypeKind'",
+    );
+    expect((await ask('query($k:__TypeKind="OBJECT"){chainID}')).status).toBe(400);
+  });
 });

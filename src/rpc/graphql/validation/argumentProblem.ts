@@ -32,7 +32,7 @@ function problemOf(type: TypeRef, node: ValueNode): Problem | undefined {
   if ("ofType" in type)
     return type.kind === "LIST" ? listProblem(type.ofType, node) : problemOf(type.ofType, node);
   if (type.kind === "INPUT_OBJECT") return objectProblem(type, node);
-  const value = readLiteral(type.name, node);
+  const value = readLiteral(type, node);
   return value instanceof NoValue
     ? { text: `is not a valid '${type.name}' - ${value.message}`, value: node, place: "" }
     : undefined;
