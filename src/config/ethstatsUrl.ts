@@ -30,6 +30,8 @@ function read(text: string): EthstatsUrl | undefined {
   if (name === undefined || secret === undefined || host === undefined) return undefined;
   const number = port === undefined ? undefined : Number(port);
   if (number !== undefined && number > HIGHEST_PORT) return undefined;
+  // The form lets texts through that are no hosts, such as 1.2.3.999, with which a WebSocket cannot be made.
+  if (!URL.canParse(`ws://${host}`)) return undefined;
   const [nodeName, plainSecret] = [decoded(name), decoded(secret)];
   if (nodeName === undefined || plainSecret === undefined) return undefined;
   const isSecure = scheme === undefined ? undefined : scheme.toLowerCase() === "wss";

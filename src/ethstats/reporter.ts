@@ -62,8 +62,10 @@ export class EthstatsReporter {
       session = new EthstatsSession(socket, this.settings, this.parts, finish);
     });
     socket.on("message", (message: Buffer, isBinary) => {
-      if (!isBinary) session?.received(message);
+      if (isBinary) session?.ignored(message);
+      else session?.received(message);
     });
+    socket.on("pong", (content) => session?.ignored(content));
     socket.on("ping", (content) => session?.pinged(content));
     socket.on("error", (error) => {
       failure = messageOf(error);

@@ -136,6 +136,11 @@ export class EthstatsSession {
     if (this.admits(content.length) && this.hasRoom()) this.socket.pong(content);
   }
 
+  /** Counts what has no meaning here, such as a binary message. */
+  ignored(content: Uint8Array): void {
+    this.admits(content.length);
+  }
+
   /** Ends the session without a word, when the socket has closed or the node stops. */
   close(): void {
     this.isEnded = true;

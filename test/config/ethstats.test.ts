@@ -43,6 +43,8 @@ describe("--ethstats", () => {
   it.each([
     "node@host",
     "node:s3cret@host:99999",
+    "node:s3cret@1.2.3.999",
+    "node:s3cret@[:::]:3000",
     "node:s3cret",
     "http://node:s3cret@host",
     "node:s3cret@host@other",

@@ -105,6 +105,16 @@ describe("reports to an ethstats server", () => {
     expect((await lost(3))["reason"]).toBe("it sends more than an ethstats server needs to");
   });
 
+  it.each([
+    ["binary messages", () => server.socket?.send(Buffer.alloc(1))],
+    ["pongs that nobody asked for", () => server.socket?.pong()],
+  ])("end the connection to a server that floods them with %s", async (_, flood) => {
+    start();
+    await server.until(() => server.named("stats").length === 1);
+    for (let message = 0; message < 500; message++) flood();
+    expect((await lost(1))["reason"]).toBe("it sends more than an ethstats server needs to");
+  });
+
   it("stop with the node", async () => {
     start();
     await server.until(() => server.named("stats").length === 1);
