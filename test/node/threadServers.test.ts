@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import net from "node:net";
 import tls from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,10 +10,12 @@ import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { HANDSHAKES, HANDSHAKES_BURST_MS } from "../../src/rpc/server/tls/handshakeLimits.ts";
 import { aChainSpec, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { takeTimeouts } from "../builders/handTimeouts.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { aCertificateFor } from "../builders/tlsFiles.ts";
+import { MORE_THAN_KERNELS_TAKE } from "../kernelBuffers.ts";
 import { ask } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
 import { threadServersOf } from "./threadServers.ts";
@@ -70,6 +73,43 @@ it("leaves a quarter of the connections to other addresses when the limit is low
     await new Promise((resolve) => socket.once("connect", resolve));
   }
   await expect.poll(() => server.connectionCount).toBe(6);
+});
+
+it("counts what HTTP and GraphQL hold together, until each is read", async () => {
+  const transactions = Array.from({ length: 20 }, (_, nonce) =>
+    aTransaction({ nonce: BigInt(nonce), data: new Uint8Array(100_000) }),
+  );
+  const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const settings = settingsOf("/", {
+    "rpc-http-enabled": "true",
+    "rpc-http-port": "0",
+    "graphql-http-enabled": "true",
+    "graphql-http-port": "0",
+  });
+  const { http, graphQl, totals } = await threadServersOf(
+    { http: settings.http, webSocket: undefined, graphQl: settings.graphQl },
+    rpcPorts({ chain, spec }),
+  );
+  const call = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["0x1",true]}';
+  // Each answer has four megabytes.
+  const calls = MORE_THAN_KERNELS_TAKE / 1024 / 1024;
+  const batch = `[${Array.from({ length: calls }, () => call).join(",")}]`;
+  const stalled = net.connect(expectDefined(http, "the HTTP server").port, "127.0.0.1");
+  onTestFinished(() => void stalled.destroy());
+  stalled.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${batch.length}\r\n\r\n${batch}`);
+  await once(stalled, "readable");
+  await expect.poll(() => totals.httpAnswers.own).toBeGreaterThan(0);
+  const query = "{block(number:1){transactions{inputData}}}";
+  const graphQlServer = expectDefined(graphQl, "the GraphQL server");
+  expect((await ask(graphQlServer, { path: "/graphql", body: query })).body.length).toBeGreaterThan(
+    4_000_000,
+  );
+  // Each goes around the loop of the server several times, after which that answer is held no more.
+  for (let n = 0; n < 50; n++) await ask(graphQlServer, { method: "GET", path: "/" });
+  expect(totals.httpAnswers.own).toBeGreaterThan(0);
+  stalled.destroy();
+  await expect.poll(() => totals.httpAnswers.own).toBe(0);
 });
 
 describe("the handshakes of a thread", () => {

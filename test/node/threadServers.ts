@@ -13,13 +13,17 @@ import { CallerTime } from "../../src/rpc/server/callerTime.ts";
 import { MessageReader } from "../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { allOfHosts } from "../../src/rpc/server/sharedHosts.ts";
-import { shareTotals } from "../../src/rpc/server/sharedTotals.ts";
+import { type SharedTotals, shareTotals } from "../../src/rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../src/rpc/server/tls/handshakeTime.ts";
 import { type AllParts, poolOf } from "../builders/anRpcBackend.ts";
+
+type ServerOfTest = "http" | "webSocket" | "graphQl";
 
 export interface ThreadServersOfTest {
   readonly http: RpcServer | undefined;
   readonly webSocket: RpcServer | undefined;
+  readonly graphQl: RpcServer | undefined;
+  readonly totals: SharedTotals;
   /** Times that a spare descriptor was asked for. */
   descriptorsAsked(): number;
   close(): Promise<void>;
@@ -30,18 +34,19 @@ export interface ThreadServersOfTest {
  * here. `clock` is that of large messages and of handshakes.
  */
 export async function threadServersOf(
-  { http, webSocket }: Pick<ServerSettings, "http" | "webSocket">,
+  { http, webSocket, graphQl }: Pick<ServerSettings, ServerOfTest>,
   parts: AllParts,
   clock: Clock = systemClock,
 ): Promise<ThreadServersOfTest> {
   const core = createMainCore(parts);
   const backend = createRpcBackend(parts, core);
   const held = createHeldMemory(1);
+  const totals = shareTotals(held.totals);
   let descriptorsAsked = 0;
   const descriptor = async (): Promise<undefined> => void descriptorsAsked++;
-  const servers = { http, webSocket, explorer: undefined };
+  const servers = { http, webSocket, graphQl, explorer: undefined };
   const copier = startDescriptorCopier();
-  const socketOf = async (server: ServerSettings["http"] | ServerSettings["webSocket"]) => {
+  const socketOf = async (server: ServerSettings[ServerOfTest]) => {
     if (server === undefined) return undefined;
     const listener = await openSharedListener(
       { host: server.host, port: server.port },
@@ -51,11 +56,20 @@ export async function threadServersOf(
     onTestFinished(() => listener.close());
     return { port: listener.address.port, descriptor: await listener.descriptor(0) };
   };
-  const sockets = { http: await socketOf(http), webSocket: await socketOf(webSocket) };
+  const sockets = {
+    http: await socketOf(http),
+    webSocket: await socketOf(webSocket),
+    graphQl: await socketOf(graphQl),
+  };
   copier.close();
   const opened = await openThreadServers(
     { servers, held, index: 0, issuedKeys: {}, subscriptions: new SharedArrayBuffer(4) },
-    { http: sockets.http?.descriptor, webSocket: sockets.webSocket?.descriptor, explorer: undefined },
+    {
+      http: sockets.http?.descriptor,
+      webSocket: sockets.webSocket?.descriptor,
+      graphQl: sockets.graphQl?.descriptor,
+      explorer: undefined,
+    },
     {
       methods: METHODS,
       backend,
@@ -66,7 +80,7 @@ export async function threadServersOf(
       handshakeTime: createHandshakeTime(clock),
       metrics: undefined,
       feed: { pool: poolOf([]), onSyncChanged: () => () => undefined },
-      totals: shareTotals(held.totals),
+      totals,
       onLost: () => undefined,
       logger: silentLogger,
     },
@@ -75,7 +89,7 @@ export async function threadServersOf(
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= opened.close());
   onTestFinished(close);
-  const serverOf = (name: "http" | "webSocket"): RpcServer | undefined => {
+  const serverOf = (name: ServerOfTest): RpcServer | undefined => {
     const { [name]: socket } = sockets;
     const { [name]: memory } = held;
     return (
@@ -92,6 +106,8 @@ export async function threadServersOf(
   return {
     http: serverOf("http"),
     webSocket: serverOf("webSocket"),
+    graphQl: serverOf("graphQl"),
+    totals,
     descriptorsAsked: () => descriptorsAsked,
     close,
   };

@@ -13,6 +13,8 @@ import type { ListeningSocket } from "../../rpc/server/acceptBalance.ts";
 import { CallerPacer, type CallerTime } from "../../rpc/server/callerTime.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
+import { InFlightResponses } from "../../rpc/server/inFlightResponses.ts";
+import { ALL_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
 import type { OpenServer, ServerErrorCode } from "../../rpc/server/server.ts";
 import {
@@ -53,6 +55,8 @@ interface ThreadServerParts {
 interface OpenParts extends ThreadServerParts {
   /** Bounds what clients of WebSocket and IPC leave unread together. */
   readonly unread: UnreadLimits;
+  /** Bounds what clients of HTTP and GraphQL leave unread together. */
+  readonly inFlight: InFlightResponses;
 }
 
 /** The servers of one thread. */
@@ -77,7 +81,8 @@ export async function openThreadServers(
   let access = data.servers;
   const { totals, logger } = parts;
   const unread = new UnreadLimits({ clock: durationClock, totals, logger });
-  const shared = { ...parts, unread };
+  const inFlight = new InFlightResponses(ALL_ANSWERS_BYTES, { logger, total: totals.httpAnswers });
+  const shared = { ...parts, unread, inFlight };
   const opened: Result<OpenServer, ServerErrorCode>[] = [];
   for (const name of THREAD_SERVERS) {
     const { [name]: socket } = sockets;
@@ -126,7 +131,7 @@ async function openHttp(
   access: () => ServerSettings["http"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { methods, backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  const { methods, backend, serving, reader, callerTime, handshakeTime, inFlight, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = () => access() ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
@@ -143,7 +148,7 @@ async function openHttp(
     callerTime,
     handshakeTime,
     gate,
-    totals,
+    inFlight,
     logger,
     metrics,
   });
@@ -208,7 +213,7 @@ async function openGraphQl(
   access: () => ServerSettings["graphQl"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { backend, serving, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
+  const { backend, serving, reader, callerTime, handshakeTime, inFlight, logger, metrics } = parts;
   const configured = expectDefined(data.servers.graphQl, "the settings of GraphQL");
   const current = () => access() ?? configured;
   // Not loaded where it is off.
@@ -232,7 +237,7 @@ async function openGraphQl(
     callerTime,
     handshakeTime,
     gate,
-    totals,
+    inFlight,
     logger,
     metrics,
   });

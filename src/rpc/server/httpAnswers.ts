@@ -30,6 +30,8 @@ export interface HttpAnswerParts {
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */
   readonly totals?: Pick<SharedTotals, "httpAnswers"> | undefined;
+  /** Bounds these answers together with those of other servers on this thread; these alone are bounded if not given. */
+  readonly inFlight?: InFlightResponses | undefined;
   /** The time of this thread; that of these answers alone if not given. */
   readonly callerTime?: CallerTime | undefined;
   /** For tests; the time of the process if not given. */
@@ -62,16 +64,15 @@ export class HttpAnswers {
     {
       logger,
       totals: { httpAnswers: total } = shareTotals(),
+      nowMs,
+      inFlight = new InFlightResponses(unreadLimitBytes, { logger, total, nowMs }),
       callerTime = new CallerTime(),
-      nowMs = () => performance.now(),
     }: HttpAnswerParts,
   ) {
     this.callerTime = callerTime;
     this.isPrettyPrinted = isPrettyPrinted;
     this.logger = logger;
-    this.inFlight = new InFlightResponses(unreadLimitBytes, { logger, total, nowMs });
-    // Another thread may need room although this one writes nothing more, and a client may have stopped reading.
-    setInterval(() => this.inFlight.cutSlowest(), CHECK_PAUSE_MS).unref();
+    this.inFlight = inFlight;
   }
 
   /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
@@ -255,5 +256,3 @@ function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<
 
 /** Listeners that a socket may have: one for each response that may wait, and as many others. */
 const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;
-
-const CHECK_PAUSE_MS = 100;

@@ -5,8 +5,9 @@ import { remoteHostOf } from "./remoteHost.ts";
 import { holdsMoreThanShare, type SharedTotal } from "./sharedTotals.ts";
 
 /**
- * Large in-flight answers of one server, on all threads, with a limit on the memory that they take together. Above the limit it
- * cuts the connections on which nothing was read for the longest time.
+ * Large in-flight answers of the HTTP servers of a thread, with a limit on the memory that they take together with those of other
+ * threads. Above the limit it cuts the connections on which nothing was read for the longest time. It alone writes its total, so
+ * that a thread has one for each.
  */
 export class InFlightResponses {
   private readonly limitBytes: number;
@@ -18,12 +19,23 @@ export class InFlightResponses {
 
   constructor(
     limitBytes: number,
-    { logger, total, nowMs }: { readonly logger: Logger; readonly total: SharedTotal; nowMs(): number },
+    {
+      logger,
+      total,
+      nowMs = () => performance.now(),
+    }: {
+      readonly logger: Logger;
+      readonly total: SharedTotal;
+      /** For tests; the time of the process if not given. */
+      readonly nowMs?: (() => number) | undefined;
+    },
   ) {
     this.limitBytes = limitBytes;
     this.logger = logger;
     this.total = total;
     this.nowMs = nowMs;
+    // Another thread may need room although this one writes nothing more, and a client may have stopped reading.
+    setInterval(() => this.cutSlowest(), CHECK_PAUSE_MS).unref();
   }
 
   /** Counts an answer while it is sent. `send` must call `onRead` whenever the client was ready for a part. */
@@ -86,3 +98,5 @@ interface Held {
   readonly bytes: number;
   readonly readAtMs: number;
 }
+
+const CHECK_PAUSE_MS = 100;
