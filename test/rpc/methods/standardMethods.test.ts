@@ -94,6 +94,13 @@ describe("eth_getStorageValues", () => {
     expect(await ask("eth_getStorageValues", many)).toEqual(
       refused("parameter 1 (requests) asks for more than 1024 slots"),
     );
+    const empty = Array.from(
+      { length: 1024 },
+      (_, n) => [`0x${n.toString(16).padStart(40, "0")}`, []] as const,
+    );
+    expect(await ask("eth_getStorageValues", { ...Object.fromEntries(empty), [address]: ["0x0"] })).toEqual(
+      refused("parameter 1 (requests) asks for more than 1024 slots"),
+    );
     for (const odd of [
       [],
       "0x0",

@@ -90,13 +90,17 @@ function decodeRequests(value: unknown): readonly SlotRequest[] | undefined {
   return requests;
 }
 
-/** Number of positions that a request has, before any of them is read; NaN for what is no request. */
+/**
+ * Number of positions that a request has, before any of them is read; NaN for what is no request. An account without any counts
+ * as one beside others with some, because it is read and answered, too.
+ */
 function slotsIn(value: unknown): number {
   if (!isObject(value)) return Number.NaN;
-  return Object.values(value).reduce<number>(
-    (sum, positions) => sum + (Array.isArray(positions) ? positions.length : Number.NaN),
-    0,
+  const counts = Object.values(value).map((positions) =>
+    Array.isArray(positions) ? positions.length : Number.NaN,
   );
+  if (counts.every((count) => count === 0)) return 0;
+  return counts.reduce((sum, count) => sum + Math.max(1, count), 0);
 }
 
 function explainCount(count: number): RpcError | undefined {
