@@ -25,7 +25,7 @@ function cut(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
-/** As much of a text as a message can show: texts made of it, and parts of these that V8 keeps with the whole, remain short. */
+/** The part of a text that a message can show: texts made of it, and parts of these that V8 keeps with the whole, remain short. */
 function begin(text: string): string {
   return text.slice(0, LONGEST + 1);
 }
