@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SignJWT } from "jose";
 import { type Contender, startProgram } from "./contenders.ts";
 import { openHttpRequester, type RequesterOptions } from "./httpRequester.ts";
-import { atQuantile } from "./report.ts";
+import { measureAsking } from "./measureAsking.ts";
 
 const CONNECTIONS = 16;
 const WARM_UP_SECONDS = 1;
@@ -83,26 +83,11 @@ async function askForSeconds(node: Contender, options: RequesterOptions, seconds
   const requesters = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => openHttpRequester(node.port, options)),
   );
-  const latenciesMs: number[] = [];
-  let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
-  const keepAsking = async (requester: (typeof requesters)[number]): Promise<void> => {
-    while (performance.now() < stopAtMs) {
-      const askedAtMs = performance.now();
-      const answer = await requester.ask(BODY);
-      if (!answer.includes('"result"')) throw new Error(answer);
-      latenciesMs.push(performance.now() - askedAtMs);
-    }
-  };
-  await Promise.all(requesters.map(keepAsking));
-  latenciesMs.length = 0;
-  const cpuBefore = node.cpuSeconds();
-  const startedAtMs = performance.now();
-  stopAtMs = startedAtMs + seconds * 1000;
-  await Promise.all(requesters.map(keepAsking));
-  const perSecond = (latenciesMs.length * 1000) / (performance.now() - startedAtMs);
-  const cpuMicroseconds = ((node.cpuSeconds() - cpuBefore) * 1e6) / latenciesMs.length;
-  for (const requester of requesters) requester.close();
-  return { perSecond, p99Ms: atQuantile(latenciesMs, 0.99), cpuMicroseconds };
+  const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
+  return measureAsking(node, requesters, times, async (requester) => {
+    const answer = await requester.ask(BODY);
+    if (!answer.includes('"result"')) throw new Error(answer);
+  });
 }
 
 /** New connections, with one request each. */

@@ -5,7 +5,7 @@ import { makeChain } from "../../test/builders/madeChain.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { openHttpRequester } from "./httpRequester.ts";
-import { atQuantile } from "./report.ts";
+import { measureAsking } from "./measureAsking.ts";
 
 /** The made chain: without its first block, which deploys a contract, more than a thread keeps decoded. */
 const BLOCKS = 12;
@@ -99,30 +99,20 @@ async function ask(
   const requesters = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => openHttpRequester(node.port)),
   );
-  const run = async (stopAtMs: number): Promise<number[]> => {
-    const latenciesMs: number[] = [];
-    const keepAsking = async ({ ask: send }: (typeof requesters)[number]): Promise<void> => {
-      while (performance.now() < stopAtMs) {
-        const askedAtMs = performance.now();
-        const answer = await send(body());
-        if (answer.includes('"error":') || answer.includes('"result":null'))
-          throw new Error(`${what}: ${answer.slice(0, 1000)}`);
-        latenciesMs.push(performance.now() - askedAtMs);
-      }
-    };
-    await Promise.all(requesters.map(keepAsking));
-    return latenciesMs;
-  };
-  await run(performance.now() + 1000);
-  const [startedAtMs, cpuBefore] = [performance.now(), node.cpuSeconds()];
-  const latenciesMs = await run(startedAtMs + seconds * 1000);
-  const tookSeconds = (performance.now() - startedAtMs) / 1000;
-  const cpuSeconds = node.cpuSeconds() - cpuBefore;
-  for (const requester of requesters) requester.close();
-  const answered = latenciesMs.length * each;
+  const times = { warmUpSeconds: 1, seconds };
+  const { perSecond, p99Ms, cpuMicroseconds } = await measureAsking(
+    node,
+    requesters,
+    times,
+    async (requester) => {
+      const answer = await requester.ask(body());
+      if (answer.includes('"error":') || answer.includes('"result":null'))
+        throw new Error(`${what}: ${answer.slice(0, 1000)}`);
+    },
+  );
   console.log(
-    `${what.padEnd(30)} ${(answered / tookSeconds).toFixed(0)}/s, p99 ${atQuantile(latenciesMs, 0.99).toFixed(1)} ms, ` +
-      `CPU of the node ${((cpuSeconds * 1e6) / answered).toFixed(1)} µs each`,
+    `${what.padEnd(30)} ${(perSecond * each).toFixed(0)}/s, p99 ${p99Ms.toFixed(1)} ms, ` +
+      `CPU of the node ${(cpuMicroseconds / each).toFixed(1)} µs each`,
   );
 }
 

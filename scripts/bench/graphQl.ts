@@ -1,7 +1,8 @@
 import { type Contender, freePort, startIbex } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { openHttpRequester } from "./httpRequester.ts";
-import { atQuantile, printBeside } from "./report.ts";
+import { measureAsking } from "./measureAsking.ts";
+import { printBeside } from "./report.ts";
 import { senderAddresses, tokenWorkload } from "./workload.ts";
 
 const TRANSACTIONS = 200;
@@ -100,26 +101,12 @@ async function askForSeconds(node: Contender, { port, path, body }: Question, se
   const requesters = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => openHttpRequester(port, { path })),
   );
-  const latenciesMs: number[] = [];
+  const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
   let bytes = 0;
-  let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
-  const keepAsking = async (requester: (typeof requesters)[number]): Promise<void> => {
-    while (performance.now() < stopAtMs) {
-      const askedAtMs = performance.now();
-      const answer = await requester.ask(body);
-      if (!answer.startsWith("HTTP/1.1 200 ")) throw new Error(answer.slice(0, 1000));
-      bytes = answer.length;
-      latenciesMs.push(performance.now() - askedAtMs);
-    }
-  };
-  await Promise.all(requesters.map(keepAsking));
-  latenciesMs.length = 0;
-  const cpuBefore = node.cpuSeconds();
-  const startedAtMs = performance.now();
-  stopAtMs = startedAtMs + seconds * 1000;
-  await Promise.all(requesters.map(keepAsking));
-  const perSecond = (latenciesMs.length * 1000) / (performance.now() - startedAtMs);
-  const cpuMs = ((node.cpuSeconds() - cpuBefore) * 1000) / latenciesMs.length;
-  for (const requester of requesters) requester.close();
-  return { perSecond, p99Ms: atQuantile(latenciesMs, 0.99), cpuMs, kilobytes: bytes / 1000 };
+  const asked = await measureAsking(node, requesters, times, async (requester) => {
+    const answer = await requester.ask(body);
+    if (!answer.startsWith("HTTP/1.1 200 ")) throw new Error(answer.slice(0, 1000));
+    bytes = answer.length;
+  });
+  return { ...asked, cpuMs: asked.cpuMicroseconds / 1000, kilobytes: bytes / 1000 };
 }

@@ -1,7 +1,7 @@
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
 import { type BenchRequester, openHttpRequester } from "./httpRequester.ts";
-import { atQuantile } from "./report.ts";
+import { measureAsking } from "./measureAsking.ts";
 import { openWsRequester } from "./wsRequester.ts";
 
 export interface ReadResult {
@@ -54,33 +54,19 @@ export async function measureRead(
   const open = (): Promise<BenchRequester> =>
     asked.transport === "HTTP" ? openHttpRequester(contender.port) : openWsRequester(contender.wsPort);
   const requesters = await Promise.all(Array.from({ length: connections }, open));
-  const latenciesMs: number[] = [];
-  let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
-
-  async function keepAsking(requester: BenchRequester): Promise<void> {
-    while (performance.now() < stopAtMs) {
-      const askedAtMs = performance.now();
-      await askOnce(requester, typeof body === "string" ? body : body(), asked.method);
-      latenciesMs.push(performance.now() - askedAtMs);
-    }
-  }
-
-  await Promise.all(requesters.map(keepAsking));
-  latenciesMs.length = 0;
-  const cpuBefore = contender.cpuSeconds();
-  const startedAtMs = performance.now();
-  stopAtMs = startedAtMs + seconds * 1000;
-  await Promise.all(requesters.map(keepAsking));
-  const tookSeconds = (performance.now() - startedAtMs) / 1000;
-  const cpuSeconds = contender.cpuSeconds() - cpuBefore;
-  for (const requester of requesters) requester.close();
-  const requests = latenciesMs.length * asked.batch;
+  const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
+  const { count, perSecond, p99Ms, cpuMicroseconds } = await measureAsking(
+    contender,
+    requesters,
+    times,
+    (requester) => askOnce(requester, typeof body === "string" ? body : body(), asked.method),
+  );
   return {
     ...asked,
-    perSecond: requests / tookSeconds,
-    p99Ms: atQuantile(latenciesMs, 0.99),
-    cpuMicroseconds: (cpuSeconds * 1e6) / requests,
-    requests,
+    perSecond: perSecond * asked.batch,
+    p99Ms,
+    cpuMicroseconds: cpuMicroseconds / asked.batch,
+    requests: count * asked.batch,
   };
 }
 
