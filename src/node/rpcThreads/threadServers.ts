@@ -229,9 +229,11 @@ async function openGraphQl(
       await backend.newestHead();
       const pacer = new CallerPacer(callerTime, remoteHost);
       const context = { remoteHost, client, isAbandoned: () => caller.isAbandoned(), backend, logger, pacer };
-      const answered = await answerGraphQl(request, context, signal);
-      pacer.end();
-      return answered;
+      try {
+        return await answerGraphQl(request, context, signal);
+      } finally {
+        pacer.end();
+      }
     },
     reader,
     callerTime,
