@@ -222,6 +222,15 @@ describe("the house is tidy", () => {
     expect(starting).toEqual(["workers/workerThread.ts"]);
   });
 
+  it.each([
+    ["node/node.ts", ["ethstats/", "network/network.ts", "rpc/server/http.ts", "rpc/graphql/schema.ts"]],
+    ["node/rpcThreads/callerThread.ts", ["ethstats/", "rpc/server/ipc.ts", "rpc/graphql/", "explorer/"]],
+  ])("does not have %s load what is off", (start, places) => {
+    const loaded = [...loadedFrom(start)];
+    expect(loaded.length).toBeGreaterThan(100);
+    expect(loaded.filter((path) => places.some((place) => path.startsWith(place)))).toEqual([]);
+  });
+
   it("has no drawers and no barrels", () => {
     expect(
       files
@@ -230,6 +239,15 @@ describe("the house is tidy", () => {
     ).toEqual([]);
   });
 });
+
+/** The files that are loaded with this one, without waiting for anything. */
+function loadedFrom(start: string): ReadonlySet<string> {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const loaded = new Set([start]);
+  for (const path of loaded)
+    for (const { kind, target } of byPath.get(path)?.imports ?? []) if (kind === "value") loaded.add(target);
+  return loaded;
+}
 
 function findCircles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();

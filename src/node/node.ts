@@ -154,7 +154,7 @@ async function open(
     servers.value,
   );
   if (!begun.ok) return begun;
-  openEthstats(context, stores.value, chainAndPool.value, consensusAndPeers.value);
+  await openEthstats(context, stores.value, chainAndPool.value, consensusAndPeers.value);
   const { chain } = chainAndPool.value;
   const { endpoints } = servers.value;
   const { address } = stores.value.validator;

@@ -1,5 +1,4 @@
 import { arch, platform } from "node:os";
-import { EthstatsReporter } from "../ethstats/reporter.ts";
 import type { NodeIdentity, NodeStats } from "../ethstats/reports.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
@@ -9,13 +8,15 @@ import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
-export function openEthstats(
+export async function openEthstats(
   { settings, logger, clock, onStop }: OpenContext,
   { key }: Stores,
   { chain, pool: { pool } }: ChainAndPool,
   { engine, peering, peerToPeer }: ConsensusAndPeers,
-): void {
+): Promise<void> {
   if (settings.ethstats === undefined) return;
+  // Not loaded where it is off: nothing else on this thread needs WebSockets.
+  const { EthstatsReporter } = await import("../ethstats/reporter.ts");
   const identity = (): NodeIdentity => ({
     id: toHex(key.publicKey),
     port: peerToPeer?.advertised.port,
