@@ -62,6 +62,8 @@ export interface NetworkParts {
   /** Random number from 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
+  /** Called with the listen address and port before any node is judged, found, accepted or dialed. */
+  readonly onListening?: (endpoint: Endpoint) => void;
   /** Whether a connection with this node may be opened; its port is the listen port. */
   readonly isPermitted?: (node: NodeAddress, from: Opener) => boolean;
   /** Whether a connected node may stay; as isPermitted unless given. */
@@ -172,6 +174,7 @@ export class Network {
         shareOf: (id) => this.readingTime.shareOf(id),
       },
     );
+    parts.onListening?.(this.endpoint);
     listener.begin({
       accepted: (socket) => this.accept(socket),
       failed: (error) => logger.warn({ error }, "error on the peer-to-peer port"),

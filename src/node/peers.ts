@@ -98,10 +98,9 @@ export async function openPeers(
   const isListed = listCheck(permissions);
   const address = await findAdvertisedAddress(peers, { logger });
   let network: Network | undefined;
+  let own: NodeEndpoint | undefined;
   const byContract = openNodePermissions?.({
-    own: () =>
-      network?.endpoint &&
-      endpointOf({ nodeId: key.publicKey, host: address.host, tcpPort: network.advertisedPort }),
+    own: () => own,
     bootnodes: (peers.discovery?.bootnodes ?? [])
       .flatMap((node) => dialAddress(node) ?? [])
       .flatMap(endpointsOf),
@@ -132,6 +131,9 @@ export async function openPeers(
       clock,
       chance: Math.random,
       logger,
+      onListening({ port }) {
+        own = endpointOf({ nodeId: key.publicKey, host: address.host, tcpPort: address.portOf(port) });
+      },
       isPermitted: (node, from) => isInside(node.host) && judge(node, from) === "permitted",
       mayStay: (node, from) => isInside(node.host) && judge(node, from) !== "denied",
       isOwnAddress: (node, { port }) =>
