@@ -66,7 +66,10 @@ function refusal(status: number, errors: readonly GraphQlError[]): GraphQlAnswer
   return { status, body: prettySlices(errorPieces(errors, "]}")) };
 }
 
-function* withErrors(errors: readonly GraphQlError[], data: readonly string[]): Generator<JsonPiece, void> {
+function* withErrors(
+  errors: readonly GraphQlError[],
+  data: readonly JsonPiece[],
+): Generator<JsonPiece, void> {
   yield* prettySlices(errorPieces(errors, '],"data":'));
   yield* data;
   yield "\n}";

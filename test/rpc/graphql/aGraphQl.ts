@@ -1,4 +1,5 @@
 import { silentLogger } from "../../../src/observability/logger.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { answerGraphQl } from "../../../src/rpc/graphql/answerGraphQl.ts";
 import type { GraphQlContext } from "../../../src/rpc/graphql/request.ts";
 import type { RpcBackend } from "../../../src/rpc/ports.ts";
@@ -39,7 +40,7 @@ export function graphQlOf(backend: RpcBackend): AskGraphQl {
       { ...aCaller, backend, logger: silentLogger, ...context },
       signal ?? new AbortController().signal,
     );
-    const text = [...body].join("");
+    const text = joinPieces([...body]);
     return { ...(JSON.parse(text) as object), status, text };
   };
 }

@@ -5,6 +5,7 @@ import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
+import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { answerGraphQl } from "../../../src/rpc/graphql/answerGraphQl.ts";
 import type { GraphQlRequest } from "../../../src/rpc/graphql/request.ts";
 import type { RpcBackend } from "../../../src/rpc/ports.ts";
@@ -208,7 +209,7 @@ describeWithVectors("GraphQL answers recorded from Besu", () => {
         { ...aCaller, backend, logger: silentLogger },
         new AbortController().signal,
       );
-      ours.set(name, { status, text: [...body].join("") });
+      ours.set(name, { status, text: joinPieces([...body]) });
     }
   });
 

@@ -1,9 +1,11 @@
+import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
+
 /**
  * The text of `data` as Besu formats it: each member of an object on its own line, a list on one line. It can be cut off at an
- * earlier place, where a null stands for what follows.
+ * earlier place, where a null stands for what follows. All but its end is kept as bytes, which are outside the thread's heap.
  */
 export class AnswerText {
-  private readonly full: string[] = [];
+  private readonly full: Buffer[] = [];
   /** The last piece, which still grows. */
   private piece = "";
   private fullLength = 0;
@@ -11,12 +13,13 @@ export class AnswerText {
   private indent = "\n  ";
   private before: Before = "nothing";
 
+  /** Bytes, and characters of the last piece. */
   get length(): number {
     return this.fullLength + this.piece.length;
   }
 
   /** The text in pieces; nothing is to be written after that. */
-  pieces(): readonly string[] {
+  pieces(): readonly JsonPiece[] {
     return [...this.full, this.piece];
   }
 
@@ -69,7 +72,8 @@ export class AnswerText {
 
   /** Cuts the text off at a mark. */
   returnTo({ pieces, length, indent, before }: Mark): void {
-    const piece = pieces < this.full.length ? (this.full[pieces] ?? "") : this.piece;
+    // A character has three bytes at most.
+    const piece = this.full[pieces]?.toString("utf8", 0, 3 * length) ?? this.piece;
     for (const dropped of this.full.splice(pieces)) this.fullLength -= dropped.length;
     this.piece = piece.slice(0, length);
     this.indent = indent;
@@ -84,8 +88,9 @@ export class AnswerText {
   private append(text: string): void {
     this.piece += text;
     if (this.piece.length < PIECE_LENGTH) return;
-    this.full.push(this.piece);
-    this.fullLength += this.piece.length;
+    const bytes = Buffer.from(this.piece, "utf8");
+    this.full.push(bytes);
+    this.fullLength += bytes.length;
     this.piece = "";
   }
 }

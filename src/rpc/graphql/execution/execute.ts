@@ -1,4 +1,5 @@
 import { toHex } from "../../../primitives/hex.ts";
+import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { StateRemoved } from "../../../state/keptNodes.ts";
 import { BlockRemoved } from "../../../types/blockRemoved.ts";
@@ -15,7 +16,7 @@ import type { PlannedField, Shape } from "./plan.ts";
 export interface ExecutionResult {
   readonly errors: readonly GraphQlError[];
   /** Formatted JSON of the value of `data`. */
-  readonly data: readonly string[];
+  readonly data: readonly JsonPiece[];
 }
 
 /**
