@@ -218,7 +218,7 @@ export interface MetricsPushSettings {
 }
 
 export interface RpcAnswerSettings {
-  /** Threads that answer over HTTP and WebSocket, at least 1; undefined to go by the cores. */
+  /** Threads for callers, at least 1; undefined to go by the cores. */
   readonly threads: number | undefined;
   /** Gas limit of a simulated call; 0 for no cap. */
   readonly gasCap: bigint;

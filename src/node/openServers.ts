@@ -25,7 +25,7 @@ import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 /** Where the servers listen; undefined for one that is off. */
 export type Endpoints = { readonly [Name in ServerName]?: AddressOf<Name> | undefined };
 
-/** The servers for JSON-RPC and metrics. */
+/** The servers of serverTable.ts that are on. */
 export interface Servers extends Pick<RpcServers, "warmUp"> {
   readonly endpoints: Endpoints;
   readonly access: CallerAccess;
@@ -34,7 +34,7 @@ export interface Servers extends Pick<RpcServers, "warmUp"> {
 /** Endpoints of the servers that are open by now. */
 export type OpenServices = { -readonly [Name in keyof ServiceEndpoints]: ServiceEndpoints[Name] };
 
-/** Opens JSON-RPC over HTTP and WebSocket, and metrics; writes their ports to a file in the data folder. */
+/** Opens the servers of serverTable.ts; writes their ports to a file in the data folder. */
 export async function openServers(
   context: OpenContext,
   stores: Stores,

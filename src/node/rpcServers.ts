@@ -10,7 +10,7 @@ import type { RpcThreads } from "./rpcThreads/rpcThreads.ts";
 import { mapServers, type ServerSettings } from "./rpcThreads/serverSettings.ts";
 import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
-/** The JSON-RPC servers that the operator enabled, all on threads. */
+/** The servers that answer on threads, of those that the operator enabled. */
 export interface RpcServers extends Pick<RpcThreads, "servers"> {
   /** Has the threads answer. */
   begin(): Promise<void>;
@@ -21,7 +21,7 @@ export interface RpcServers extends Pick<RpcThreads, "servers"> {
 
 interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
   readonly metrics: Metrics | undefined;
-  /** Threads for HTTP and WebSocket; undefined where both are off. */
+  /** Threads for CALLER_SERVERS; undefined where all of these are off. */
   readonly callers: LoadingThreads | undefined;
   /** Those for the explorer, whose visitors keep no caller waiting; undefined where it is off. */
   readonly visitors: LoadingThreads | undefined;

@@ -17,12 +17,12 @@ import { SourceIds } from "./sourceIds.ts";
  * Turns a parsed message into the text of its answer, the same for every server.
  *
  *   server/http.ts      ┐  parsed JSON             ┌ readRequest: id, name, params    (request.ts)
- *   server/websocket.ts ┘ ───────────> dispatcher ─┤ find the method, decode params   (methodRunner.ts)
- *                         <─────────── text, error └ run, encode the answer           (methods/**, reply.ts)
+ *   server/websocket.ts ├ ───────────> dispatcher ─┤ find the method, decode params   (methodRunner.ts)
+ *   server/ipc.ts       ┘ <─────────── text, error └ run, encode the answer           (methods/**, reply.ts)
  *
  * Invariants: every call gets exactly one answer with its own id; a notification gets none and is not executed; an
  * exception in a method is logged and becomes -32603; a method that answers synchronously costs no promise. The servers
- * handle limits, sockets and the differences between HTTP and WebSocket.
+ * handle limits, sockets and the differences between HTTP, WebSocket and IPC.
  */
 export interface Dispatcher {
   /** Answers a single request, passed as a value and as the text it was parsed from; undefined for a notification. */

@@ -128,7 +128,7 @@ export const GENERAL_OPTIONS = {
     default: ["localhost", "127.0.0.1"],
     group: "General",
     aliases: ["host-whitelist"],
-    help: "Host names accepted in the Host header of HTTP and WebSocket requests; * for any.",
+    help: "Host names accepted in the Host header of requests to any port; * for any.",
   }),
   logging: option({
     type: logLevelType,

@@ -190,7 +190,7 @@ const ANSWER_OPTIONS = {
     default: undefined,
     defaultText: "three quarters of the maximum number of connections",
     group: "Limits and answers of JSON-RPC",
-    help: "Maximum number of connections from one remote address, counted separately for HTTP and WebSocket.",
+    help: "Maximum number of connections from one remote address, counted separately for each port.",
   }),
   "rpc-proxy-addresses": option({
     type: addressesType,

@@ -133,7 +133,7 @@ import { txpoolPendingTransactions, txpoolStatistics, txpoolTransactions } from 
 import { web3ClientVersion, web3Sha3 } from "./web3/web3.ts";
 
 /**
- * Every method that is available over both HTTP and WebSocket; the WebSocket server adds subscriptions, which need a
+ * Every method that is available over HTTP, WebSocket and IPC; the latter two add subscriptions, which need a
  * connection. A new method is data in a file of its own, registered by its line here.
  */
 export const METHODS: readonly RpcMethod[] = [

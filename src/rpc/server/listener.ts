@@ -67,8 +67,8 @@ type RequestHandler = (request: IncomingMessage, response: ServerResponse) => vo
 type RefuseHost = (request: IncomingMessage, response: ServerResponse, check: HostCheck) => void;
 
 /**
- * A port for callers, whatever is spoken on it: JSON-RPC over HTTP or WebSocket, the explorer, metrics. What protects one port
- * protects all:
+ * A port for callers, whatever is spoken on it: JSON-RPC over HTTP or WebSocket, GraphQL, the explorer, metrics. What
+ * protects one port protects all:
  *
  *   socket ─ TLS handshakes: bounded, timed (tls/) ─> connections: bounded, shared out by address (connectionLimits.ts)
  *     ─> not HTTP, or slow: a bare status (badRequests.ts) ─> pipelined requests: bounded (pipelines.ts)
