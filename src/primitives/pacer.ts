@@ -13,7 +13,13 @@ export interface Pacer {
  * a thousand transactions take longer than the block period.
  */
 export class EventLoopPacer implements Pacer {
-  #beganAtMs = performance.now();
+  readonly #nowMs: () => number;
+  #beganAtMs: number;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+    this.#beganAtMs = nowMs();
+  }
 
   isDue(): boolean {
     return this.sliceMs >= SLICE_MS;
@@ -21,7 +27,7 @@ export class EventLoopPacer implements Pacer {
 
   /** How long the slice has taken so far. */
   get sliceMs(): number {
-    return performance.now() - this.#beganAtMs;
+    return this.#nowMs() - this.#beganAtMs;
   }
 
   async yield(): Promise<void> {
@@ -31,7 +37,7 @@ export class EventLoopPacer implements Pacer {
 
   /** Begins the next slice, in another cycle of the event loop. */
   restart(): void {
-    this.#beganAtMs = performance.now();
+    this.#beganAtMs = this.#nowMs();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
-import type { Pacer } from "../primitives/pacer.ts";
 import type { InFlightReplies } from "./inFlightReplies.ts";
 import type { Reply } from "./reply.ts";
+import type { CallerPacer } from "./server/callerTime.ts";
 
 /** A reply that may still be on its way; undefined for a notification. */
 export type Answering = Reply | undefined | Promise<Reply>;
@@ -17,7 +17,7 @@ export interface Batch {
   isAbandoned(): boolean;
   readonly inFlight: InFlightReplies;
   /** Cuts the work into slices of the event loop. */
-  readonly pacer: Pacer;
+  readonly pacer: CallerPacer;
 }
 
 /** Receives a piece of the answer; may return a promise to wait for. */
@@ -33,10 +33,10 @@ export async function answerBatch(batch: Batch, write: WritePiece): Promise<Json
   const list = new ListText(write);
   for (let index = 0; index < requests.length && !batch.isAbandoned(); index++) {
     const answering = replies.next(index);
-    const reply = answering instanceof Promise ? await answering : answering;
+    const reply = answering instanceof Promise ? await pacer.waitFor(answering) : answering;
     if (reply !== undefined) {
       const writing = list.add(reply);
-      if (writing !== undefined) await writing;
+      if (writing !== undefined) await pacer.waitFor(writing);
       inFlight.remove(reply);
     }
     if (pacer.isDue()) await pacer.yield();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { JsonPiece } from "../../src/primitives/jsonPieces.ts";
-import { EventLoopPacer } from "../../src/primitives/pacer.ts";
 import { answerBatch, BATCH_PIECE_LENGTH } from "../../src/rpc/batch.ts";
 import { InFlightReplies } from "../../src/rpc/inFlightReplies.ts";
 import { RawJson } from "../../src/rpc/method.ts";
 import { answerReply, type Reply } from "../../src/rpc/reply.ts";
+import { CallerPacer, CallerTime } from "../../src/rpc/server/callerTime.ts";
 
 /** A bit more than half a piece, so that each second one is sent. */
 const LONG = BATCH_PIECE_LENGTH / 2;
@@ -25,7 +25,7 @@ async function sent(replies: readonly Reply[]): Promise<Sent> {
     overlapLimit: () => 1,
     isAbandoned: () => false,
     inFlight,
-    pacer: new EventLoopPacer(),
+    pacer: new CallerPacer(new CallerTime(), "host"),
   };
   const rest = await answerBatch(batch, (piece) => void pieces.push(piece));
   const bytes = [...pieces, rest].map((piece) => Buffer.from(piece as string));

@@ -23,6 +23,8 @@ export interface GraphQlContext extends Requester {
 
 /** A pacer whose slice begins anew after a wait for other threads. */
 export interface RestartedPacer extends Pacer {
+  /** Counts the slice, before the wait; absent where slices count for nobody. */
+  end?(): void;
   restart(): void;
 }
 

@@ -9,7 +9,7 @@ import { EventLoopPacer, type Pacer } from "../../primitives/pacer.ts";
  *                                          └─ otherwise: waits ── a cycle of the event loop, the host with least first ──>
  */
 export class CallerTime {
-  private readonly nowMs: () => number;
+  readonly nowMs: () => number;
   /** Time used by each host, in the order of the last use. */
   private readonly used = new Map<string, Use>();
   /** Work that waits, by host and in the order of arrival; no list is empty. */
@@ -138,31 +138,55 @@ const HOSTS_LIMIT = 1024;
 export class CallerPacer implements Pacer {
   private readonly time: CallerTime;
   private readonly remoteHost: string;
-  private readonly pacer = new EventLoopPacer();
+  private readonly pacer: EventLoopPacer;
+  /** Time of the slice in which others worked. */
+  private waitedMs = 0;
+  /** Time of ended slices that is not counted yet: each may be too short to count. */
+  private owedMs = 0;
 
   constructor(time: CallerTime, remoteHost: string) {
     this.time = time;
     this.remoteHost = remoteHost;
+    this.pacer = new EventLoopPacer(time.nowMs);
   }
 
   isDue(): boolean {
     return this.pacer.isDue();
   }
 
-  /** Resolves in the next turn of the host. What was awaited within a slice does not count. */
+  /** Counts what the slice took, which may be long, and resolves in the next turn of the host. */
   async yield(): Promise<void> {
-    this.time.spend(this.remoteHost, SLICE_MS);
+    this.count(Math.max(SLICE_MS, this.pacer.sliceMs - this.waitedMs));
     await this.time.turn(this.remoteHost);
     this.restart();
   }
 
-  /** Counts the last slice, when the work has ended. */
+  /** Waits within the slice. The time does not count. */
+  async waitFor<T>(result: Promise<T>): Promise<T> {
+    const beganAtMs = this.time.nowMs();
+    try {
+      return await result;
+    } finally {
+      this.waitedMs += this.time.nowMs() - beganAtMs;
+    }
+  }
+
+  /** Counts the slice when the work has ended, or waits for other threads. */
   end(): void {
-    this.time.spend(this.remoteHost, this.pacer.sliceMs);
+    this.count(this.pacer.sliceMs - this.waitedMs);
+    this.restart();
   }
 
   /** Begins a slice anew, after a wait for other threads. */
   restart(): void {
+    this.waitedMs = 0;
     this.pacer.restart();
+  }
+
+  private count(ms: number): void {
+    this.owedMs += ms;
+    if (this.owedMs < LITTLE_MS) return;
+    this.time.spend(this.remoteHost, this.owedMs);
+    this.owedMs = 0;
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextCycle } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { CallerTime } from "../../../src/rpc/server/callerTime.ts";
+import { Budget } from "../../../src/rpc/graphql/execution/budget.ts";
+import { CallerPacer, CallerTime } from "../../../src/rpc/server/callerTime.ts";
 
 function aCallerTime() {
   const clock = { nowMs: 0 };
@@ -72,5 +73,38 @@ describe("the time of a thread", () => {
     await expect(failing).rejects.toThrow("no such block");
     await next;
     expect(done).toEqual(["next"]);
+  });
+});
+
+describe("long work for a host", () => {
+  it("counts with all the time that its slices took", async () => {
+    const { clock, time } = aCallerTime();
+    const pacer = new CallerPacer(time, "a");
+    clock.nowMs += 60;
+    expect(pacer.isDue()).toBe(true);
+    await pacer.yield();
+    expect(time.isFree("a")).toBe(false);
+  });
+
+  it("does not count with what it waited for within a slice", async () => {
+    const { clock, time } = aCallerTime();
+    const pacer = new CallerPacer(time, "a");
+    const others = async () => {
+      clock.nowMs += 60;
+    };
+    await pacer.waitFor(Promise.resolve().then(others));
+    await pacer.yield();
+    expect(time.isFree("a")).toBe(true);
+  });
+
+  it("counts before each wait for other threads, however short it was", async () => {
+    const { clock, time } = aCallerTime();
+    const pacer = new CallerPacer(time, "a");
+    const budget = new Budget(() => false, pacer);
+    for (let n = 0; n < 100; n++) {
+      clock.nowMs += 0.4;
+      await budget.waitFor(Promise.resolve());
+    }
+    expect(time.isFree("a")).toBe(false);
   });
 });

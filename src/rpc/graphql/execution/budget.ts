@@ -35,6 +35,7 @@ export class Budget implements Pacer {
   /** Waits for other threads, whose time has limits of its own. */
   async waitFor<T>(result: Promise<T>): Promise<T> {
     this.usedMs += performance.now() - this.sliceBeganAtMs;
+    this.pacer.end?.();
     const value = await result;
     this.pacer.restart();
     this.sliceBeganAtMs = performance.now();
