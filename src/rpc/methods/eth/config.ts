@@ -28,16 +28,20 @@ export const ethConfig = defineMethod({
   result: { name: "configuration", schema: OBJECT },
   ports: ["chain", "spec"],
   run(_, { backend: { chain, spec } }) {
-    const { header } = chain.head;
+    const { genesis, head } = chain;
     const currentTime = activationTime(chain, spec.forks);
     if (currentTime === undefined) return ERRORS.historyNotStored;
-    const scheduled = spec.forks.activations
-      .flatMap(({ at }) => ("time" in at && at.time > header.timestamp ? [at.time] : []))
-      .map((time) => configOf(chain, spec, time, { number: AFTER_FORKS_BY_NUMBER, timestamp: time }));
+    const points = forkPoints(spec.forks, genesis.header.timestamp);
+    const forkIds = new ForkIds(genesis.hash, points);
+    const scheduled = points.times.filter((time) => time > head.header.timestamp);
+    const scheduledConfig = (time: bigint | undefined): Json =>
+      time === undefined
+        ? null
+        : configOf(spec, forkIds, time, { number: AFTER_FORKS_BY_NUMBER, timestamp: time });
     return {
-      current: configOf(chain, spec, currentTime, header),
-      next: scheduled[0] ?? null,
-      last: scheduled.at(-1) ?? null,
+      current: configOf(spec, forkIds, currentTime, head.header),
+      next: scheduledConfig(scheduled[0]),
+      last: scheduledConfig(scheduled.at(-1)),
     };
   },
 });
@@ -46,18 +50,16 @@ export const ethConfig = defineMethod({
 const AFTER_FORKS_BY_NUMBER = 2n ** 64n;
 
 /** Since when the rules at the head are active, seconds; 0 for those of the genesis block. Undefined when its header is not stored. */
-function activationTime(chain: ChainReader, { activations }: ForkSchedule): bigint | undefined {
+function activationTime(chain: ChainReader, schedule: ForkSchedule): bigint | undefined {
   const { number, timestamp } = chain.head.header;
-  const fork = forkAt({ activations }, number, timestamp);
-  const at = activations.findLast((each) => each.fork === fork)?.at ?? { block: 0n };
+  const fork = forkAt(schedule, number, timestamp);
+  const at = schedule.activations.findLast((each) => each.fork === fork)?.at ?? { block: 0n };
   if ("time" in at) return at.time <= chain.genesis.header.timestamp ? 0n : at.time;
   return at.block === 0n ? 0n : chain.headerByNumber(at.block)?.header.timestamp;
 }
 
-function configOf(chain: ChainReader, spec: ChainSpec, time: bigint, at: ForkProgress): Json {
-  const { genesis } = chain;
+function configOf(spec: ChainSpec, forkIds: ForkIds, time: bigint, at: ForkProgress): Json {
   const fork = forkAt(spec.forks, at.number, at.timestamp);
-  const forkIds = new ForkIds(genesis.hash, forkPoints(spec.forks, genesis.header.timestamp));
   return {
     activationTime: Number(time),
     blobSchedule: blobSchedule(fork),
