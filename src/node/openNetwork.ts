@@ -130,7 +130,7 @@ async function openPort(
     ...parts
   }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode" | "sync" | "onSyncChanged" | "onPeersChanged"> &
     Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
-): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
+): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   const peers = await openPeers(settings, {
     ...parts,
     key,

@@ -20,7 +20,7 @@ import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { ok, type Result } from "../primitives/result.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeer } from "../rpc/core/coreParts.ts";
 import {
   type AdvertisedAddress,
@@ -89,7 +89,7 @@ export async function openPeers(
     counters,
     onSharedKey,
   }: PeersParts,
-): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
+): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   if (peers === undefined) return ok(undefined);
   // Loading the network takes a fifth of a second, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");
@@ -97,6 +97,9 @@ export async function openPeers(
   const isInside = subnetCheck(peers.subnets);
   const isListed = listCheck(permissions);
   const address = await findAdvertisedAddress(peers, { logger });
+  const ownIp = openNodePermissions && (await ipOf(address.host, peers.host));
+  if (openNodePermissions !== undefined && ownIp === undefined)
+    return fail("local", "unusablePermissions", noIp(address));
   let network: Network | undefined;
   let own: NodeEndpoint | undefined;
   const byContract = openNodePermissions?.({
@@ -132,7 +135,8 @@ export async function openPeers(
       chance: Math.random,
       logger,
       onListening({ port }) {
-        own = endpointOf({ nodeId: key.publicKey, host: address.host, tcpPort: address.portOf(port) });
+        if (ownIp === undefined) return;
+        own = endpointOf({ nodeId: key.publicKey, host: ownIp, tcpPort: address.portOf(port) });
       },
       isPermitted: (node, from) => isInside(node.host) && judge(node, from) === "permitted",
       mayStay: (node, from) => isInside(node.host) && judge(node, from) !== "denied",
@@ -165,6 +169,16 @@ export function endpointOf({ nodeId, host, tcpPort }: NodeAddress): NodeEndpoint
   return { nodeId, ip: ipBytes(text), host: text, tcpPort };
 }
 
+/** The IP address of a host that may be a name; undefined when it has none. `listensOn` is the address of the socket. */
+async function ipOf(host: string, listensOn: string): Promise<string | undefined> {
+  // A socket of IPv4 sends nothing to addresses of IPv6.
+  return isIP(host) === 0 ? await addressOf(host, isIPv6(listensOn) ? 0 : 4) : host;
+}
+
+function noIp({ host }: AdvertisedAddress): string {
+  return `Error: the host name ${host} (--p2p-host) has no IP address. A contract that decides which nodes may connect is asked about this node by its IP address.`;
+}
+
 function endpointsOf(node: NodeAddress): readonly NodeEndpoint[] {
   const endpoint = endpointOf(node);
   return endpoint === undefined ? [] : [endpoint];
@@ -188,8 +202,7 @@ function discoverySearch(
     bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...known],
     provenIds: known.filter(({ isProven }) => isProven).map(({ nodeId }) => nodeId),
     namedBootnodes: settings.bootnodes.flatMap(namedContactsOf),
-    // A socket of IPv4 sends nothing to addresses of IPv6.
-    resolve: (host) => addressOf(host, isIPv6(parts.listensOn) ? 0 : 4),
+    resolve: (host) => ipOf(host, parts.listensOn),
     dnsList: settings.dnsList,
     forkId: forks.own,
     isCompatible: (forkId) => !settings.checksForkId || forks.isCompatible(forkId),

@@ -77,3 +77,16 @@ it("a node knows its own address when its first search asks a contract about boo
     new Set([`127.0.0.1:${port}`]),
   );
 });
+
+it("a node whose announced host is a name is asked about by the address that the name has", async () => {
+  const { owns } = await opened({ bootnodes: BOOTNODE, "p2p-host": "localhost" });
+  expect(new Set(owns.map((own) => own?.host))).toEqual(new Set(["127.0.0.1"]));
+});
+
+it("a node whose announced host is a name without an address does not start where a contract is asked", async () => {
+  const { peers } = await opened({ "p2p-host": "absent.invalid" });
+  expect(peers).toMatchObject({
+    ok: false,
+    error: { code: "unusablePermissions", message: expect.stringContaining("absent.invalid") as string },
+  });
+});
