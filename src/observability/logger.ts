@@ -99,7 +99,7 @@ export function createLogger(
   const recent = new RecentWarnings(Date.now);
   const logOften = oftenBy(clock);
   const fromPino = (logger: pino.Logger, module: LogModule): Logger => {
-    const own: OftenLogger & Pick<Logger, "warn" | "info"> = {
+    const own: OftenLogger & Pick<Logger, "info"> = {
       error(fields, message) {
         recent.note("error", module, message);
         logger.error(fields, message);
@@ -154,6 +154,7 @@ export function oftenBy(clock: Clock) {
     new OftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
   const admitted = {
     error: limit(OFTEN_LINES.error),
+    warn: limit(OFTEN_LINES.warn),
     debug: limit(OFTEN_LINES.debug),
     trace: limit(OFTEN_LINES.trace),
   };
@@ -164,8 +165,8 @@ export function oftenBy(clock: Clock) {
     message: string,
     fields: () => LogFields,
   ): void => {
-    // Errors are kept for `ibex status` whether or not they are shown.
-    if (level !== "error" && !logger.isEnabled(level)) return;
+    // Errors and warnings are kept for `ibex status` whether or not they are shown.
+    if (level !== "error" && level !== "warn" && !logger.isEnabled(level)) return;
     const report = (more: number): void =>
       logger[level]({ more }, `${message} (and ${more.toLocaleString("en")} more in ten seconds)`);
     if (admitted[level].admits(`${module} ${message}`, report)) logger[level](shortened(fields()), message);

@@ -9,7 +9,7 @@ interface OftenLimits {
 export const OFTEN_INTERVAL_MS = 10_000;
 
 /** Most lines of one kind in an interval, by level: some 3 KB a second, and 150 KB at TRACE. Lines of errors have stacks. */
-export const OFTEN_LINES = { error: 10, debug: 100, trace: 5_000 } as const;
+export const OFTEN_LINES = { error: 10, warn: 10, debug: 100, trace: 5_000 } as const;
 
 /** Most characters of a text: names of methods and reasons of disconnects come from outsiders. */
 export const MAX_FIELD_LENGTH = 300;

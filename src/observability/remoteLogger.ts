@@ -38,9 +38,9 @@ export function createRemoteLogger(
           post({ module, level, fields: { lost: messageOf(error) }, message });
         }
       };
-    const own = { error: at("error"), debug: at("debug"), trace: at("trace"), isEnabled };
+    const own = { error: at("error"), warn: at("warn"), debug: at("debug"), trace: at("trace"), isEnabled };
     return {
-      ...{ ...own, warn: at("warn"), info: at("info") },
+      ...{ ...own, info: at("info") },
       often: (level, message, fields) => often(own, module, level, message, fields),
       child: (name) => loggerOf(name),
     };

@@ -7,7 +7,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
 import { NEVER_YIELD } from "../../src/execution/yieldPolicy.ts";
-import { type Logger, silentLogger } from "../../src/observability/logger.ts";
+import { createLogger, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { Metrics } from "../../src/observability/registry.ts";
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { AccountContract } from "../../src/permissioning/contract/accountContract.ts";
@@ -23,6 +23,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../builders/aChain.ts";
 import { aSupply } from "../builders/aSupply.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
 import { commitBlock } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { MODE, permissionRules } from "../contracts/permissionRules.ts";
@@ -325,4 +326,23 @@ describeWithVectors("Besu's own cases of the account contract", () => {
       failure: "Transaction permissioning transaction failed when processing",
     });
   });
+});
+
+it("a contract that is found and missing by turns is reported in a bounded number of lines", async () => {
+  const lines: string[] = [];
+  const logger = createLogger(
+    { level: "INFO", moduleLevels: {}, format: "json", isColored: false },
+    { write: (line) => void lines.push(line) },
+    createHandClock(0),
+  );
+  const { spec } = await aChain({ genesis: genesisWithRules() });
+  const contract = asking(0n, logger)(spec);
+  for (let turn = 0; turn < 200; turn++) {
+    const head = { hash: Uint8Array.of(turn) };
+    const yes = { kind: "returned", data: new Uint8Array(32).fill(1, 31), gas: 1n };
+    const calls = { head, run: async () => (turn % 2 === 0 ? "absent" : yes) } as unknown as HeadCalls;
+    expect(await contract.askAtHead(transfer(), calls)).toBe("permitted");
+  }
+  expect(lines[0]).toContain("Any transaction will be allowed.");
+  expect(lines).toHaveLength(10);
 });

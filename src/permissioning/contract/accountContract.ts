@@ -137,10 +137,12 @@ export class AccountContract {
   private permissionOf(result: CallResult): Permission {
     const { address } = this.settings;
     const isMissing = result === "absent";
+    // The states of the head and of a block's parent may differ in this, and are asked by turns.
     if (isMissing && !this.wasMissing)
-      this.logger.warn(
-        { address },
+      this.logger.often(
+        "warn",
         `Account permissioning smart contract not found at address ${toHex(address)} in current head block. Any transaction will be allowed.`,
+        () => ({ address }),
       );
     this.wasMissing = isMissing;
     if (isMissing) return "permitted";
