@@ -177,7 +177,43 @@ describe("a node contract", () => {
     head.hash = new Uint8Array(32).fill(1);
     expect(contract.permits(asking)).toBe("permitted");
     isSlow = false;
+    head.hash = new Uint8Array(32).fill(2);
     expect(contract.permits(asking)).toBe("denied");
+  });
+
+  it.each([{ kind: "busy" }, { kind: "timedOut", limitMs: 5000 }, { kind: "tooLarge" }] as const)(
+    "that was not given the time or memory to answer ($kind) has its earlier answer, and is asked again",
+    async (undecided) => {
+      let isSlow = false;
+      const { contract, head, later, changes } = aContract(1, () => (isSlow ? undefined : YES_1));
+      contract.permits(asking);
+      isSlow = true;
+      for (const digit of [1, 2]) {
+        head.hash = new Uint8Array(32).fill(digit);
+        expect(contract.permits(asking)).toBe("permitted");
+        for (const resolve of later.values()) resolve(undecided);
+        await settled();
+        expect(contract.permits(asking)).toBe("permitted");
+      }
+      expect(changes()).toBe(0);
+      for (const resolve of later.values()) resolve(NO_1);
+      await settled();
+      expect(changes()).toBe(1);
+      expect(contract.permits(asking)).toBe("denied");
+    },
+  );
+
+  it("that is asked already is not asked again at the same head", async () => {
+    const { contract, head, asked, later } = aContract(1, () => undefined);
+    for (let count = 0; count < 3; count++) contract.permits(asking);
+    expect(asked).toHaveLength(1);
+    head.hash = new Uint8Array(32).fill(1);
+    for (let count = 0; count < 3; count++) contract.permits(asking);
+    expect(asked).toHaveLength(2);
+    for (const resolve of later.values()) resolve(YES_1);
+    await settled();
+    expect(contract.permits(asking)).toBe("permitted");
+    expect(asked).toHaveLength(3);
   });
 });
 

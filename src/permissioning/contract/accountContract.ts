@@ -89,7 +89,7 @@ export class AccountContract {
     const known = this.kept(transaction, hash);
     if (known !== undefined) return this.counted(known);
     const result = await calls.run(this.settings.address, transactionPayload(transaction));
-    if (result !== "absent" && isUndecided(result)) {
+    if (isUndecided(result)) {
       this.counts.asked();
       this.noteNoAnswer("the call takes too long, or too much memory");
       return undefined;
@@ -103,7 +103,7 @@ export class AccountContract {
   /** Why the contract cannot be used; undefined when it answers, whatever it says, or does not exist. */
   async findDefect(calls: HeadCalls): Promise<string | undefined> {
     const result = await calls.run(this.settings.address, transactionPayload(PROBE));
-    if (result !== "absent" && isUndecided(result)) return "the call takes too long, or too much memory";
+    if (isUndecided(result)) return "the call takes too long, or too much memory";
     const permission = this.permissionOf(result);
     return typeof permission === "string" ? undefined : permission.failure;
   }

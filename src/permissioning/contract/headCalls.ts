@@ -49,6 +49,8 @@ export class HeadCalls {
 }
 
 /** Whether a call was not given the time or the memory to end, so that its result says nothing about the contract. */
-export function isUndecided({ kind }: SimulationResult): boolean {
+export function isUndecided(result: CallResult): boolean {
+  if (result === "absent") return false;
+  const { kind } = result;
   return kind === "timedOut" || kind === "busy" || kind === "stateUnavailable" || kind === "tooLarge";
 }

@@ -46,14 +46,16 @@ const AWAITED_LIMIT = 64;
  *     version 2: a question about each of the two, by its IP address, then by the name of that; the words 1 and 0
  *
  * A question is answered at once where a slice of the thread allows. Otherwise it is answered later by a thread for calls, and
- * until then the answer is that of an earlier head, or unknown.
+ * until then the answer is that of an earlier head, or unknown. The same holds where the thread has no time or memory for it;
+ * the question is then put again when it next arises.
  */
 export class NodeContract {
   private readonly settings: NodeContractSettings;
   private readonly parts: NodeContractParts;
   private readonly counts: CheckCounts;
   private readonly answers = new Map<string, Answer>();
-  private readonly awaited = new Set<string>();
+  /** The questions, and names, that are awaited, each with the hash of the head at which it last arose. */
+  private readonly awaited = new Map<string, Uint8Array>();
   private readonly names = new Map<string, string | undefined>();
 
   constructor(settings: NodeContractSettings, parts: NodeContractParts) {
@@ -97,15 +99,21 @@ export class NodeContract {
 
   private answerTo(payload: Uint8Array): NodePermission {
     const { calls } = this.parts;
+    const { hash } = calls.head;
     const key = toDigits(payload);
     const known = this.answers.get(key);
-    if (known !== undefined && equalBytes(known.after, calls.head.hash)) return known.permission;
+    if (known !== undefined && equalBytes(known.after, hash)) return known.permission;
+    const earlier = known?.permission ?? "unknown";
+    const awaitedAt = this.awaited.get(key);
+    // Each datagram raises a question, and what took too long at this head does so again.
+    if (awaitedAt !== undefined && equalBytes(awaitedAt, hash)) return earlier;
     const result = calls.runNow(this.settings.address, payload);
-    if (result !== undefined) return this.keep(key, calls.head.hash, result);
+    if (result !== undefined && !isUndecided(result)) return this.keep(key, hash, result);
     this.awaitAnswer(key, payload);
-    return known?.permission ?? "unknown";
+    return earlier;
   }
 
+  /** Keeps the answer, unless the call was not given the time or memory to end: that says nothing about the node. */
   private keep(key: string, after: Uint8Array, result: CallResult): NodePermission {
     const read = readAnswer(result, this.settings.version);
     const isRead = read === "permitted" || read === "denied";
@@ -114,6 +122,7 @@ export class NodeContract {
         address: this.settings.address,
         reason: read.failure,
       }));
+    if (isUndecided(result)) return this.answers.get(key)?.permission ?? "unknown";
     const permission = isRead ? read : "unknown";
     this.answers.delete(key);
     this.answers.set(key, { after, permission });
@@ -125,7 +134,7 @@ export class NodeContract {
     const { calls } = this.parts;
     this.await(key, async () => {
       const { hash } = calls.head;
-      const before = this.answers.get(key)?.permission;
+      const before = this.answers.get(key)?.permission ?? "unknown";
       const result = await calls.run(this.settings.address, payload);
       return this.keep(key, hash, result) !== before;
     });
@@ -143,8 +152,10 @@ export class NodeContract {
   /** Does what takes time, unless it is being done or too much is; says then whether an answer may have changed. */
   private await(key: string, work: () => Promise<boolean>): void {
     const { awaited } = this;
-    if (awaited.has(key) || awaited.size >= AWAITED_LIMIT) return;
-    awaited.add(key);
+    const isAwaited = awaited.has(key);
+    if (!isAwaited && awaited.size >= AWAITED_LIMIT) return;
+    awaited.set(key, this.parts.calls.head.hash);
+    if (isAwaited) return;
     void work()
       .catch((error: unknown) => {
         this.parts.logger.warn({ error }, "the node permissioning contract could not be asked");
