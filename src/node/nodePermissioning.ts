@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { HeadCalls } from "../permissioning/contract/headCalls.ts";
 import { NodeContract } from "../permissioning/contract/nodeContract.ts";
 import { NodePermissions } from "../permissioning/contract/nodePermissions.ts";
+import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
@@ -28,6 +29,7 @@ export async function openNodePermissioning(
   const contract = new NodeContract(contractSettings, {
     calls,
     nameOf,
+    clock: durationClock,
     onChanged: () => review(),
     logger: logger.child("permissioning"),
     metrics,

@@ -21,6 +21,7 @@ import { NodePermissions } from "../../src/permissioning/contract/nodePermission
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
 import { aChain } from "../builders/aChain.ts";
+import { createHandClock } from "../builders/handClock.ts";
 import { permissionRules } from "../contracts/permissionRules.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
@@ -91,6 +92,7 @@ function aContract(
         run: (_, data) => new Promise((resolve) => later.set(toDigits(data), resolve)),
       },
       nameOf,
+      clock: createHandClock(0),
       onChanged: () => changes++,
       logger: silentLogger,
       metrics: undefined,
@@ -307,6 +309,7 @@ async function onGenesis(alloc: object) {
     {
       calls,
       nameOf: async () => undefined,
+      clock: createHandClock(0),
       onChanged: () => undefined,
       logger: silentLogger,
       metrics: undefined,

@@ -2,9 +2,11 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toDigits } from "../../primitives/hex.ts";
 import { CheckCounts } from "./checkCounts.ts";
 import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
+import { HostNames } from "./hostNames.ts";
 import { connectionPayload, type Direction, type NodeEndpoint, nodePayload, urlHost } from "./nodePayload.ts";
 
 export interface NodeContractSettings {
@@ -17,7 +19,8 @@ export interface NodeContractParts {
   readonly calls: Pick<HeadCalls, "head" | "run" | "runNow">;
   /** The name of an IP address by the system's resolver, for version 2; undefined where there is none. */
   readonly nameOf: (ip: string) => Promise<string | undefined>;
-  /** Called when an answer that was awaited is there, and differs from the one before. */
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Called when an answer or name that was awaited is there, and differs from the one before. */
   readonly onChanged: () => void;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
@@ -32,10 +35,9 @@ interface Answer {
   readonly permission: NodePermission;
 }
 
-/** Most questions whose answers are kept, and names. Anyone who sends datagrams can raise a question. */
+/** Most questions whose answers are kept. Anyone who sends datagrams can raise a question. */
 const ANSWERS_LIMIT = 4096;
-const NAMES_LIMIT = 1024;
-/** Most questions, and names, that are awaited at a time. */
+/** Most questions that are awaited at a time. */
 const AWAITED_LIMIT = 64;
 
 /**
@@ -54,13 +56,14 @@ export class NodeContract {
   private readonly parts: NodeContractParts;
   private readonly counts: CheckCounts;
   private readonly answers = new Map<string, Answer>();
-  /** The questions, and names, that are awaited, each with the hash of the head at which it last arose. */
+  /** The questions that are awaited, each with the hash of the head at which it last arose. */
   private readonly awaited = new Map<string, Uint8Array>();
-  private readonly names = new Map<string, string | undefined>();
+  private readonly names: HostNames;
 
   constructor(settings: NodeContractSettings, parts: NodeContractParts) {
     this.settings = settings;
     this.parts = parts;
+    this.names = new HostNames(parts);
     this.counts = new CheckCounts(parts.metrics, "node_smart_contract", "node contract");
   }
 
@@ -89,12 +92,9 @@ export class NodeContract {
   private permitsNode(node: NodeEndpoint): NodePermission {
     const byIp = this.answerTo(nodePayload(node, urlHost(node)));
     if (byIp !== "denied") return byIp;
-    if (!this.names.has(node.host)) {
-      this.awaitName(node.host);
-      return "unknown";
-    }
-    const name = this.names.get(node.host);
-    return name === undefined ? "denied" : this.answerTo(nodePayload(node, name));
+    const known = this.names.of(node.host);
+    if (known === undefined) return "unknown";
+    return known.name === undefined ? "denied" : this.answerTo(nodePayload(node, known.name));
   }
 
   private answerTo(payload: Uint8Array): NodePermission {
@@ -130,33 +130,14 @@ export class NodeContract {
     return permission;
   }
 
+  /** Asks a thread for calls, unless it is being asked or has enough to do; says then whether the answer has changed. */
   private awaitAnswer(key: string, payload: Uint8Array): void {
-    const { calls } = this.parts;
-    this.await(key, async () => {
-      const { hash } = calls.head;
-      const before = this.answers.get(key)?.permission ?? "unknown";
-      const result = await calls.run(this.settings.address, payload);
-      return this.keep(key, hash, result) !== before;
-    });
-  }
-
-  private awaitName(ip: string): void {
-    this.await(ip, async () => {
-      const name = await this.parts.nameOf(ip);
-      this.names.set(ip, name === ip ? undefined : name);
-      dropOldest(this.names, NAMES_LIMIT);
-      return true;
-    });
-  }
-
-  /** Does what takes time, unless it is being done or too much is; says then whether an answer may have changed. */
-  private await(key: string, work: () => Promise<boolean>): void {
     const { awaited } = this;
     const isAwaited = awaited.has(key);
     if (!isAwaited && awaited.size >= AWAITED_LIMIT) return;
     awaited.set(key, this.parts.calls.head.hash);
     if (isAwaited) return;
-    void work()
+    void this.askLater(key, payload)
       .catch((error: unknown) => {
         this.parts.logger.warn({ error }, "the node permissioning contract could not be asked");
         return false;
@@ -165,6 +146,14 @@ export class NodeContract {
         awaited.delete(key);
         if (isChanged) this.parts.onChanged();
       });
+  }
+
+  private async askLater(key: string, payload: Uint8Array): Promise<boolean> {
+    const { calls } = this.parts;
+    const { hash } = calls.head;
+    const before = this.answers.get(key)?.permission ?? "unknown";
+    const result = await calls.run(this.settings.address, payload);
+    return this.keep(key, hash, result) !== before;
   }
 }
 
