@@ -140,7 +140,8 @@ function problemAt(source: Source, tokens: readonly Token[], position: number): 
   if (token === undefined) return noToken(source, tokens.at(-1)?.end ?? 0, position);
   const isSurplus = tokens[index - 1]?.kind === TokenKind.BRACE_R && isOutside(tokens.slice(0, index));
   const offending = isSurplus ? token : (tokens[beginOfRule(tokens, index)] ?? token);
-  const text = offending.kind === TokenKind.EOF ? "<EOF>" : source.body.slice(offending.start, offending.end);
+  const text =
+    offending.kind === TokenKind.EOF ? "<EOF>" : valueText(source.body.slice(offending.start, offending.end));
   const place = `token '${text}' at line ${decimal(offending.line)} column ${decimal(offending.column)}`;
   return syntaxError(
     isSurplus && offending.kind !== TokenKind.EOF

@@ -1,5 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { BREAK, parse, visit } from "graphql";
 import { describe, expect, it } from "vitest";
+import { atOnce } from "../../../src/primitives/steps.ts";
+import { validate } from "../../../src/rpc/graphql/validation/validate.ts";
+import { WorkLimit } from "../../../src/rpc/graphql/validation/workLimit.ts";
 import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -159,6 +163,47 @@ describe("hostile queries", () => {
     expect(seen).toEqual([false, true]);
   });
 
+  it("looks at the time after each long value, and around each object", async () => {
+    const transactions = [aTransaction({ data: new Uint8Array(100_000) })];
+    const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions })]);
+    const long = graphQlOf(
+      anRpcBackend({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }) }),
+    );
+    const looksAt = async (asked: AskGraphQl, query: string) => {
+      let looks = 0;
+      const isDue = () => {
+        looks++;
+        return false;
+      };
+      const pacer = { isDue, yield: async () => undefined, restart: () => undefined };
+      expect(await asked(query, { context: { pacer } })).toMatchObject({ status: 200 });
+      return looks;
+    };
+    const before = await looksAt(long, "{block(number:1){a:raw}}");
+    const fields = "abcdefghijk".replaceAll(/./g, " $&:raw");
+    expect((await looksAt(long, `{block(number:1){${fields}}}`)) - before).toBeGreaterThanOrEqual(10);
+    expect(await looksAt(withBlocks(500, 0), "{blocks(from:0){number}}")).toBeGreaterThan(1_000);
+  });
+
+  it("prints a literal once, however many fields it is compared with", async () => {
+    const document = parse(`{${"block(number:7){number} ".repeat(300)}}`);
+    let reads = 0;
+    visit(document, {
+      IntValue(literal) {
+        const digits = literal.value;
+        const get = () => {
+          reads++;
+          return digits;
+        };
+        Object.defineProperty(literal, "value", { get, enumerable: true });
+        return BREAK;
+      },
+    });
+    expect(atOnce(validate(document, new WorkLimit()))).toEqual([]);
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(20);
+  });
+
   it("gives the thread away in the turns of its caller", async () => {
     let turns = 0;
     const pacer = {
@@ -176,6 +221,9 @@ describe("hostile queries", () => {
   it("quotes no more of a value than has room in a message", async () => {
     const { text } = await ask(`{block(hash:"${"z".repeat(500_000)}"){number}}`);
     expect(text.length).toBeLessThan(5_000);
+    const surplus = await ask(`{chainID} ${"z".repeat(500_000)}`);
+    expect(surplus.errors?.[0]?.message).toMatch(/Offending token 'z{1024}…' at line 1 column 11$/);
+    expect(surplus.text.length).toBeLessThan(5_000);
   });
 
   it("keeps no text of a conflict that it does not report", async () => {

@@ -66,6 +66,8 @@ class Execution {
   private counted = 0;
   private frame: Frame | undefined;
   private isDataNull = false;
+  /** Whether what was done may have taken long: a long value, or an object, which may be read from the disk. */
+  private hasTakenLong = false;
 
   constructor(context: FieldContext) {
     this.context = context;
@@ -75,7 +77,8 @@ class Execution {
   async run(plan: readonly PlannedField[]): Promise<ExecutionResult> {
     this.beginObject(undefined, ROOT_SHAPE, plan, "");
     for (let step = 1; this.frame !== undefined; step++) {
-      if (step % STEPS_PER_LOOK === 0) {
+      if (this.hasTakenLong || step % STEPS_PER_LOOK === 0) {
+        this.hasTakenLong = false;
         this.count();
         if (this.budget.isDue()) await this.budget.yield();
       }
@@ -177,6 +180,7 @@ class Execution {
     key: string | number,
     source?: unknown,
   ): void {
+    this.hasTakenLong = true;
     this.frame = this.frameOf(parent, key, shape, { kind: "object", source, fields, next: 0 });
     this.text.beginObject();
   }
@@ -193,6 +197,7 @@ class Execution {
   private endFrame(frame: Frame): void {
     const { parent, begin, content, isNull, shape } = frame;
     this.frame = parent;
+    if (content.kind === "object") this.hasTakenLong = true;
     if (!isNull) {
       if (content.kind === "object") this.text.endObject();
       else this.text.endList();
@@ -246,10 +251,16 @@ class Execution {
   private leafJson(type: string, value: unknown): string {
     if (typeof value === "bigint" || typeof value === "number") return `"${toQuantity(value)}"`;
     if (typeof value === "boolean") return String(value);
-    if (typeof value === "string") return type === "String" ? JSON.stringify(value) : `"${value}"`;
+    if (typeof value === "string") {
+      if (value.length > LONG_BYTES) this.hasTakenLong = true;
+      return type === "String" ? JSON.stringify(value) : `"${value}"`;
+    }
     const bytes = value as Uint8Array;
     // It may be a block of megabytes.
-    if (bytes.length > LONG_BYTES) this.budget.expect(2 * bytes.length);
+    if (bytes.length > LONG_BYTES) {
+      this.hasTakenLong = true;
+      this.budget.expect(2 * bytes.length);
+    }
     return `"${toHex(bytes)}"`;
   }
 }

@@ -1,11 +1,4 @@
-import {
-  type ArgumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
-  Kind,
-  print,
-  type SelectionSetNode,
-} from "graphql";
+import { type FieldNode, type FragmentDefinitionNode, Kind, print, type SelectionSetNode } from "graphql";
 import type { Steps } from "../../../primitives/steps.ts";
 import { pathText, valueText } from "../javaText.ts";
 import { fieldOf, type NamedType, printType, type TypeRef, typeOfName, unwrapAll } from "../schema.ts";
@@ -31,6 +24,7 @@ export class OverlappingFields {
   private readonly errors: ValidationErrors;
   private readonly work: WorkLimit;
   private readonly ids = new Map<FieldNode, number>();
+  private readonly argumentTexts = new Map<FieldNode, readonly ArgumentText[]>();
   private readonly shapesChecked = new Set<string>();
   private readonly fieldsChecked = new Set<string>();
   private readonly reported = new Set<string>();
@@ -139,12 +133,33 @@ export class OverlappingFields {
         const key = this.keyOf(nodes);
         if (this.fieldsChecked.has(key)) continue;
         this.fieldsChecked.add(key);
-        const problem = fieldProblem(nodes);
+        const problem = this.fieldProblem(nodes);
         if (problem !== undefined) conflicts.push({ path, nodes, problem });
         else yield* this.compareFields(yield* this.below(group), path, conflicts);
       }
     }
     this.work.leave();
+  }
+
+  private fieldProblem([first, ...others]: readonly FieldNode[]): Problem | undefined {
+    for (const other of others) {
+      if (first === undefined) return undefined;
+      if (other.name.value !== first.name.value)
+        return () =>
+          `'${valueText(first.name.value)}' and '${valueText(other.name.value)}' are different fields`;
+      if (!hasSameTexts(this.textsOf(first), this.textsOf(other)))
+        return () => "fields have different arguments";
+    }
+    return undefined;
+  }
+
+  /** The arguments of a field, which is compared with many others: a megabyte is printed once. */
+  private textsOf(node: FieldNode): readonly ArgumentText[] {
+    const known = this.argumentTexts.get(node);
+    if (known !== undefined) return known;
+    const texts = (node.arguments ?? []).map(({ name, value }) => ({ name: name.value, text: print(value) }));
+    this.argumentTexts.set(node, texts);
+    return texts;
   }
 
   /** Equal for equal sets of fields, which are always in the order of the text. */
@@ -201,29 +216,17 @@ function groupsByParent(fields: Iterable<Selected>): readonly (readonly Selected
   return [...groups.values()];
 }
 
-function fieldProblem([first, ...others]: readonly FieldNode[]): Problem | undefined {
-  for (const other of others) {
-    if (first === undefined) return undefined;
-    if (other.name.value !== first.name.value)
-      return () =>
-        `'${valueText(first.name.value)}' and '${valueText(other.name.value)}' are different fields`;
-    if (!hasSameArguments(first, other)) return () => "fields have different arguments";
-  }
-  return undefined;
+/** An argument, with its value as it is printed: different for values of different kinds. */
+interface ArgumentText {
+  readonly name: string;
+  readonly text: string;
 }
 
-function hasSameArguments({ arguments: a = [] }: FieldNode, { arguments: b = [] }: FieldNode): boolean {
+function hasSameTexts(a: readonly ArgumentText[], b: readonly ArgumentText[]): boolean {
   return (
     a.length === b.length &&
-    b.every((argument) => {
-      const matching = a.find(({ name }) => name.value === argument.name.value);
-      return matching !== undefined && isSameValue(matching, argument);
-    })
+    b.every(({ name, text }) => a.find((argument) => argument.name === name)?.text === text)
   );
-}
-
-function isSameValue({ value: a }: ArgumentNode, { value: b }: ArgumentNode): boolean {
-  return a.kind === b.kind && print(a) === print(b);
 }
 
 /** How the first type differs from another one in its shape. */
