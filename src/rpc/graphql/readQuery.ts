@@ -11,18 +11,17 @@ import {
 import type { Steps } from "../../primitives/steps.ts";
 import { type GraphQlError, Refusal, type SourceLocation } from "./graphQlError.ts";
 import { valueText } from "./javaText.ts";
+import { type Excess, firstExcess } from "./queryExcess.ts";
 
 /*
  * Reads the text of a query into its tree, within graphql-java's bounds and with its messages. The tokens are counted and their
- * nesting measured before the parser runs, because it recurses.
+ * nesting measured before the parser runs, because it recurses. What a lexer reads in one go is bounded before that.
  */
 
 /** Characters of a query, as in Besu. */
 const QUERY_CHARACTERS = 1024 * 1024;
 /** Tokens of a query, comments counted apart, as in Besu. */
 const QUERY_TOKENS = 15_000;
-/** Spaces, commas and ends of lines between the tokens, as in Besu. */
-const QUERY_BLANKS = 200_000;
 /** Rules of graphql-java's grammar that may be within one another, some three for each selection set. */
 const RULE_DEPTH = 500;
 
@@ -31,10 +30,12 @@ export function* readQuery(query: string): Steps<DocumentNode> {
   if (query.length > QUERY_CHARACTERS)
     throw syntaxError(`More than ${decimal(QUERY_CHARACTERS)} characters ${CANCELLED}`, undefined);
   const source = new Source(query);
-  const tokens = yield* readTokens(source);
+  const excess = yield* firstExcess(query);
+  const read = excess === undefined ? source : new Source(query.slice(0, excess.at));
+  const tokens = yield* readTokens(read, () => excess && tooMuch(excess, source));
   yield;
   try {
-    return parse(source);
+    return parse(read);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     throw problemAt(source, tokens, error.positions?.[0] ?? 0);
@@ -43,22 +44,17 @@ export function* readQuery(query: string): Steps<DocumentNode> {
 
 const CANCELLED = "have been presented. To prevent Denial Of Service attacks, parsing has been cancelled.";
 
-/** The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. */
-function* readTokens(source: Source): Steps<readonly Token[]> {
+/**
+ * The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. Throws what is
+ * wrong with the end, if anything.
+ */
+function* readTokens(source: Source, problemAtEnd: () => Refusal | undefined): Steps<readonly Token[]> {
   const tokens: Token[] = [];
   const depth = new RuleDepth();
-  let comments = 0;
-  let blanks = 0;
-  let end = 0;
   for (const token of tokensOf(source)) {
-    blanks += token.start - end;
-    if (blanks > QUERY_BLANKS)
-      throw tooMany("whitespace", QUERY_BLANKS, getLocation(source, token.start - (blanks - QUERY_BLANKS)));
-    end = token.end;
-    if (token.kind === TokenKind.COMMENT) {
-      if (++comments > QUERY_TOKENS) throw tooMany("comments", QUERY_TOKENS, token);
-      continue;
-    }
+    if (token.kind === TokenKind.COMMENT) continue;
+    const problem = token.kind === TokenKind.EOF ? problemAtEnd() : undefined;
+    if (problem !== undefined) throw problem;
     tokens.push(token);
     if (tokens.length % TOKENS_PER_STEP === 0) yield;
     if (tokens.length > QUERY_TOKENS) throw tooMany("grammar", QUERY_TOKENS, token);
@@ -84,6 +80,10 @@ function* tokensOf(source: Source): Generator<Token, void> {
     }
     for (let token = previous.next; token !== null; token = token.next) yield token;
   }
+}
+
+function tooMuch({ kind, limit, at }: Excess, source: Source): Refusal {
+  return tooMany(kind, limit, getLocation(source, at));
 }
 
 function tooMany(kind: string, limit: number, at: SourceLocation): Refusal {

@@ -37,6 +37,36 @@ describe("hostile queries", () => {
     expect((await ask(comments)).errors?.[0]?.message).toMatch(/^More than 15,000 'comments' tokens/);
   });
 
+  it("bounds what a lexer reads in one go, and keeps to the order of mistakes", async () => {
+    const messageOf = async (query: string) => (await ask(query)).errors?.[0]?.message;
+    const lines = "\n".repeat(1_000_000);
+    expect((await ask(`${lines}?`)).errors).toEqual([
+      {
+        message: expect.stringMatching(/^More than 200,000 'whitespace' tokens/) as string,
+        locations: [{ line: 200_001, column: 1 }],
+        extensions: { classification: "InvalidSyntax" },
+      },
+    ]);
+    expect((await ask(`${"#\n".repeat(500_000)}?`)).errors).toMatchObject([
+      {
+        message: expect.stringMatching(/^More than 15,000 'comments' tokens/) as string,
+        locations: [{ line: 15_001, column: 1 }],
+      },
+    ]);
+    expect(await messageOf(`{block(hash:"""${lines}""")}`)).toMatch(
+      /^More than 15,000 'lines of a block string' tokens/,
+    );
+    // Earlier mistakes that a lexer finds come first, and what is within strings and comments does not count.
+    expect(await messageOf(`{chainID "a\n ${lines}`)).toMatch(/^Invalid syntax with ANTLR error/);
+    expect(await messageOf(`{chainID .. ${lines}`)).toMatch(/^Invalid syntax with ANTLR error/);
+    expect(await messageOf(`{${"a ".repeat(20_000)} ${lines}`)).toMatch(/^More than 15,000 'grammar' tokens/);
+    const quoted = `"\\"#${" ".repeat(300_000)}"`;
+    expect(await messageOf(`{block(hash:${quoted}){number}}`)).toMatch(/^Validation error/);
+    const block = `"""\\"""#"${" ,".repeat(150_000)}${"\r\n".repeat(14_000)}"""`;
+    expect(await messageOf(`{block(hash:${block}){number}}`)).toMatch(/^Validation error/);
+    expect((await ask(`#"""${",".repeat(300_000)}\r{chainID}`)).data).toEqual({ chainID: "0x1" });
+  });
+
   it("refuses deep nesting before it is parsed", async () => {
     for (const levels of [166, 5_000])
       expect((await ask(`${"{parent".repeat(levels)}${"}".repeat(levels)}`)).errors?.[0]?.message).toMatch(
