@@ -224,11 +224,12 @@ async function openGraphQl(
     current,
     socket: listening("graphQl", socket, data, serving),
     shared: shareHosts(data.held.graphQl, data.index),
-    async answer(request, caller, signal) {
+    async answer(request, caller, signal, onInFlight) {
       const { remoteHost, client } = caller;
       await backend.newestHead();
       const pacer = new CallerPacer(callerTime, remoteHost);
-      const context = { remoteHost, client, isAbandoned: () => caller.isAbandoned(), backend, logger, pacer };
+      const isAbandoned = (): boolean => caller.isAbandoned();
+      const context = { remoteHost, client, isAbandoned, backend, logger, pacer, onInFlight };
       try {
         return await answerGraphQl(request, context, signal);
       } finally {

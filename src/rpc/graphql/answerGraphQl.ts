@@ -31,9 +31,9 @@ export async function answerGraphQl(
   signal: AbortSignal,
 ): Promise<GraphQlAnswer> {
   const isAbandoned = (): boolean => signal.aborted || context.isAbandoned();
-  const { backend, logger, remoteHost, client, pacer } = context;
+  const { backend, logger, remoteHost, client, pacer, onInFlight } = context;
   try {
-    return await answer(request, { backend, logger, remoteHost, client, isAbandoned, pacer });
+    return await answer(request, { backend, logger, remoteHost, client, isAbandoned, pacer, onInFlight });
   } catch (error) {
     if (error instanceof Refusal) return refusal(error.status, error.errors);
     if (error instanceof FieldError) return refusal(400, [{ message: error.message }]);
@@ -46,7 +46,7 @@ async function answer(
   { query, operationName, variables }: GraphQlRequest,
   request: GraphQlContext,
 ): Promise<GraphQlAnswer> {
-  const budget = new Budget(() => request.isAbandoned(), request.pacer);
+  const budget = new Budget(() => request.isAbandoned(), request);
   const document = await inSteps(readQuery(query), budget);
   const problems = await inSteps(validate(document, new WorkLimit()), budget);
   if (problems.length > 0) return refusal(400, problems);
@@ -56,10 +56,9 @@ async function answer(
     throw aborted(`maximum query complexity exceeded ${complexity} > ${COMPLEXITY_LIMIT}`);
   const plan = await inSteps(planOf(operation), budget);
   const { errors, data } = await execute(plan, { request, budget });
-  const heldBytes = roughLengthOf(data);
   return errors.length === 0
-    ? { status: 200, body: ['{\n  "data" : ', ...data, "\n}"], heldBytes }
-    : { status: 400, body: withErrors(errors, data), heldBytes };
+    ? { status: 200, body: ['{\n  "data" : ', ...data, "\n}"], heldBytes: roughLengthOf(data) }
+    : { status: 400, body: withErrors(errors, data), heldBytes: budget.takenLength };
 }
 
 function refusal(status: number, errors: readonly GraphQlError[]): GraphQlAnswer {

@@ -17,6 +17,8 @@ export interface GraphQlRequest {
 export interface GraphQlContext extends Requester {
   readonly backend: RpcBackend;
   readonly logger: Logger;
+  /** Called with about the bytes that the answer takes in memory, again and again while it is made. */
+  readonly onInFlight?: ((bytes: number) => void) | undefined;
   /** Gives the thread to others between two steps, in the turns of the caller's host; in no turns if not given. */
   readonly pacer?: RestartedPacer | undefined;
 }

@@ -45,8 +45,16 @@ export interface GraphQlParts
   /** The settings of now, of which lists of hosts and origins are asked for each request; those of the start if not given. */
   readonly current?: (() => GraphQlSettings) | undefined;
   readonly reader: MessageReader;
-  /** Answers a request. The signal ends the work for a client that left, or whose time is over. */
-  answer(request: GraphQlRequest, caller: Requester, signal: AbortSignal): Promise<GraphQlAnswer>;
+  /**
+   * Answers a request. The signal ends the work for a client that left, or whose time is over. `onInFlight` is called with about
+   * the bytes that the answer takes while it is made.
+   */
+  answer(
+    request: GraphQlRequest,
+    caller: Requester,
+    signal: AbortSignal,
+    onInFlight: (bytes: number) => void,
+  ): Promise<GraphQlAnswer>;
 }
 
 export async function openGraphQlServer(
@@ -178,10 +186,15 @@ class GraphQlHandler {
     const ending = new AbortController();
     response.once("close", () => ending.abort());
     try {
-      const { status, body, heldBytes = 0 } = await this.parts.answer(request, caller, ending.signal);
-      if (startedAtSeconds !== undefined) metrics?.answered(METHOD_NAME, startedAtSeconds, null);
-      const answer = { status, type: JSON_TYPE, pieces: body, heldBytes };
-      await this.answers.respondMade(response, answer, caller);
+      await this.answers.respondMade(response, caller, async (onInFlight) => {
+        const {
+          status,
+          body,
+          heldBytes = 0,
+        } = await this.parts.answer(request, caller, ending.signal, onInFlight);
+        if (startedAtSeconds !== undefined) metrics?.answered(METHOD_NAME, startedAtSeconds, null);
+        return { status, type: JSON_TYPE, pieces: body, heldBytes };
+      });
     } catch (error) {
       // Work that was ended may say so by an exception.
       if (!ending.signal.aborted) throw error;

@@ -87,8 +87,28 @@ export class HttpAnswers {
       this.respondSoon(response, statusOf(reply), this.isPrettyPrinted ? prettyJson(reply.text) : reply.text);
   }
 
-  /** Sends an answer that is made as it is read: a short one with others of this cycle, a long one no faster than the client reads. */
+  /** Sends the answer that `make` makes, which notes what it holds along the way. */
   async respondMade(
+    response: ServerResponse,
+    caller: AnsweredCaller,
+    make: (onInFlight: (bytes: number) => void) => Promise<MadeAnswer>,
+  ): Promise<void> {
+    const { inFlight } = this;
+    try {
+      const answer = await make((bytes) => {
+        if (caller.isAbandoned()) return;
+        // A client that waits for its answer is not slow.
+        inFlight.wasRead(response);
+        inFlight.hold(response, bytes);
+      });
+      await this.sendMade(response, answer, caller);
+    } finally {
+      inFlight.hold(response, 0);
+    }
+  }
+
+  /** Sends an answer that is made as it is read: a short one with others of this cycle, a long one no faster than the client reads. */
+  private async sendMade(
     response: ServerResponse,
     { status, type, pieces, heldBytes }: MadeAnswer,
     caller: AnsweredCaller,

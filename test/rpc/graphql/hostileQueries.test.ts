@@ -234,6 +234,21 @@ describe("hostile queries", () => {
     expect(reads).toBeLessThan(20);
   });
 
+  it("tells what its answer takes while it is made", async () => {
+    const noted: number[] = [];
+    const onInFlight = (bytes: number) => void noted.push(bytes);
+    const { text } = await withBlocks(1_000, 0)(
+      `{blocks(from:0){${"abcd".replaceAll(/./g, " $&:logsBloom")}}}`,
+      {
+        context: { onInFlight },
+      },
+    );
+    expect(text.length).toBeGreaterThan(2_000_000);
+    expect(noted).toEqual([...noted].sort((a, b) => a - b));
+    expect(noted.length).toBeGreaterThan(5);
+    expect(text.length - (noted.at(-1) ?? 0)).toBeLessThan(300 * 1024);
+  });
+
   it("gives the thread away in the turns of its caller", async () => {
     let turns = 0;
     const pacer = {

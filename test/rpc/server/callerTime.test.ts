@@ -100,7 +100,7 @@ describe("long work for a host", () => {
   it("counts before each wait for other threads, however short it was", async () => {
     const { clock, time } = aCallerTime();
     const pacer = new CallerPacer(time, "a");
-    const budget = new Budget(() => false, pacer);
+    const budget = new Budget(() => false, { pacer });
     for (let n = 0; n < 100; n++) {
       clock.nowMs += 0.4;
       await budget.waitFor(Promise.resolve());

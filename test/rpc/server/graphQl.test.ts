@@ -2,11 +2,14 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Gate } from "../../../src/rpc/access/gate.ts";
 import { grantOpenMethods, grantPermissions } from "../../../src/rpc/access/grant.ts";
 import type { GraphQlAnswer, GraphQlRequest } from "../../../src/rpc/graphql/request.ts";
 import type { GraphQlParts, GraphQlSettings } from "../../../src/rpc/server/graphQl.ts";
+import { InFlightResponses } from "../../../src/rpc/server/inFlightResponses.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
+import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aGraphQlServer, ask, type HttpRequest, sendRaw } from "./servers.ts";
@@ -257,6 +260,31 @@ describe("the answers of GraphQL", () => {
     for (let n = 0; n < 50; n++) await ask(server, { method: "GET", path: "/" });
     expect(made).toBeGreaterThan(0);
     expect(made).toBeLessThan(MORE_THAN_KERNELS_TAKE / (256 * 1024));
+  });
+
+  it("count as they are made, and a connection is cut where all hold too much", async () => {
+    const totals = shareTotals();
+    const inFlight = new InFlightResponses(10_000_000, { logger: silentLogger, total: totals.httpAnswers });
+    const heard: { readonly grow: (bytes: number) => void; readonly signal: AbortSignal }[] = [];
+    const server = await aGraphQlServer(
+      (_request, _caller, signal, grow) => {
+        heard.push({ grow, signal });
+        return new Promise((resolve) =>
+          signal.addEventListener("abort", () => resolve({ status: 503, body: [] })),
+        );
+      },
+      {},
+      { inFlight },
+    );
+    for (let n = 1; n <= 3; n++) {
+      post(server, "{a}");
+      await expect.poll(() => heard.length).toBe(n);
+      heard.at(-1)?.grow(4_000_000);
+      expect(totals.httpAnswers.own).toBe(Math.min(n, 2) * 4_000_000);
+    }
+    await expect.poll(() => heard.map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
+    heard[0]?.grow(5_000_000);
+    expect(totals.httpAnswers.own).toBe(8_000_000);
   });
 
   it("end the connection when what answers fails, and no other", async () => {

@@ -1,6 +1,6 @@
 import { EventLoopPacer, type Pacer } from "../../../primitives/pacer.ts";
 import { aborted, Refusal } from "../graphQlError.ts";
-import type { RestartedPacer } from "../request.ts";
+import type { GraphQlContext, RestartedPacer } from "../request.ts";
 
 /**
  * Bounds what the answer to one request takes: the thread's time, a slice after the other, and the memory of its text. It also
@@ -9,12 +9,22 @@ import type { RestartedPacer } from "../request.ts";
 export class Budget implements Pacer {
   private readonly pacer: RestartedPacer;
   private readonly isGone: () => boolean;
+  private readonly onInFlight: (bytes: number) => void;
   private taken = 0;
+  /** As much of it as `onInFlight` knows of. */
+  private noted = 0;
   private sliceBeganAtMs = performance.now();
   private usedMs = 0;
 
-  constructor(isGone: () => boolean, pacer: RestartedPacer = new EventLoopPacer()) {
+  constructor(
+    isGone: () => boolean,
+    {
+      pacer = new EventLoopPacer(),
+      onInFlight = () => undefined,
+    }: Partial<Pick<GraphQlContext, "pacer" | "onInFlight">> = {},
+  ) {
     this.pacer = pacer;
+    this.onInFlight = onInFlight;
     this.isGone = isGone;
   }
 
@@ -51,6 +61,14 @@ export class Budget implements Pacer {
   take(characters: number): void {
     this.expect(characters);
     this.taken += characters;
+    if (this.taken - this.noted < NOTED_CHARACTERS) return;
+    this.noted = this.taken;
+    this.onInFlight(this.taken);
+  }
+
+  /** Characters that were counted, which take about as many bytes. */
+  get takenLength(): number {
+    return this.taken;
   }
 
   /** Throws a Refusal when the answer has no room for so many characters, which are not made yet. */
@@ -62,5 +80,7 @@ export class Budget implements Pacer {
 
 /** The limit of eth_getLogs. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
+/** An answer is noted as it grows by so much; a shorter one takes little memory. */
+const NOTED_CHARACTERS = 256 * 1024;
 /** The limit is of the time that its thread works for it, not of the time that it takes. */
 const TIME_LIMIT_MS = 10_000;
