@@ -1,5 +1,6 @@
 import type { ASTNode } from "graphql";
 import { expectDefined } from "../../primitives/assert.ts";
+import type { RpcError } from "../errors/errors.ts";
 
 /** An entry of `errors` in an answer. Members that are undefined are left out. */
 export interface GraphQlError {
@@ -50,6 +51,11 @@ export class FieldError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** The error of JSON-RPC, as that of a field. */
+export function rpcError({ code, message }: RpcError): FieldError {
+  return new FieldError(message, code);
 }
 
 /** The place where a node begins. */

@@ -4,8 +4,8 @@ import { EMPTY_BYTES } from "../../../primitives/hex.ts";
 import type { Header } from "../../../types/header.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { callError } from "../../errors/simulationErrors.ts";
+import { rpcError } from "../graphQlError.ts";
 import { bytesOf, type FieldContext, longOf, type Resolve, type ResolverTable } from "./resolverTable.ts";
-import { rpcError } from "./sources.ts";
 
 /** The fields `call` and `estimateGas` of an object that stands for the state after a block. */
 export function callFields<Source>(

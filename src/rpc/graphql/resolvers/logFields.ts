@@ -6,16 +6,10 @@ import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { CRITERIA_LIMIT, TOPIC_POSITIONS_KEPT } from "../../parameters/logFilterParameter.ts";
 import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
+import { rpcError } from "../graphQlError.ts";
 import { withinRange } from "./ranges.ts";
 import { bytesOf, type FieldContext, listOf, longOf, type ResolverTable } from "./resolverTable.ts";
-import {
-  AccountSource,
-  type BlockSource,
-  type FoundLog,
-  foundLog,
-  type LogSource,
-  rpcError,
-} from "./sources.ts";
+import { AccountSource, type BlockSource, type FoundLog, foundLog, type LogSource } from "./sources.ts";
 
 export const LOG_FIELDS: ResolverTable = {
   Log: {

@@ -2,8 +2,7 @@ import type { BlockRange } from "../../../logs/logQuery.ts";
 import { smaller } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import type { RpcSettings } from "../../ports.ts";
-import { FieldError } from "../graphQlError.ts";
-import { rpcError } from "./sources.ts";
+import { FieldError, rpcError } from "../graphQlError.ts";
 
 /**
  * A range of blocks, both ends included and cut off at the head; undefined when it lies beyond. Besu allows any range here:

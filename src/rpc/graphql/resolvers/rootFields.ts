@@ -4,7 +4,7 @@ import type { SyncStatus } from "../../../sync/syncProgress.ts";
 import { LISTING_BYTES } from "../../core/listingLimit.ts";
 import { unpackTransactions } from "../../core/packedTransactions.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { FieldError } from "../graphQlError.ts";
+import { FieldError, rpcError } from "../graphQlError.ts";
 import type { Values } from "../values.ts";
 import { accountOf } from "./accountFields.ts";
 import { callFields } from "./calls.ts";
@@ -12,7 +12,7 @@ import { logsOfRange } from "./logFields.ts";
 import { withinRange } from "./ranges.ts";
 import { bytesOf, type FieldContext, longOf, type ResolverTable } from "./resolverTable.ts";
 import { sendRawTransaction } from "./sendRawTransaction.ts";
-import { BlockSource, locatedSource, rpcError, TransactionSource } from "./sources.ts";
+import { BlockSource, locatedSource, TransactionSource } from "./sources.ts";
 
 export const ROOT_FIELDS: ResolverTable = {
   Query: {

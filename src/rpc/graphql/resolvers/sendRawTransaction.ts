@@ -2,10 +2,8 @@ import type { Hash } from "../../../primitives/hash.ts";
 import { readRlpString } from "../../../primitives/rlp.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { SUBMISSION_ERRORS } from "../../errors/submissionErrors.ts";
-import { FieldError } from "../graphQlError.ts";
+import { FieldError, rpcError } from "../graphQlError.ts";
 import type { GraphQlContext } from "../request.ts";
-import { rpcError } from "./sources.ts";
 
 /**
  * Adds a transaction to the pool as a local one. It comes as an item of a block's body, in which one of a type is an RLP string, or as
@@ -14,9 +12,7 @@ import { rpcError } from "./sources.ts";
 export async function sendRawTransaction(item: Uint8Array, context: GraphQlContext): Promise<Hash> {
   const submitted = await context.backend.pool.submit(canonical(item), context);
   if (submitted.ok) return submitted.value;
-  throw (
-    TEXTS[submitted.error.code] ?? new FieldError(ERRORS.internalError.message, ERRORS.internalError.code)
-  );
+  throw TEXTS[submitted.error.code] ?? rpcError(ERRORS.internalError);
 }
 
 /** The transaction's own encoding. */
@@ -36,22 +32,23 @@ const LIST = 0xc0;
 /** Begins an RLP string of more than a byte; what begins below is a type. */
 const RLP_STRING = 0x80;
 
+/** Where the texts differ from those of JSON-RPC, they are Besu's. */
 const TEXTS: Readonly<Partial<Record<SubmissionErrorCode, FieldError>>> = {
-  malformedTransaction: new FieldError("Invalid params", -32602),
-  unsupportedV: new FieldError("Invalid params", -32602),
-  unknownTransactionType: new FieldError("Invalid params", -32602),
-  nonceTooLow: new FieldError("Nonce too low", -32001),
-  invalidSignature: new FieldError("Invalid signature", -32002),
-  intrinsicGasAboveLimit: new FieldError("Intrinsic gas exceeds gas limit", -32003),
-  upfrontCostAboveBalance: new FieldError("Upfront cost exceeds account balance", -32004),
-  gasLimitAboveBlock: new FieldError("Transaction gas limit exceeds block gas limit", -32005),
-  senderNotAuthorized: new FieldError("Sender account not authorized to send transactions", -32007),
-  stateUnavailable: new FieldError("Initial sync is still in progress", -32008),
-  gasPriceTooLow: new FieldError("Gas price below configured minimum gas price", -32009),
+  malformedTransaction: rpcError(ERRORS.invalidParams),
+  unsupportedV: rpcError(ERRORS.invalidParams),
+  unknownTransactionType: rpcError(ERRORS.invalidParams),
+  nonceTooLow: rpcError(ERRORS.nonceTooLow),
+  invalidSignature: rpcError(ERRORS.invalidSignature),
+  intrinsicGasAboveLimit: rpcError(ERRORS.intrinsicGasAboveLimit),
+  upfrontCostAboveBalance: rpcError(ERRORS.upfrontCostAboveBalance),
+  gasLimitAboveBlock: rpcError(ERRORS.gasLimitAboveBlock),
+  senderNotAuthorized: rpcError(ERRORS.senderNotAuthorized),
+  stateUnavailable: rpcError(ERRORS.initialSyncRunning),
+  gasPriceTooLow: rpcError(ERRORS.gasPriceTooLow),
   wrongChainId: new FieldError("Wrong Chain ID in transaction signature", -32000),
   chainIdNotSupported: new FieldError("Signatures with replay protection are not supported", -32000),
-  feeCapExceeded: new FieldError("Transaction fee cap exceeded", -32000),
-  // Not in Besu: these are answered as by JSON-RPC.
-  poolFull: rpcError(SUBMISSION_ERRORS.poolFull),
-  tooManyWaiting: rpcError(SUBMISSION_ERRORS.tooManyWaiting),
+  feeCapExceeded: rpcError(ERRORS.feeCapExceeded),
+  // Not in Besu.
+  poolFull: rpcError(ERRORS.poolFull),
+  tooManyWaiting: rpcError(ERRORS.tooManyCalls),
 };

@@ -14,15 +14,11 @@ import {
 import type { Log } from "../../../types/log.ts";
 import type { Receipt } from "../../../types/receipt.ts";
 import type { SentTransaction } from "../../../types/transaction.ts";
-import { ERRORS, type RpcError } from "../../errors/errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import type { RpcBackend } from "../../ports.ts";
-import { FieldError } from "../graphQlError.ts";
+import { FieldError, rpcError } from "../graphQlError.ts";
 
 /** The objects of the schema, as far as more than their parent has to be known. */
-
-export function rpcError({ code, message }: RpcError): FieldError {
-  return new FieldError(message, code);
-}
 
 type Chain = RpcBackend["chain"];
 
