@@ -4,9 +4,10 @@ import { joinBytes } from "../../primitives/hex.ts";
 import { roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
-import { bytesToBigint } from "../../primitives/quantity.ts";
+import type { RlpItem } from "../../primitives/rlp.ts";
 import { hashesOf, type NamedHeader, type StoredBlock, transactionCountOf } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
+import { type Withdrawal, withdrawalOf } from "../../types/withdrawal.ts";
 import { JsonPieces, JsonStream, RawJson } from "../method.ts";
 import { writeMinedTransactions } from "./transactionResult.ts";
 
@@ -164,7 +165,7 @@ function writeHeader(
  * The members that Shanghai, Cancun and Prague added; on an IBFT chain only a genesis block can have them
  * (ibft2.md#later-forks).
  */
-function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals?: readonly unknown[]): void {
+function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals?: readonly RlpItem[]): void {
   if (header.withdrawalsRoot !== undefined) {
     writer.data("withdrawalsRoot", header.withdrawalsRoot);
     if (withdrawals !== undefined) writeWithdrawals(writer, withdrawals);
@@ -177,25 +178,20 @@ function writeLaterMembers(writer: JsonWriter, header: Header, withdrawals?: rea
   }
 }
 
-function writeWithdrawals(writer: JsonWriter, withdrawals: readonly unknown[]): void {
+function writeWithdrawals(writer: JsonWriter, withdrawals: readonly RlpItem[]): void {
   writer.beginList("withdrawals");
-  for (const items of withdrawals) writeWithdrawal(writer, items);
+  for (const item of withdrawals) writeWithdrawal(writer, withdrawalOf(item));
   writer.endList();
 }
 
-/** A withdrawal is stored as its RLP items: index, validator, address, gwei. */
-function writeWithdrawal(writer: JsonWriter, items: unknown): void {
-  const [index = EMPTY, validator = EMPTY, address = EMPTY, amount = EMPTY] = bytesOnly(items);
+function writeWithdrawal(
+  writer: JsonWriter,
+  { index, validatorIndex, address, amountGwei }: Withdrawal,
+): void {
   writer.beginObject();
-  writer.quantity("index", bytesToBigint(index));
-  writer.quantity("validatorIndex", bytesToBigint(validator));
+  writer.quantity("index", index);
+  writer.quantity("validatorIndex", validatorIndex);
   writer.data("address", address);
-  writer.quantity("amount", bytesToBigint(amount));
+  writer.quantity("amount", amountGwei);
   writer.endObject();
-}
-
-const EMPTY = new Uint8Array();
-
-function bytesOnly(items: unknown): readonly Uint8Array[] {
-  return Array.isArray(items) ? items.filter((item) => item instanceof Uint8Array) : [];
 }

@@ -1,12 +1,10 @@
-import { asAddress } from "../../../primitives/address.ts";
-import { bytesToBigint } from "../../../primitives/quantity.ts";
-import type { RlpItem } from "../../../primitives/rlp.ts";
 import { encodeBody } from "../../../types/block.ts";
 import { encodeHeader } from "../../../types/header.ts";
+import { type Withdrawal, withdrawalOf } from "../../../types/withdrawal.ts";
 import { accountOf } from "./accountFields.ts";
 import { callFields } from "./calls.ts";
 import { logsOfBlock } from "./logFields.ts";
-import { bytesOf, longOf, type ResolverTable } from "./resolverTable.ts";
+import { longOf, type ResolverTable } from "./resolverTable.ts";
 import { AccountSource, BlockSource } from "./sources.ts";
 
 export const BLOCK_FIELDS: ResolverTable = {
@@ -56,29 +54,8 @@ export const BLOCK_FIELDS: ResolverTable = {
   },
   Withdrawal: {
     index: ({ index }: Withdrawal) => index,
-    validator: ({ validator }: Withdrawal) => validator,
+    validator: ({ validatorIndex }: Withdrawal) => validatorIndex,
     address: ({ address }: Withdrawal) => address,
-    amount: ({ amount }: Withdrawal) => amount,
+    amount: ({ amountGwei }: Withdrawal) => amountGwei,
   },
 };
-
-interface Withdrawal {
-  readonly index: bigint;
-  readonly validator: bigint;
-  readonly address: Uint8Array;
-  readonly amount: bigint;
-}
-
-/** A withdrawal is stored as its RLP items. */
-function withdrawalOf(item: RlpItem): Withdrawal {
-  const parts = item instanceof Uint8Array ? [] : item;
-  const [index, validator, address, amount] = parts.map(bytesOf);
-  return {
-    index: bytesToBigint(index ?? NOTHING),
-    validator: bytesToBigint(validator ?? NOTHING),
-    address: asAddress(address ?? new Uint8Array(20)),
-    amount: bytesToBigint(amount ?? NOTHING),
-  };
-}
-
-const NOTHING = new Uint8Array(0);

@@ -2,6 +2,7 @@ import type { FoundLogs } from "../../../logs/findLogs.ts";
 import { criteriaOf, type LogCriteria } from "../../../logs/logMatcher.ts";
 import { asAddress } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
+import { EMPTY_BYTES } from "../../../primitives/hex.ts";
 import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { CRITERIA_LIMIT, TOPIC_POSITIONS_KEPT } from "../../parameters/logFilterParameter.ts";
@@ -50,7 +51,7 @@ export async function logsOfBlock(
 function criteriaFrom(filter: unknown): LogCriteria {
   const { addresses, topics } = filter as Record<string, unknown>;
   const criteria: LogCriteria = {
-    addresses: listOf(addresses).flatMap((address) => asAddress(bytesOf(address) ?? new Uint8Array())),
+    addresses: listOf(addresses).flatMap((address) => asAddress(bytesOf(address) ?? EMPTY_BYTES)),
     topics: listOf(topics)
       .slice(0, TOPIC_POSITIONS_KEPT)
       .map((choice) => {

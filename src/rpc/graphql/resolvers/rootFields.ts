@@ -1,5 +1,5 @@
 import { asHash } from "../../../primitives/hash.ts";
-import { toHex } from "../../../primitives/hex.ts";
+import { EMPTY_BYTES, toHex } from "../../../primitives/hex.ts";
 import type { SyncStatus } from "../../../sync/syncProgress.ts";
 import { LISTING_BYTES } from "../../core/listingLimit.ts";
 import { unpackTransactions } from "../../core/packedTransactions.ts";
@@ -20,7 +20,7 @@ export const ROOT_FIELDS: ResolverTable = {
     blocks: (_: undefined, args, context) => blocksOf(args, context),
     pending: () => PENDING,
     transaction(_: undefined, { hash }, { request: { backend } }) {
-      const located = backend.chain.transactionByHash(asHash(bytesOf(hash) ?? new Uint8Array()));
+      const located = backend.chain.transactionByHash(asHash(bytesOf(hash) ?? EMPTY_BYTES));
       return located && locatedSource(backend.chain, located);
     },
     logs: (_: undefined, { filter }, context) => logsOfRange(filter, context),
@@ -32,7 +32,7 @@ export const ROOT_FIELDS: ResolverTable = {
   },
   Mutation: {
     sendRawTransaction: (_: undefined, { data }, { request }) =>
-      sendRawTransaction(bytesOf(data) ?? new Uint8Array(), request),
+      sendRawTransaction(bytesOf(data) ?? EMPTY_BYTES, request),
   },
   Pending: {
     async transactionCount(_: object, __, { request }) {
