@@ -48,18 +48,15 @@ export class EthstatsReporter {
       ...(authorities !== undefined && { ca: authorities }),
     });
     let session: EthstatsSession | undefined;
-    let failure: string | undefined;
-    const finish = once((reason: string) => {
-      session?.close();
-      socket.terminate();
-      this.lost(reason, session?.hasBegun === true);
-    });
+    let reason: string | undefined;
     this.stopCurrent = () => {
       session?.close();
       socket.terminate();
     };
     socket.on("open", () => {
-      session = new EthstatsSession(socket, this.settings, this.parts, finish);
+      session = new EthstatsSession(socket, this.settings, this.parts, (why) => {
+        reason = why;
+      });
     });
     socket.on("message", (message: Buffer, isBinary) => {
       if (isBinary) session?.ignored(message);
@@ -68,9 +65,12 @@ export class EthstatsReporter {
     socket.on("pong", (content) => session?.ignored(content));
     socket.on("ping", (content) => session?.pinged(content));
     socket.on("error", (error) => {
-      failure = messageOf(error);
+      reason ??= messageOf(error);
     });
-    socket.on("close", () => finish(failure ?? closed(session)));
+    socket.on("close", () => {
+      session?.close();
+      this.lost(reason ?? closed(session), session?.hasBegun === true);
+    });
   }
 
   stop(): void {
@@ -98,13 +98,4 @@ function closed(session: EthstatsSession | undefined): string {
   return session === undefined || session.hasBegun
     ? "it closed the connection"
     : "it closed the connection without accepting the node: is the secret right?";
-}
-
-function once<T>(action: (value: T) => void): (value: T) => void {
-  let isDone = false;
-  return (value) => {
-    if (isDone) return;
-    isDone = true;
-    action(value);
-  };
 }

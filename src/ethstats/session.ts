@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
+import { viewAsBuffer } from "../primitives/hex.ts";
 import { EventLoopPacer } from "../primitives/pacer.ts";
 import { type StoredBlock, transactionCountOf } from "../types/block.ts";
 import {
@@ -85,7 +86,7 @@ export class EthstatsSession {
   private receivedBytes = 0;
   private receivedMessages = 0;
 
-  /** Begins on a socket that is open. `onEnd` is called once, when the session ends itself; the socket is closed by then. */
+  /** Begins on a socket that is open. `onEnd` is called once, when the session ends itself, with the reason; the socket is ended by then. */
   constructor(
     socket: EthstatsSocket,
     login: EthstatsLogin,
@@ -113,7 +114,7 @@ export class EthstatsSession {
   /** Takes a text message of the server. */
   received(message: Uint8Array): void {
     if (!this.admits(message.length)) return;
-    const read = readServerMessage(Buffer.from(message).toString("utf8"));
+    const read = readServerMessage(viewAsBuffer(message).toString("utf8"));
     switch (read?.kind) {
       case "heartbeat":
         this.send(heartbeatText(this.parts.nowMs()));
