@@ -1,6 +1,6 @@
-import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import type { EthstatsSettings } from "../ethstats/reporter.ts";
+import { certificatesIn } from "../primitives/certificates.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
@@ -27,18 +27,15 @@ export function readEthstats(options: ResolvedOptions, workingDirectory: string)
   return { ...nothing, problems: [report(options, problem, "ethstats-cacert-file")] };
 }
 
-/** The certificates of a file, each checked, because TLS silently does without those that it cannot read. */
 function readCertificates(path: string): Result<string, "unusable"> {
   const text = readSmallFile(path);
   if (!text.ok) return fail("caller", "unusable", text.error.message);
-  const found = text.value.match(CERTIFICATE) ?? [];
-  if (found.length === 0) return fail("caller", "unusable", "holds no certificate (PEM)");
   try {
-    for (const certificate of found) new X509Certificate(certificate);
+    const found = certificatesIn(text.value);
+    return found.length === 0
+      ? fail("caller", "unusable", "holds no certificate (PEM)")
+      : ok(found.join("\n"));
   } catch (error) {
     return fail("caller", "unusable", `holds a certificate that cannot be read: ${messageOf(error)}`);
   }
-  return ok(found.join("\n"));
 }
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

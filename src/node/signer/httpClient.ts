@@ -1,7 +1,7 @@
-import { X509Certificate } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
 import { readNamedFile } from "../../primitives/boundedFile.ts";
+import { certificatesIn } from "../../primitives/certificates.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { CONNECTIONS_LIMIT, IDLE_MS } from "./limits.ts";
@@ -69,16 +69,13 @@ export function createHttpClient({
   };
 }
 
-/** Checks them, because TLS silently does without those that it cannot read. */
 function readCertificates(path: string): string[] {
-  const found = readNamedFile(path, MOST_CERTIFICATE_BYTES).match(CERTIFICATE) ?? [];
+  const found = certificatesIn(readNamedFile(path, MOST_CERTIFICATE_BYTES));
   if (found.length === 0) throw new Error("there is no certificate (PEM) in the file");
-  for (const certificate of found) new X509Certificate(certificate);
   return found;
 }
 
 const MOST_CERTIFICATE_BYTES = 1024 * 1024;
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 interface Order extends HttpRequest {
   readonly url: URL;
