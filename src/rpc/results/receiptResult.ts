@@ -1,4 +1,5 @@
 import type { LocatedTransaction } from "../../chain/chain.ts";
+import { blobGasOf } from "../../execution/checkTransaction.ts";
 import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -125,8 +126,6 @@ export function logsBeforeReceipt({ receipts }: StoredBlock, index: number): num
   return count;
 }
 
-export const BLOB_GAS_PER_BLOB = 131_072;
-
 function blockContext({ hash, header }: StoredBlock, blobGasPriceWei: bigint): BlockContext {
   const { number, baseFeePerGas } = header;
   const members = `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(number)}"`;
@@ -159,7 +158,7 @@ function* writeReceipt(
     yield* writer.longData("revertReason", receipt.revertReason);
   writer.quantity("type", receipt.type);
   if (transaction.type === 3) {
-    writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);
+    writer.quantity("blobGasUsed", blobGasOf(transaction));
     writer.quantity("blobGasPrice", context.blobGasPriceWei);
   }
   if (otherMembers !== undefined) writer.members(otherMembers);

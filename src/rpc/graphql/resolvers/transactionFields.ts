@@ -1,4 +1,5 @@
 import { blobBaseFee } from "../../../execution/blockRules.ts";
+import { blobGasOf } from "../../../execution/checkTransaction.ts";
 import { onceKnown } from "../../../primitives/eventual.ts";
 import { encodeRlpString } from "../../../primitives/rlp.ts";
 import { createdAddress } from "../../../types/createdAddress.ts";
@@ -9,7 +10,7 @@ import {
   effectivePriorityFee,
   encodeBodyTransaction,
 } from "../../../types/transaction.ts";
-import { BLOB_GAS_PER_BLOB, bytesOf as bytesOfReceipt } from "../../results/receiptResult.ts";
+import { bytesOf as bytesOfReceipt } from "../../results/receiptResult.ts";
 import { FieldError } from "../graphQlError.ts";
 import { type FieldContext, longOf, type ResolverTable } from "./resolverTable.ts";
 import { AccountSource, receiptLogs, type TransactionSource } from "./sources.ts";
@@ -42,9 +43,7 @@ export const TRANSACTION_FIELDS: ResolverTable = {
     effectiveGasPrice: ({ transaction, place }: TransactionSource) =>
       place && effectiveGasPrice(transaction, place.block.named.header.baseFeePerGas),
     blobGasUsed: ({ transaction, place }: TransactionSource) =>
-      place && transaction.type === 3
-        ? BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length
-        : undefined,
+      place && transaction.type === 3 ? blobGasOf(transaction) : undefined,
     blobGasPrice({ transaction, place }: TransactionSource, _, { request: { backend } }) {
       if (place === undefined || transaction.type !== 3) return undefined;
       const { number, timestamp } = place.block.named.header;
