@@ -25,9 +25,9 @@ const TAG: JsonSchema = { enum: ["latest", "earliest", "pending", "finalized", "
 const BLOCK_NUMBER: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,16}$" };
 
 export const NUMBER_OR_TAG: JsonSchema = { oneOf: [BLOCK_NUMBER, TAG] };
-/** Otterscan sends JSON numbers. */
+/** Otterscan and tools for go-ethereum send JSON numbers. */
 export const OTTERSCAN_NUMBER: JsonSchema = { oneOf: [{ type: "integer", minimum: 0 }, BLOCK_NUMBER] };
-export const OTTERSCAN_BLOCK: JsonSchema = { oneOf: [{ type: "integer", minimum: 0 }, BLOCK_NUMBER, TAG] };
+export const JSON_NUMBER_OR_TAG: JsonSchema = { oneOf: [{ type: "integer", minimum: 0 }, BLOCK_NUMBER, TAG] };
 export const NUMBER_TAG_OR_HASH: JsonSchema = {
   oneOf: [
     BLOCK_NUMBER,

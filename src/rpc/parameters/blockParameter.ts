@@ -26,6 +26,16 @@ export function decodeNumberOrTag(value: unknown): NumberOrTag | undefined {
   return tagOf(value) ?? decodeJavaLong(value);
 }
 
+/** A JSON number, as Otterscan and go-ethereum's tools name blocks, or else as BN. Never negative. */
+export function decodeJsonNumberOrTag(value: unknown): NumberOrTag | undefined {
+  const choice = typeof value === "number" ? wholeNumber(value) : decodeNumberOrTag(value);
+  return typeof choice === "bigint" && choice < 0n ? undefined : choice;
+}
+
+function wholeNumber(value: number): bigint | undefined {
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+}
+
 /** Family BH: as BN with at most 16 characters, a hash of at least 65, or an EIP-1898 object. Never negative. */
 export function decodeNumberTagOrHash(value: unknown): NumberTagOrHash | undefined {
   if (isObject(value)) return decodeObject(value);

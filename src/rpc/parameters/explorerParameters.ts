@@ -1,18 +1,11 @@
 import { optional } from "../method.ts";
 import { GIVEN_QUANTITY } from "../schemas.ts";
-import type { NumberOrTag } from "./blockParameter.ts";
-import { decodeNumberOrTag } from "./blockParameter.ts";
+import { decodeJsonNumberOrTag } from "./blockParameter.ts";
 import { decodeData, decodeIndex, decodeStoragePosition, isAbsent, isObject } from "./parameters.ts";
-
-/** A block as Otterscan names one: a JSON number, or else a number or tag as elsewhere. Never negative. */
-export function decodeOtterscanBlock(value: unknown): NumberOrTag | undefined {
-  const choice = typeof value === "number" ? wholeNumber(value) : decodeNumberOrTag(value);
-  return typeof choice === "bigint" && choice < 0n ? undefined : choice;
-}
 
 /** A block number or nonce: a JSON number, or text. Never negative. */
 export function decodeOtterscanNumber(value: unknown): bigint | undefined {
-  const choice = decodeOtterscanBlock(value);
+  const choice = decodeJsonNumberOrTag(value);
   return typeof choice === "bigint" ? choice : undefined;
 }
 
@@ -22,10 +15,6 @@ export function decodePageSize(most: number): (value: unknown) => number | undef
     const size = decodeIndex(value);
     return size === undefined || size < 1 || size > most ? undefined : size;
   };
-}
-
-function wholeNumber(value: number): bigint | undefined {
-  return Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }
 
 /** Which entries of a list are wanted: docs/explorer-api.md, "Pages". */

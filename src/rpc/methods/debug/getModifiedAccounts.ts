@@ -2,10 +2,9 @@ import { jsonPieces } from "../../../primitives/jsonWriter.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { ERRORS, RpcError, withDetail } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, JsonStream, optional, required } from "../../method.ts";
-import { findHeader } from "../../parameters/blockParameter.ts";
-import { decodeOtterscanBlock } from "../../parameters/explorerParameters.ts";
+import { decodeJsonNumberOrTag, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
-import { ADDRESS, HASH, listOf, OTTERSCAN_BLOCK } from "../../schemas.ts";
+import { ADDRESS, HASH, JSON_NUMBER_OR_TAG, listOf } from "../../schemas.ts";
 import { stateQueryError } from "./stateRanges.ts";
 
 /**
@@ -21,8 +20,8 @@ export const debugGetModifiedAccountsByNumber = defineMethod({
   namespace: "DEBUG",
   summary: "The accounts that a block changed, or that changed after one block up to another.",
   parameters: [
-    required("startBlock", decodeOtterscanBlock, OTTERSCAN_BLOCK),
-    optional("endBlock", decodeOtterscanBlock, OTTERSCAN_BLOCK),
+    required("startBlock", decodeJsonNumberOrTag, JSON_NUMBER_OR_TAG),
+    optional("endBlock", decodeJsonNumberOrTag, JSON_NUMBER_OR_TAG),
   ],
   result: RESULT,
   ports: ["chain", "stateQueries"],

@@ -6,17 +6,17 @@ import type { StoredBlock } from "../../../types/block.ts";
 import { effectiveGasPrice } from "../../../types/transaction.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
-import { numberOf } from "../../parameters/blockParameter.ts";
-import { decodeOtterscanBlock, decodePageSize } from "../../parameters/explorerParameters.ts";
+import { decodeJsonNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
+import { decodePageSize } from "../../parameters/explorerParameters.ts";
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { blockWithoutTransactionsJson } from "../../results/blockResult.ts";
 import { receiptJson } from "../../results/receiptResult.ts";
 import { minedTransactionJson, SELECTOR_BYTES } from "../../results/transactionResult.ts";
-import { HASH, INTEGER, OBJECT, OTTERSCAN_BLOCK, orNull } from "../../schemas.ts";
+import { HASH, INTEGER, JSON_NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 /** Largest page of a block's transactions: the number is one byte in Erigon. */
 const MAX_PAGE_TRANSACTIONS = 255;
-const BLOCK = required("block", decodeOtterscanBlock, OTTERSCAN_BLOCK);
+const BLOCK = required("block", decodeJsonNumberOrTag, JSON_NUMBER_OR_TAG);
 const DETAILS = { name: "details", schema: orNull(OBJECT) };
 
 export const otsGetBlockDetails = defineMethod({

@@ -1,11 +1,10 @@
 import { hasNoCode } from "../../../execution/emptyAccounts.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
-import { numberOf } from "../../parameters/blockParameter.ts";
-import { decodeOtterscanBlock } from "../../parameters/explorerParameters.ts";
+import { decodeJsonNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { blockWithoutTransactionsJson } from "../../results/blockResult.ts";
-import { ADDRESS, BOOLEAN, INTEGER, OBJECT, OTTERSCAN_BLOCK, orNull } from "../../schemas.ts";
+import { ADDRESS, BOOLEAN, INTEGER, JSON_NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 /** The level whose methods and semantics these are; Otterscan asks for 8 at least. */
 const API_LEVEL = 8;
@@ -25,7 +24,7 @@ export const otsHasCode = defineMethod({
   summary: "Whether an account has code after a block.",
   parameters: [
     required("address", decodeAddress, ADDRESS),
-    required("block", decodeOtterscanBlock, OTTERSCAN_BLOCK),
+    required("block", decodeJsonNumberOrTag, JSON_NUMBER_OR_TAG),
   ],
   result: { name: "hasCode", schema: BOOLEAN },
   ports: ["chain"],
@@ -42,7 +41,7 @@ export const erigonGetHeaderByNumber = defineMethod({
   name: "erigon_getHeaderByNumber",
   namespace: "OTS",
   summary: "A block's header by number or tag.",
-  parameters: [required("block", decodeOtterscanBlock, OTTERSCAN_BLOCK)],
+  parameters: [required("block", decodeJsonNumberOrTag, JSON_NUMBER_OR_TAG)],
   result: { name: "header", schema: orNull(OBJECT) },
   ports: ["chain"],
   run([choice], { backend: { chain } }) {
