@@ -147,7 +147,7 @@ export interface CallContext<Backend> extends Requester {
   readonly modules: ReadonlySet<Namespace>;
   /** Methods that this endpoint offers, each once. */
   readonly methods: readonly MethodDescription[];
-  /** The WebSocket connection of the caller; undefined over HTTP. */
+  /** The connection of a caller over WebSocket or IPC; undefined over HTTP. */
   readonly connection: Connection | undefined;
   /** True when the caller no longer waits for the answer: long work should stop, and may answer anything. */
   isAbandoned(): boolean;
@@ -156,7 +156,7 @@ export interface CallContext<Backend> extends Requester {
 /** The context of a method that names these ports, for helpers that several methods share. */
 export type ContextOf<Port extends keyof RpcBackend> = CallContext<Pick<RpcBackend, Port>>;
 
-/** A WebSocket connection as subscriptions use it. */
+/** A connection over WebSocket or IPC, as subscriptions use it. */
 export interface Connection {
   /** Sends one message, or closes the connection if it reads too slowly. */
   send(text: string): void;

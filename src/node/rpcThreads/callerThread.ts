@@ -13,7 +13,7 @@ import { METHODS } from "../../rpc/methods/registry.ts";
 import { NewestHead, onNewestHead } from "../../rpc/onNewestHead.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { CallerTime } from "../../rpc/server/callerTime.ts";
-import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
+import { THREAD_HTTP_ANSWERS_BYTES, THREAD_MESSAGE_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
 import { MessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
@@ -62,7 +62,7 @@ export async function openCallerThread(
   );
   const totals = shareTotals(data.held.totals, data.index, {
     httpAnswers: THREAD_HTTP_ANSWERS_BYTES,
-    webSocketAnswers: THREAD_WEBSOCKET_ANSWERS_BYTES,
+    messageAnswers: THREAD_MESSAGE_ANSWERS_BYTES,
   });
   const lines = new LogForwarder(channel);
   const logger = createRemoteLogger(data.logLevels, systemClock, (line) => lines.forward(line));

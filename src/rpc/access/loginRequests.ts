@@ -19,7 +19,7 @@ interface LoginRequestParts {
   readonly metrics?: RpcMetrics | undefined;
 }
 
-/** Answers POST /login (json-rpc-errors.md#authentication), on the port of HTTP and on that of WebSocket. */
+/** Answers POST /login (json-rpc-errors.md#authentication), on each port that has tokens. */
 export function createLoginHandler({
   gate,
   logger,

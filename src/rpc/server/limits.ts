@@ -41,9 +41,9 @@ export const ALL_ANSWERS_BYTES = 384 * 1024 * 1024;
  * gets an answer that alone is larger.
  */
 export const THREAD_HTTP_ANSWERS_BYTES = 128 * 1024 * 1024;
-export const THREAD_WEBSOCKET_ANSWERS_BYTES = 192 * 1024 * 1024;
+export const THREAD_MESSAGE_ANSWERS_BYTES = 192 * 1024 * 1024;
 export const SLOW_READER_MS = 3_000;
-/** Bytes of one answer over WebSocket, as many as of a trace; a longer one is not sent, and the connection is closed. */
+/** Bytes of one answer over WebSocket or IPC, as many as of a trace; a longer one is not sent, and the connection is closed. */
 export const ANSWER_LIMIT = 192 * 1024 * 1024;
 /** In-flight requests of one HTTP connection; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
@@ -56,19 +56,19 @@ export const FRAMES_PER_MESSAGE = 4;
 export const HEARTBEAT_MS = 30_000;
 /** How often it is checked whether the tokens of connections with subscriptions still count. */
 export const TOKEN_CHECK_MS = 1_000;
-/** In-flight messages of one WebSocket connection; more wait, and reading from the connection pauses. */
+/** In-flight messages of one connection over WebSocket or IPC; more wait, and reading from the connection pauses. */
 export const IN_FLIGHT_MESSAGES = 32;
-/** Bytes waiting to be sent to one WebSocket connection above which nothing more is read from it. */
+/** Bytes waiting to be sent to one such connection above which nothing more is read from it. */
 export const BACKLOG_PAUSE_BYTES = 4 * 1024 * 1024;
-/** Bytes of notifications waiting to be sent to one WebSocket connection above which others are notified of a block first. */
+/** Bytes of notifications waiting to be sent to one such connection above which others are notified of a block first. */
 export const BACKLOG_BEHIND_BYTES = 4 * 1024 * 1024;
 /** Bytes of unread notifications above which the next notification cuts the connection as too slow. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Bytes of unread notifications above which the connection is cut even when some were written in the current event-loop cycle. */
 export const CYCLE_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Bytes of waiting notifications of all WebSocket connections together; above it the slowest readers are cut. */
+/** Bytes of waiting notifications of all connections over WebSocket and IPC together; above it the slowest readers are cut. */
 export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;
-/** Characters of a batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */
+/** Characters of a batch's answer over WebSocket or IPC; a longer one is not sent, and the connection is closed. */
 export const BATCH_ANSWER_LIMIT = 64 * 1024 * 1024;
 
 /** Connections of JSON-RPC over a Unix socket, and the time after which their long queries stop: as many and as long as over WebSocket by default. */

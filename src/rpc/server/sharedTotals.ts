@@ -5,10 +5,10 @@
 
 /** What connections of all threads hold together. */
 const AMOUNTS = [
-  /** Bytes of large answers over HTTP that clients have not read to the end. */
+  /** Bytes of large answers over HTTP, those of GraphQL included, that clients have not read to the end. */
   "httpAnswers",
-  /** Bytes of all answers over WebSocket that clients have not read to the end. */
-  "webSocketAnswers",
+  /** Bytes of all answers over WebSocket and IPC that clients have not read to the end. */
+  "messageAnswers",
   /** Bytes of notifications that clients have not read. */
   "notifications",
 ] as const;

@@ -19,7 +19,7 @@ interface UnreadParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */
-  readonly totals?: Pick<SharedTotals, "webSocketAnswers" | "notifications"> | undefined;
+  readonly totals?: Pick<SharedTotals, "messageAnswers" | "notifications"> | undefined;
 }
 
 /** Bounds what the clients of all connections of messages leave unread: above a limit the slowest readers are cut. */
@@ -41,7 +41,7 @@ export class UnreadLimits {
   ) {
     this.clock = clock;
     this.logger = logger;
-    this.answers = { total: totals.webSocketAnswers, limit: answerLimitBytes, of: answersOf };
+    this.answers = { total: totals.messageAnswers, limit: answerLimitBytes, of: answersOf };
     this.backlogs = { total: totals.notifications, limit: ALL_BACKLOGS_BYTES, of: backlogOf };
     this.nextCheckMs = clock.nowMs();
     this.threads = totals.notifications.threads;

@@ -60,8 +60,8 @@ export interface SubscriptionPorts {
 }
 
 /**
- * eth_subscribe and eth_unsubscribe (json-rpc.md#eth_subscribe), on every WebSocket endpoint whatever its modules, and
- * never over HTTP.
+ * eth_subscribe and eth_unsubscribe (json-rpc.md#eth_subscribe), over WebSocket and IPC whatever the modules, and never
+ * over HTTP.
  *
  * An event is encoded as JSON once for all subscribers, and its source is observed only while it has subscribers.
  * Notifications are sent in event-loop slices (fanOut.ts), those of a block connection by connection

@@ -247,6 +247,6 @@ it("unread answers and notifications of all threads are bounded together: the sl
     false,
     false,
   ]);
-  expect(totals[0].webSocketAnswers.all).toBe(70);
+  expect(totals[0].messageAnswers.all).toBe(70);
   for (const { limits } of threads) limits.stop();
 });
