@@ -11,7 +11,7 @@ export class Budget implements Pacer {
   private readonly isGone: () => boolean;
   private readonly onInFlight: (bytes: number) => void;
   private taken = 0;
-  /** As much of it as `onInFlight` knows of. */
+  /** What `onInFlight` was last told. */
   private noted = 0;
   private sliceBeganAtMs = performance.now();
   private usedMs = 0;
