@@ -22,7 +22,9 @@ interface Offer {
 const READ: Offer = { cost: 1 };
 /** A call with up to CALL_GAS, or a list of plain reads. */
 const CALL: Offer = { cost: 5 };
-/** A search in many blocks, or balances from up to 200 contracts, which may use twice the gas of a call. */
+/**
+ * A search in many blocks or in the whole pool, or balances from up to 200 contracts, which may use twice the gas of a call.
+ */
 const SEARCH: Offer = { cost: 10 };
 const TRACE: Offer = { cost: 25 };
 
@@ -80,7 +82,7 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
     "explorer_getTransfersOfToken",
     "ots_getContractCreator",
   ]),
-  ...each(SEARCH, ["eth_getLogs", "explorer_getTokenHolders", "explorer_getTokensOf"]),
+  ...each(SEARCH, ["eth_getLogs", "explorer_getPool", "explorer_getTokenHolders", "explorer_getTokensOf"]),
   ...each({ ...CALL, admit: withGasLimit }, ["eth_call", "eth_estimateGas"]),
   ["eth_subscribe", { ...CALL, admit: (params) => (params[0] === "newHeads" ? params : undefined) }],
   ["debug_traceTransaction", { ...TRACE, admit: withShortTracer, bound: withinTraceBytes }],

@@ -74,6 +74,7 @@ export const OWN_METHODS = [
   "explorer_getArrivals",
   "explorer_getIndexStatus",
   "explorer_getNodeStatus",
+  "explorer_getPool",
   "explorer_getToken",
   "explorer_getTokenHolders",
   "explorer_getTokenTransfers",

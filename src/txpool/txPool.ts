@@ -21,6 +21,7 @@ import type { PoolChainView, PoolHeadChange, PoolParts, SenderPermission } from 
 import { mayReplace, priceBumpPercent } from "./replacement.ts";
 import type { SenderAccount, SenderQueue } from "./senderQueue.ts";
 import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCounts.ts";
+import { judgeWaiting, type NewestBlock, type WaitingTransaction } from "./waitingReason.ts";
 
 /**
  * The transactions waiting for a block.
@@ -143,6 +144,19 @@ export class TxPool implements PoolEvents {
   /** First nonce that is used neither on chain nor in the sender's unbroken run of pooled transactions. */
   nextNonce(sender: Address): bigint {
     return this.#entries.queueOf(toKey(sender))?.nextNonce ?? this.#chain.nonce(sender);
+  }
+
+  /** Why an entry waits after the newest block; undefined when it has left the pool. */
+  whyWaiting(entry: PoolEntry, newest: NewestBlock): WaitingTransaction | undefined {
+    const queue = this.#entries.queueOf(toKey(entry.transaction.sender));
+    if (queue?.get(entry.transaction.nonce) !== entry) return undefined;
+    return judgeWaiting(entry, {
+      floors: this.#blockFloors,
+      baseFeePerGas: this.#chain.nextBaseFeePerGas,
+      account: queue.account,
+      nextNonce: queue.nextNonce,
+      newest,
+    });
   }
 
   /**

@@ -1,14 +1,13 @@
 import type { Logger } from "../observability/logger.ts";
 import { OftenLines } from "../observability/often.ts";
 import type { Metrics } from "../observability/registry.ts";
-import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { effectiveGasPrice, feeCap } from "../types/transaction.ts";
+import { feeCap } from "../types/transaction.ts";
 import type { PoolEntry } from "./entry.ts";
 import type { BlockFloors } from "./limits.ts";
 import type { TxPool } from "./txPool.ts";
-import { UNMINED_WORDS, type UnminedReason, whyUnmined } from "./unminedReason.ts";
+import { judgePrice, type PriceJudgement, UNMINED_WORDS } from "./unminedReason.ts";
 
 /** A block's use of its gas. */
 interface UsedBlock {
@@ -49,13 +48,8 @@ const BELOW_FLOOR =
 const UNMINED = "no block took a local transaction for a minute, although blocks had room";
 
 /** A local transaction that blocks with room have passed over for a minute. */
-export interface UnminedTransaction {
+export interface UnminedTransaction extends PriceJudgement {
   readonly entry: PoolEntry;
-  readonly reason: UnminedReason;
-  /** The price that it would pay in a block with the newest base fee: at most what it offers. */
-  readonly priceWei: bigint;
-  /** The price that it would have to pay, by its reason; undefined when that is not known. */
-  readonly askedWei: bigint | undefined;
 }
 
 /** The waiting transactions that blocks passed over, one of each sender. */
@@ -152,28 +146,7 @@ function declareGauge(metrics: Metrics | undefined, count: () => number): void {
 }
 
 function judge(entry: PoolEntry, floors: BlockFloors, baseFeePerGas: bigint | undefined): UnminedTransaction {
-  const reason = whyUnmined(entry.transaction, { floors, baseFeePerGas });
-  return {
-    entry,
-    reason,
-    priceWei: effectiveGasPrice(entry.transaction, baseFeePerGas),
-    askedWei: askedBy(reason, floors, baseFeePerGas ?? 0n),
-  };
-}
-
-function askedBy(reason: UnminedReason, floors: BlockFloors, baseFeeWei: bigint): bigint | undefined {
-  switch (reason) {
-    case "belowBaseFee":
-      return baseFeeWei;
-    case "belowMinGasPrice":
-      return floors.minGasPriceWei;
-    case "belowMinPriorityFee":
-      return baseFeeWei + floors.minPriorityFeeWei;
-    case "unknown":
-      return undefined;
-    default:
-      return assertNever(reason);
-  }
+  return { entry, ...judgePrice(entry.transaction, { floors, baseFeePerGas }) };
 }
 
 /**

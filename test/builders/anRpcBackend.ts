@@ -190,6 +190,15 @@ export function poolOf(transactions: readonly SentTransaction[]): FixedPool {
     get: (hash) => entries.get(toDigits(hash)),
     entries: () => entries.values(),
     nextNonce: () => 0n,
+    whyWaiting: (entry) => ({
+      entry,
+      reason: "nextBlock",
+      priceWei: 0n,
+      askedWei: undefined,
+      nextNonce: 0n,
+      costWei: 0n,
+      balanceWei: 0n,
+    }),
     get statistics() {
       return { pending: entries.size, queued: 0, local: entries.size, remote: 0, bytes: 0 };
     },

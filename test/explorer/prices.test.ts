@@ -76,9 +76,10 @@ describe("what visitors of the explorer may ask for", () => {
     expect(prices.list).toBe(prices.call);
     expect(prices.holdings).toBe(prices.search);
     expect(priceOf("explorer_getTokensOf", page)).toBe(prices.holdings);
+    expect(priceOf("explorer_getPool", [{ size: 100 }])).toBe(prices.holdings);
     expect(GIFT_COST).toBe(prices.trace);
     expect(guide).toContain(
-      `A read costs ${prices.read}, a call or a list ${prices.call}, a search in logs or a list of balances ` +
+      `A read costs ${prices.read}, a call or a list ${prices.call}, a search in logs, a list of balances or of the pool ` +
         `${prices.search}, a trace or a request to the faucet ${prices.trace}.`,
     );
   });

@@ -15,6 +15,7 @@ import { FaucetView } from "./views/faucet.tsx";
 import { Home } from "./views/home.tsx";
 import { NetworkView } from "./views/network.tsx";
 import { NotFound } from "./views/notFound.tsx";
+import { PoolView } from "./views/pool.tsx";
 import { SearchView } from "./views/search.tsx";
 import { TokenView } from "./views/token.tsx";
 import { TransactionView } from "./views/transaction.tsx";
@@ -32,6 +33,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   blocks: { title: "Blocks", component: BlocksView },
   faucet: { title: "Faucet", component: FaucetView },
   network: { title: "Network", component: NetworkView },
+  pool: { title: "Pool", component: PoolView },
   search: { title: "Search", component: SearchView },
   token: { title: "Token", component: TokenView },
   tx: { title: "Transaction", component: TransactionView },
@@ -40,6 +42,7 @@ const VIEWS: Readonly<Record<string, View>> = {
 const NAVIGATION = [
   { path: "/", name: "Overview" },
   { path: "/blocks", name: "Blocks" },
+  { path: "/pool", name: "Pool" },
   { path: "/network", name: "Network" },
 ];
 

@@ -16,8 +16,10 @@ import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
+import type { BlockFloors } from "../../txpool/limits.ts";
 import type { Submitted } from "../../txpool/submission.ts";
 import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
+import type { WaitingTransaction } from "../../txpool/waitingReason.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
 import type { Unread } from "../../workers/sealed.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
@@ -87,6 +89,41 @@ export interface PoolCalls {
   ): Promise<PackedListing | "tooLarge">;
   /** Hash, origin and time of arrival of all transactions; "tooMany" when there are more than `limit`. */
   entries(limit: number, requester: Requester): Promise<PackedEntries | "tooMany">;
+  /** Some transactions in the order of their arrival, and why each of them waits. */
+  waiting(query: WaitingQuery, requester: Requester): Promise<WaitingListing>;
+}
+
+/** A part of the list of waiting transactions. */
+export interface WaitingQuery {
+  readonly order: "newest" | "oldest";
+  /** The `next` of the part before; undefined for the first one. */
+  readonly after: number | undefined;
+  /** Most transactions of the part. */
+  readonly limit: number;
+}
+
+export interface WaitingListing {
+  readonly items: readonly WaitingItem[];
+  /** The `after` of the following part; undefined when there is none. */
+  readonly next: number | undefined;
+  readonly pending: number;
+  readonly queued: number;
+  readonly floors: BlockFloors;
+}
+
+/** A waiting transaction without its data, so that it is short. */
+export interface WaitingItem extends Omit<WaitingTransaction, "entry"> {
+  readonly hash: Hash;
+  readonly sender: Address;
+  readonly to: Address | undefined;
+  readonly nonce: bigint;
+  readonly valueWei: bigint;
+  readonly gasLimit: bigint;
+  readonly feeCapWei: bigint;
+  /** The first four bytes of its data, or fewer. */
+  readonly selector: Uint8Array;
+  readonly isLocal: boolean;
+  readonly addedAtMs: number;
 }
 
 /** Members of the same index belong to one entry. */

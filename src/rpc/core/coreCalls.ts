@@ -59,6 +59,7 @@ export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<R
     takesTurns: true,
     owned: (entries) => (entries === "tooMany" ? [] : [entries.hashes, entries.areLocal, entries.addedAtMs]),
   },
+  "pool.waiting": { takesTurns: true },
   "filters.addLogs": PLAIN,
   "filters.addBlocks": PLAIN,
   "filters.addPending": PLAIN,

@@ -82,7 +82,14 @@ export type RpcLogIndex = Pick<LogIndex, "status" | "generate" | "remove" | "rep
 /** The pool as its callers read it. Transactions enter it by the admission queue. */
 export type RpcPool = Pick<
   TxPool,
-  "get" | "entries" | "nextNonce" | "statistics" | "blockFloors" | "changeBlockFloors" | "onAdded"
+  | "get"
+  | "entries"
+  | "nextNonce"
+  | "statistics"
+  | "whyWaiting"
+  | "blockFloors"
+  | "changeBlockFloors"
+  | "onAdded"
 >;
 
 /** What an operator may change at run time about the blocks that this node builds; a restart resets all of it. */

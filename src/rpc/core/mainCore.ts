@@ -13,7 +13,7 @@ import { readiness } from "../server/health.ts";
 import type { BadBlock, Core, FilterCalls } from "./core.ts";
 import type { CoreParts, RpcPermissions } from "./coreParts.ts";
 import { packTransactions } from "./packedTransactions.ts";
-import { listBySender, listEntries, listMatching } from "./poolListings.ts";
+import { listBySender, listEntries, listMatching, listWaiting } from "./poolListings.ts";
 
 /** The core of the process, on its main thread; except for spare descriptors, which its listeners have. */
 export function createMainCore(parts: CoreParts): Core {
@@ -32,6 +32,7 @@ export function createMainCore(parts: CoreParts): Core {
       bySender: (sender, limitBytes) => listBySender(pool, sender, limitBytes),
       matching: (filter, limit, limitBytes) => listMatching(pool, filter, { limit, limitBytes }),
       entries: (limit) => listEntries(pool, limit),
+      waiting: (query) => listWaiting(pool, chain.head.header, query),
     },
     filters: filterCalls(new Filters(parts)),
     network: networkCalls(parts),

@@ -3,8 +3,10 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, equalBytes } from "../../primitives/hex.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
 import { inSteps } from "../../primitives/steps.ts";
-import type { SentTransaction } from "../../types/transaction.ts";
-import type { PackedEntries } from "./core.ts";
+import type { PoolEntry } from "../../txpool/entry.ts";
+import type { NewestBlock, WaitingTransaction } from "../../txpool/waitingReason.ts";
+import { feeCap, type SentTransaction } from "../../types/transaction.ts";
+import type { PackedEntries, WaitingItem, WaitingListing, WaitingQuery } from "./core.ts";
 import type { RpcPool } from "./coreParts.ts";
 import { shortestWithin, shownBytes } from "./listingLimit.ts";
 import {
@@ -86,6 +88,59 @@ export async function listEntries(
 }
 
 const HASH_BYTES = 32;
+
+/** A part of the pool in the order of arrival, which takes one look at each entry, and why its transactions wait. */
+export async function listWaiting(
+  pool: Pick<RpcPool, "entries" | "statistics" | "whyWaiting" | "blockFloors">,
+  newest: NewestBlock,
+  { order, after, limit }: WaitingQuery,
+): Promise<WaitingListing> {
+  const pacer = new EventLoopPacer();
+  const rankOf = ({ sequence }: PoolEntry): number => (order === "oldest" ? sequence : -sequence);
+  const start = after === undefined ? Number.NEGATIVE_INFINITY : order === "oldest" ? after : -after;
+  // The first ones by rank, in order. Entries come nearly by their arrival, so that few of them move many.
+  const first: PoolEntry[] = [];
+  for (const entry of [...pool.entries()]) {
+    if (pacer.isDue()) await pacer.yield();
+    const rank = rankOf(entry);
+    const last = first.at(-1);
+    if (rank <= start || (first.length > limit && last !== undefined && rank > rankOf(last))) continue;
+    first.splice(first.findLastIndex((other) => rankOf(other) < rank) + 1, 0, entry);
+    if (first.length > limit + 1) first.pop();
+  }
+  const shown = first.slice(0, limit);
+  const { pending, queued } = pool.statistics;
+  return {
+    items: shown.flatMap((entry) => {
+      const waiting = pool.whyWaiting(entry, newest);
+      return waiting === undefined ? [] : [waitingItem(waiting)];
+    }),
+    next: first.length > limit ? shown.at(-1)?.sequence : undefined,
+    pending,
+    queued,
+    floors: pool.blockFloors,
+  };
+}
+
+function waitingItem({ entry, ...judgement }: WaitingTransaction): WaitingItem {
+  const { transaction, origin, addedAtMs } = entry;
+  const { hash, sender, to, nonce, value, gasLimit, data } = transaction;
+  return {
+    ...judgement,
+    hash,
+    sender,
+    to,
+    nonce,
+    valueWei: value,
+    gasLimit,
+    feeCapWei: feeCap(transaction),
+    selector: data.slice(0, SELECTOR_BYTES),
+    isLocal: origin === "local",
+    addedAtMs,
+  };
+}
+
+const SELECTOR_BYTES = 4;
 
 interface Sender {
   readonly address: Address;

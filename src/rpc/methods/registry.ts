@@ -86,6 +86,7 @@ import { ethSimulateV1 } from "./eth/simulateV1.ts";
 import { explorerGetArrivals } from "./explorer/getArrivals.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
 import { explorerGetNodeStatus } from "./explorer/getNodeStatus.ts";
+import { explorerGetPool } from "./explorer/getPool.ts";
 import { explorerGetToken } from "./explorer/getToken.ts";
 import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
 import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
@@ -280,6 +281,7 @@ export const METHODS: readonly RpcMethod[] = [
   explorerGetIndexStatus,
   explorerGetNodeStatus,
   explorerGetArrivals,
+  explorerGetPool,
   explorerGetToken,
   explorerGetTransactionsOf,
   explorerGetTokenHolders,

@@ -115,6 +115,10 @@ describe.each([
     expect([...entries.addedAtMs]).toEqual([0, 1]);
     expect(entries.hashes.subarray(32)).toEqual(hash);
     expect(await pool.entries(1, CALLER)).toBe("tooMany");
+    const waiting = await pool.waiting({ order: "oldest", after: undefined, limit: 1 }, CALLER);
+    expect(waiting).toMatchObject({ items: [{ hash: second?.hash, sender: SENDER, nonce: 1n }], next: 0 });
+    const others = await pool.waiting({ order: "oldest", after: waiting.next, limit: 1 }, CALLER);
+    expect(others).toMatchObject({ items: [{ hash, reason: "nextBlock" }], next: undefined, pending: 2 });
   });
 
   it("keeps filters for all connections, and gives them up", async () => {

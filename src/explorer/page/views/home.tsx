@@ -78,7 +78,7 @@ function Figures({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
         {newest === undefined ? "–" : showPercent(newest.gasUsed, newest.gasLimit)}
       </Figure>
       <Figure name="Pool" note={`pending${queuedNote(pool.value)}`}>
-        {pool.value === undefined ? "–" : showNumber(Number(pool.value.pending))}
+        {pool.value === undefined ? "–" : <a href="/pool">{showNumber(Number(pool.value.pending))}</a>}
       </Figure>
       <Figure name="Peers" note={peers.error === undefined ? "connected" : "peer-to-peer is off"}>
         {peers.value === undefined ? "–" : showNumber(Number(peers.value))}
