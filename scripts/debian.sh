@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes ibex_VERSION_ARCHITECTURE.deb of the tarball that npm pack made here, or that is named: the program in
-# /usr/lib/node_modules, /usr/bin/ibex, the unit, and a configuration in /etc/ibex. Takes npm and dpkg-deb.
+# /usr/lib/node_modules, /usr/bin/ibex, its completion for bash and zsh, the unit, and a configuration in /etc/ibex. Takes npm and
+# dpkg-deb.
 #
 #     npm pack && scripts/debian.sh [ibex-node-VERSION.tgz]
 #
@@ -25,6 +26,10 @@ install -D -m 644 "$package/config/ibex.service" "$root/lib/systemd/system/ibex.
 install -d -m 755 "$root/etc/ibex"
 sed 's#^genesis-file = "#&/usr/lib/node_modules/ibex-node/#; /^data-path/d' "$package/config/mainnet.toml" \
   > "$root/etc/ibex/node.toml"
+for shell in bash:bash-completion/completions/ibex zsh:zsh/vendor-completions/_ibex; do
+  mkdir -p "$root/usr/share/$(dirname "${shell#*:}")"
+  "$root/usr/bin/ibex" completion "${shell%%:*}" > "$root/usr/share/${shell#*:}"
+done
 install -D -m 644 LICENSE "$root/usr/share/doc/ibex/copyright"
 
 install -d -m 755 "$root/DEBIAN"

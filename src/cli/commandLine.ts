@@ -2,7 +2,6 @@ import { nearestNames } from "../config/nearestNames.ts";
 import {
   findOption,
   findOptionByLetter,
-  OPTION_NAMES,
   type OptionName,
   optionNamed,
   spellingsOf,
@@ -12,6 +11,7 @@ import { isOfOtherRelease } from "../config/unknownOptions.ts";
 import type { ValueType } from "../config/valueTypes.ts";
 import type { Command, CommandOption } from "./commands/command.ts";
 import { COMMANDS, findCommand } from "./commands/commandTable.ts";
+import { nextWords, nodeOptionsAfter, ownOptionsAfter } from "./commands/words.ts";
 
 export interface CommandLine {
   /** The words of a command, possibly incomplete; empty to run the node. */
@@ -72,6 +72,7 @@ class ArgumentReader {
   readonly problems: string[] = [];
   /** The words of the command so far. */
   readonly #words: string[] = [];
+  #hasUnmatchedWord = false;
   readonly #args: readonly string[];
   #next = 0;
 
@@ -89,7 +90,7 @@ class ArgumentReader {
 
   missingWords(): readonly string[] {
     if (this.#words.length === 0 || this.#command !== undefined || this.problems.length > 0) return [];
-    return [`Missing required subcommand: one of ${nextWords(this.#words).join(", ")}`];
+    return [`Missing required subcommand: one of ${nextWords(COMMANDS, this.#words).join(", ")}`];
   }
 
   readAll(): void {
@@ -104,26 +105,33 @@ class ArgumentReader {
   }
 
   #readWord(word: string, index: number): void {
-    const known = nextWords(this.#words);
+    const known = nextWords(COMMANDS, this.#words);
     if (known.includes(word)) this.#words.push(word);
     else if (this.#command?.operands !== undefined) this.operands.push(word);
-    else this.problems.push(`Unmatched argument at index ${index}: '${word}'${suggestion(word, known)}`);
+    else if (!this.#hasUnmatchedWord || this.#command !== undefined) {
+      // What follows a mistyped word of a command may be right after the right word.
+      this.#hasUnmatchedWord = true;
+      const meant = this.#words.length === 0 ? meantAtTheBeginning(word) : [];
+      const near = nearestNames(word, known);
+      this.problems.push(
+        `Unmatched argument at index ${index}: '${word}'${suggestion(near.length > 0 ? near : meant)}`,
+      );
+    }
   }
 
   #readOption(arg: string): void {
     const { spelling, name, attached } = splitArgument(arg);
-    const own = this.#ownOptions().get(spelling.slice(2));
+    const own = this.#ownOptions.get(spelling.slice(2));
     if (own !== undefined) {
       this.#readValuesOf(this.ownTexts, spelling.slice(2), { spelling, attached, type: own.type });
-    } else if (name !== undefined && this.#optionNames().includes(name)) {
+    } else if (name !== undefined && this.#optionNames.includes(name)) {
       this.#readValuesOf(this.texts, name, { spelling, attached, type: optionNamed(name).type });
     } else if (this.#words.length === 0 && isOfOtherRelease(spelling.slice(2))) {
       const text = attached ?? (this.#readValues("list").join(",") || "true");
       this.unknown.push({ spelling: spelling.slice(2), text, source: { kind: "commandLine" } });
     } else {
-      this.problems.push(
-        `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,
-      );
+      const near = nearestNames(spelling.slice(2), this.#spellings());
+      this.problems.push(`Unknown option: '${spelling}'${suggestion(near.map((each) => `--${each}`))}`);
       this.#skipValue(attached);
     }
   }
@@ -159,24 +167,15 @@ class ArgumentReader {
   }
 
   #spellings(): readonly string[] {
-    return [...this.#ownOptions().keys(), ...this.#optionNames().flatMap(spellingsOf)];
+    return [...this.#ownOptions.keys(), ...this.#optionNames.flatMap(spellingsOf)];
   }
 
-  /** Options of the node that are accepted here: after a command's words, only those that it reads. */
-  #optionNames(): readonly OptionName[] {
-    if (this.#words.length === 0) return OPTION_NAMES;
-    const named = this.#matchingCommands().flatMap(({ nodeOptions }) => nodeOptions);
-    return ["help", "version", ...named];
+  get #optionNames(): readonly OptionName[] {
+    return nodeOptionsAfter(COMMANDS, this.#words);
   }
 
-  #ownOptions(): ReadonlyMap<string, CommandOption> {
-    if (this.#words.length === 0) return new Map();
-    return new Map(this.#matchingCommands().flatMap(({ options }) => Object.entries(options)));
-  }
-
-  /** Commands that begin with the words so far. */
-  #matchingCommands(): readonly Command[] {
-    return COMMANDS.filter(({ words }) => `${words} `.startsWith(`${this.words} `));
+  get #ownOptions(): ReadonlyMap<string, CommandOption> {
+    return ownOptionsAfter(COMMANDS, this.#words);
   }
 
   #hasValue(): boolean {
@@ -240,15 +239,15 @@ function isCommand(word: string): boolean {
   return FIRST_WORDS.includes(word);
 }
 
-/** The words that can follow those of an incomplete command. */
-function nextWords(words: readonly string[]): readonly string[] {
-  const candidates = COMMANDS.map((command) => command.words.split(" ")).filter((parts) =>
-    words.every((word, index) => parts[index] === word),
-  );
-  return [...new Set(candidates.flatMap((parts) => parts[words.length] ?? []))];
+/** What a first word that begins no command is likely to mean: the name of an option, or the last word of commands. */
+function meantAtTheBeginning(word: string): readonly string[] {
+  const option = IMMEDIATE_OPTIONS.find(([name]) => name === word);
+  if (option !== undefined) return [`--${word}`];
+  const offered = COMMANDS.filter(({ ignoresOptions }) => !ignoresOptions).map(({ words }) => words);
+  const inside = offered.filter((words) => words.split(" ").at(-1) === word);
+  return inside.length > 0 ? inside : nearestNames(word.replaceAll("-", " "), offered);
 }
 
-function suggestion(mistyped: string, known: readonly string[], dashes = ""): string {
-  const near = nearestNames(mistyped, known);
-  return near.length === 0 ? "" : `\nPossible solutions: ${near.map((name) => dashes + name).join(", ")}`;
+function suggestion(near: readonly string[]): string {
+  return near.length === 0 ? "" : `\nPossible solutions: ${near.join(", ")}`;
 }

@@ -45,6 +45,7 @@ export const apiGroupsType: ValueType<readonly ApiGroup[]> = {
   arity: "list",
   label: "<API,...>",
   accepts: `a list separated by commas of ${API_GROUPS.join(", ")}`,
+  offers: SUPPORTED_API_GROUPS,
   read: (text) => {
     const names = text
       .split(",")

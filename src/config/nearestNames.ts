@@ -1,9 +1,9 @@
 /**
  * The known names closest to a mistyped one, best first; empty when none is close. A name is close when the edit
- * distance is small for its length, or when one name is a prefix of the other.
+ * distance is small for its length, or when it begins with the mistyped one.
  */
 export function nearestNames(mistyped: string, known: readonly string[]): readonly string[] {
-  const allowed = Math.max(2, Math.floor(mistyped.length / 5));
+  const allowed = mistyped.length < SHORTEST_BEGINNING ? 1 : Math.max(2, Math.floor(mistyped.length / 5));
   const sameButForCase = known.filter((name) => name.toLowerCase() === mistyped.toLowerCase());
   if (sameButForCase.length > 0) return sameButForCase;
   return known

@@ -22,6 +22,7 @@ const subnetType: ValueType<string> = {
   arity: "single",
   label: "<SUBNET>",
   accepts: "subnets such as 10.0.0.0/8, or none",
+  offers: ["none"],
   read: (text) => {
     if (text === "none") return ok(text);
     const [, address = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];

@@ -14,6 +14,8 @@ export interface ValueType<T> {
   readonly label: string;
   /** Description of accepted values. */
   readonly accepts: string;
+  /** What a shell can complete a value to: words, or names of files. Absent where only the user knows the value. */
+  readonly offers?: readonly string[] | "files";
   /** The error has the reason alone, worded so that it can follow "Invalid value for option '--x': ". */
   read(text: string): Result<T, "badValue">;
   /** The value as a user would write it. */
@@ -39,6 +41,7 @@ export const switchType: ValueType<boolean> = {
   arity: "switch",
   label: "<true|false>",
   accepts: "true or false",
+  offers: ["true", "false"],
   read: (text) => {
     const word = text.toLowerCase();
     return word === "true" || word === "false" ? ok(word === "true") : bad(`'${text}' is not a boolean`);
@@ -98,6 +101,7 @@ export function historyType({
   return {
     ...blocks,
     accepts: `all, or a number of blocks from ${min} to ${MAX_INT}`,
+    offers: ["all"],
     read: (text) => {
       if (text.toLowerCase() === "all") return ok("all");
       const value = blocks.read(text);
@@ -158,7 +162,10 @@ export function textType({ label, accepts }: { label: string; accepts: string })
   };
 }
 
-export const pathType = textType({ label: "<PATH>", accepts: "a path" });
+export const pathType: ValueType<string> = {
+  ...textType({ label: "<PATH>", accepts: "a path" }),
+  offers: "files",
+};
 export const hostType = textType({ label: "<HOST>", accepts: "a host name or an IP address" });
 
 /** One of the choices, in any case; the value has the case given here. */
@@ -167,6 +174,7 @@ export function choiceType<const C extends string>(choices: readonly C[]): Value
     arity: "single",
     label: "<NAME>",
     accepts: `one of ${choices.join(", ")}`,
+    offers: choices,
     read: (text) => {
       const choice = choices.find((each) => each.toLowerCase() === text.toLowerCase());
       return choice !== undefined
@@ -209,6 +217,7 @@ export function listType<T>(item: ValueType<T>, label: string): ValueType<readon
     arity: "list",
     label,
     accepts: `a list separated by commas: ${item.accepts}`,
+    ...(item.offers !== undefined && { offers: item.offers }),
     read: (text) => {
       const items: T[] = [];
       for (const part of text.trim() === "" ? [] : text.split(",")) {
@@ -234,6 +243,7 @@ export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly st
     arity: "list",
     label: `<${noun.toUpperCase()},...>`,
     accepts: `a list of ${plural} separated by commas, or * or all for every one, or none`,
+    offers: ["all", "none"],
     read: (text) => {
       const names = text.split(",").map((name) => name.trim());
       if (names.includes("")) return bad(`${noun} cannot be empty string or null string.`);
@@ -273,6 +283,7 @@ export const addressesType: ValueType<readonly string[]> = {
   arity: "list",
   label: "<ADDRESS,...>",
   accepts: "IP addresses separated by commas, localhost among them, or none",
+  offers: ["localhost", "none"],
   read: (text) => {
     const names = text.split(",").map((name) => name.trim());
     if (text.trim() === "none") return ok([]);

@@ -83,6 +83,18 @@ describe("the command line", () => {
       ["option '--rpc-http-port' (<PORT>) should be specified only once"],
     ],
     [["start"], ["Unmatched argument at index 0: 'start'"]],
+    [["blcoks", "import", "file"], ["Unmatched argument at index 0: 'blcoks'\nPossible solutions: blocks"]],
+    [["blocks", "imprt"], ["Unmatched argument at index 1: 'imprt'\nPossible solutions: import"]],
+    [
+      ["export"],
+      [
+        "Unmatched argument at index 0: 'export'\n" +
+          "Possible solutions: blocks export, snapshot export, public-key export, data export",
+      ],
+    ],
+    [["data-export"], ["Unmatched argument at index 0: 'data-export'\nPossible solutions: data export"]],
+    [["help"], ["Unmatched argument at index 0: 'help'\nPossible solutions: --help"]],
+    [["rpl"], ["Unmatched argument at index 0: 'rpl'\nPossible solutions: rlp"]],
     [
       ["--rpc-http-enabled", "valdate-config"],
       ["Unmatched argument at index 1: 'valdate-config'\nPossible solutions: validate-config"],

@@ -2,6 +2,7 @@ import { BACKUP_COMMANDS } from "./backup.ts";
 import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { COMPARE } from "./compare.ts";
+import { completionCommands } from "./completion.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
 import { DATA_EXPORT } from "./dataExport.ts";
 import { HAND_OVER_COMMANDS } from "./handOver.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...STATUS_COMMANDS,
   COMPARE,
   DATA_EXPORT,
+  ...completionCommands(() => COMMANDS),
   ...NOT_APPLICABLE,
 ];
 

@@ -31,6 +31,7 @@ const HEAD_OR_NUMBER: ValueType<bigint | "head"> = {
   arity: "single",
   label: "<LONG|head>",
   accepts: "a block number, or head",
+  offers: ["head"],
   read: (text) => (text === "head" ? { ok: true, value: "head" } : BLOCK_NUMBER.read(text)),
   show: String,
 };

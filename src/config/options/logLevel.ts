@@ -7,6 +7,7 @@ export const logLevelType: ValueType<LogLevel> = {
   arity: "single",
   label: "<LEVEL>",
   accepts: `one of ${LOG_LEVELS.join(", ")}`,
+  offers: LOG_LEVELS,
   read: (text) => {
     const word = isFatal(text) ? "ERROR" : text.toUpperCase();
     const level = LOG_LEVELS.find((each) => each === word);
@@ -29,6 +30,7 @@ const moduleLevelType: ValueType<ModuleLevel> = {
   arity: "single",
   label: "<MODULE=LEVEL>",
   accepts: `a module (${LOG_MODULES.join(", ")}), "=" and ${logLevelType.accepts}`,
+  offers: LOG_MODULES.flatMap((module) => LOG_LEVELS.map((level) => `${module}=${level}`)),
   read: (text) => {
     const [name = "", word, ...others] = text.split("=");
     if (word === undefined || others.length > 0) return bad(`'${text}' is not a module, "=" and a level`);

@@ -21,6 +21,7 @@ const methodType: ValueType<string> = {
   arity: "single",
   label: "<METHOD>",
   accepts: "names of JSON-RPC methods",
+  offers: [...KNOWN_METHODS],
   read: (text) =>
     KNOWN_METHODS.has(text) ? ok(text) : bad(`options must be valid RPC methods, but '${text}' is none`),
   show: String,
@@ -28,7 +29,10 @@ const methodType: ValueType<string> = {
 const methodsType = listType(methodType, "<METHOD,...>");
 
 const protocolsType = listType(
-  textType({ label: "<PROTOCOL>", accepts: "versions of TLS such as TLSv1.3" }),
+  {
+    ...textType({ label: "<PROTOCOL>", accepts: "versions of TLS such as TLSv1.3" }),
+    offers: ["TLSv1.3", "TLSv1.2"],
+  },
   "<PROTOCOL,...>",
 );
 

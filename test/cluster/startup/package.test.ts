@@ -77,6 +77,8 @@ function expectDebianPackage(clone: string, version: string): void {
     "lib/systemd/system/ibex.service",
     "etc/ibex/node.toml",
     "usr/share/doc/ibex/copyright",
+    "usr/share/bash-completion/completions/ibex",
+    "usr/share/zsh/vendor-completions/_ibex",
   ])
     expect(existsSync(join(extracted, path)), path).toBe(true);
   const [, genesis = ""] =
