@@ -1,4 +1,13 @@
-import { FIELD, FOUND, PIECE, preparedBytes, targetBytes, targetsBehind, UNPREPARED } from "./layout.ts";
+import {
+  FIELD,
+  FOUND,
+  PIECE,
+  PREPARED_AT_ONCE,
+  preparedBytes,
+  targetBytes,
+  targetsBehind,
+  UNPREPARED,
+} from "./layout.ts";
 import type { Machine, PreparedCode } from "./machine.ts";
 
 /*
@@ -36,7 +45,7 @@ export function prepareNext(machine: Machine, frame: number, codeOf: () => Uint8
   const at = machine.field(frame, FIELD.NEXT) - machine.field(frame, FIELD.CODE);
   let raw = machine.field(frame, FIELD.RAW_CODE);
   if (raw === 0) {
-    machine.bytes.set(codeOf().subarray(at, at + PREPARED_AT_ONCE), PIECE);
+    machine.bytes.set(codeOf().subarray(at, at + PREPARED_AT_ONCE + LONGEST_DATA), PIECE);
     raw = PIECE - at;
   }
   machine.core.prepare(frame, raw, at);
@@ -78,7 +87,7 @@ function setFound(machine: Machine, targets: number): void {
 
 /** Bytes that are filled in some tenths of a millisecond. */
 const SLICE_BYTES = 1_048_576;
-/** What src/evm/core/code.ts prepares at once, with the data of a last PUSH32. */
-const PREPARED_AT_ONCE = 256 + 32;
+/** Data of a PUSH32, with which the last instruction may end. */
+const LONGEST_DATA = 32;
 /** Bytes searched at once: as many as have room between PIECE and ARENA. */
 const PIECE_BYTES = 16_384;

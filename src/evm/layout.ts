@@ -15,6 +15,10 @@ export const FRAMES = 1_048_576;
 
 /** Stands in the code from where it is not prepared on. */
 export const UNPREPARED = 0x0c;
+/** Bytes of code that are prepared at once, but for the end of their last instruction. */
+export const PREPARED_AT_ONCE = 256;
+/** Instructions on more bytes leave the core, and are performed in pieces of so many. */
+export const LONG_BYTES = 1024 * 1024;
 /** Bytes before a code's bits for jump targets where it says that they are found. */
 export const FOUND = 4;
 

@@ -1,24 +1,22 @@
-import { CODE, CODE_SIZE, MISSING, UNPREPARED } from "./layout";
+import { CODE, CODE_SIZE, MISSING, PREPARED_AT_ONCE, UNPREPARED } from "./layout";
 
 const JUMPDEST: u8 = 0x5b;
 const PUSH1: u8 = 0x60;
 const PUSH32: u8 = 0x7f;
 /** An instruction of no fork: what stands for those that the fork lacks. */
 const INVALID: u8 = 0xfe;
-/** Bytes of code that are prepared at once, but for the end of their last instruction. */
-const AT_ONCE: usize = 256;
 
 /**
  * Prepares the instructions of a frame's code from the one at `at` on, some hundred bytes of them, when the first of them
  * is to run: most calls run a small part of their code. Data of each PUSH is turned around, to be read as a number, and
- * instructions that the fork lacks are marked. `raw` is where the code as it is begins, or would begin, if no more of it
- * is there than these instructions. Behind the prepared code are 40 bytes of zeros: the STOP at its end, and data of a
+ * instructions that the fork lacks are marked. `raw` is the address of the raw code's first byte, even where only the bytes of these
+ * instructions were copied behind it. Behind the prepared code are 40 bytes of zeros: the STOP at its end, and data of a
  * PUSH that it breaks off.
  */
 export function prepare(f: usize, raw: usize, at: usize): void {
   const code = load<usize>(f, CODE);
   const size = usize(load<u32>(f, CODE_SIZE));
-  const until = min(at + AT_ONCE, size);
+  const until = min(at + usize(PREPARED_AT_ONCE), size);
   while (at < until) {
     const op = load<u8>(raw + at);
     if (op >= PUSH1 && op <= PUSH32) {

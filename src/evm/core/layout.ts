@@ -94,5 +94,7 @@ export const OUT_OF_BOUNDS: i32 = 16;
 /** The instruction needs memory that its gas pays for, but that Besu does not have. */
 export const BEYOND: i32 = 17;
 
+/** Bytes of code that are prepared at once, but for the end of their last instruction. */
+export const PREPARED_AT_ONCE: u64 = 256;
 /** Instructions on more bytes than this are LONG: hashing takes some 3 ms, copying a tenth of that. */
 export const LONG_BYTES: u64 = 1048576;

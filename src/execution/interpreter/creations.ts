@@ -1,4 +1,4 @@
-import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
+import { FIELD, FIELDS_BYTES, LONG_BYTES } from "../../evm/layout.ts";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { asHash, EMPTY_TRIE_ROOT, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
@@ -13,7 +13,7 @@ import type { Frame } from "./frame.ts";
 import { HIGHEST_BALANCE, observeDepth, runCode, writeAccounts } from "./messages.ts";
 import { newFrame } from "./newFrame.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
-import { hashInSlices, LONG_BYTES, takeInSlices } from "./slices.ts";
+import { hashInSlices, takeInSlices } from "./slices.ts";
 
 /**
  * CREATE and CREATE2: the core has checked the operands and paid for memory. Returns why the creator halts, if it does;

@@ -1,10 +1,11 @@
-import { aligned, FIELD, FIELDS_BYTES, FRAMES, STATUS } from "../../evm/layout.ts";
+import { aligned, FIELD, FIELDS_BYTES, FRAMES, LONG_BYTES, STATUS } from "../../evm/layout.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { Message } from "../evm.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { MemoryBeyondLimit } from "../memoryBudget.ts";
+import { SELFDESTRUCT } from "../selfdestructTransfer.ts";
 import { call } from "./calls.ts";
 import { addressByNonce, beginCreation, create, deploy } from "./creations.ts";
 import { finish, halt } from "./ends.ts";
@@ -16,7 +17,7 @@ import { newFrame } from "./newFrame.ts";
 import { makeRoom } from "./room.ts";
 import { haltReasonOfStatus, type Run, spaceOf } from "./run.ts";
 import { selfdestruct } from "./selfdestruct.ts";
-import { copyInSlices, LONG_BYTES } from "./slices.ts";
+import { copyInSlices } from "./slices.ts";
 import { STATE_INSTRUCTIONS } from "./state.ts";
 
 /** Begins the outermost message: its input lies before its frame. */
@@ -177,7 +178,6 @@ export function perform(run: Run, frame: Frame, instruction: number): HaltReason
 
 const CREATE = 0xf0;
 const CREATE2 = 0xf5;
-const SELFDESTRUCT = 0xff;
 /** Jumps, or as much other work, between two checks of the clock: some microseconds. */
 const WORK = 512;
 const INLINE_WORK = 64;

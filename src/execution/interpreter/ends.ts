@@ -1,9 +1,9 @@
-import { FIELD } from "../../evm/layout.ts";
+import { FIELD, LONG_BYTES } from "../../evm/layout.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import { deleteRipemd160, deletesRipemd160 } from "../emptyAccounts.ts";
 import type { Frame } from "./frame.ts";
 import type { Outcome, Run, Work } from "./run.ts";
-import { LONG_BYTES, moveInSlices, takeInSlices } from "./slices.ts";
+import { moveInSlices, takeInSlices } from "./slices.ts";
 
 /** Data in the machine's memory. */
 export interface Range {

@@ -1,11 +1,10 @@
 import { findTargets, prepareNext, setTargets, targetsOf } from "../../evm/code.ts";
 import { keepTargets, keptTargets } from "../../evm/keptTargets.ts";
-import { FIELD } from "../../evm/layout.ts";
+import { FIELD, LONG_BYTES } from "../../evm/layout.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import { atOnce } from "../../primitives/steps.ts";
 import type { Frame } from "./frame.ts";
 import type { Run, Work } from "./run.ts";
-import { LONG_BYTES } from "./slices.ts";
 
 /** The code that a frame runs. */
 export function codeOfFrame(run: Run, { kind, codeHash, input, inputSize }: Frame): Uint8Array {

@@ -1,5 +1,5 @@
 import { placeCode } from "../../evm/code.ts";
-import { aligned, FIELD, FIELDS_BYTES, preparedBytes } from "../../evm/layout.ts";
+import { aligned, FIELD, FIELDS_BYTES, LONG_BYTES, preparedBytes } from "../../evm/layout.ts";
 import type { PreparedCode } from "../../evm/machine.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -11,7 +11,6 @@ import { finish } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { runPrecompile } from "./precompiles.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
-import { LONG_BYTES } from "./slices.ts";
 
 /** A message's value: the word in memory that CALLVALUE returns, and the wei that are moved. */
 interface SentValue {

@@ -1,6 +1,7 @@
 import { FIELD, FIELDS_BYTES, STATUS } from "../../evm/layout.ts";
 import { CALL_KINDS, type Callee, type CalleeEnd, type ExecutionObserver } from "../observer.ts";
 import { priceOfFailure } from "../precompiles/priceOfFailure.ts";
+import { SELFDESTRUCT } from "../selfdestructTransfer.ts";
 import { perform, performWork, resolve } from "./driver.ts";
 import { finish, halt } from "./ends.ts";
 import type { Frame } from "./frame.ts";
@@ -198,7 +199,6 @@ export class Observation implements Watch {
 }
 
 const STOP = 0x00;
-const SELFDESTRUCT = 0xff;
 /** Statuses that the driver resolves before the instruction is performed again, unless it gives up. */
 const PERFORMED_AGAIN: ReadonlySet<number> = new Set([
   STATUS.GROW,

@@ -1,3 +1,4 @@
+import { LONG_BYTES } from "../../evm/layout.ts";
 import { assert } from "../../primitives/assert.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { PrecompiledContract, PrecompileResult } from "../precompiles/contract.ts";
@@ -5,7 +6,7 @@ import { precompiledContract } from "../precompiles/precompiledContracts.ts";
 import { finish } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
-import { copyInSlices, LONG_BYTES } from "./slices.ts";
+import { copyInSlices } from "./slices.ts";
 
 /** Runs a precompiled contract, which may wait for its curve to be loaded, or work in slices. */
 export function runPrecompile(run: Run, frame: Frame, number: number): void {

@@ -1,7 +1,7 @@
-import { aligned, FIELD } from "../../evm/layout.ts";
+import { aligned, FIELD, LONG_BYTES } from "../../evm/layout.ts";
 import type { Frame } from "./frame.ts";
 import type { Run, Work } from "./run.ts";
-import { LONG_BYTES, moveInSlices, zeroInSlices } from "./slices.ts";
+import { moveInSlices, zeroInSlices } from "./slices.ts";
 
 /**
  * Makes room for the memory that an instruction needs; the instruction is then performed again. The room doubles while it is

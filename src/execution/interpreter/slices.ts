@@ -1,10 +1,9 @@
+import { LONG_BYTES } from "../../evm/layout.ts";
 import type { Run, Work } from "./run.ts";
 
-/**
- * This many bytes are copied in some tenths of a millisecond, hashed in three milliseconds, and touched for the first time
- * in one or two.
+/*
+ * LONG_BYTES are copied in some tenths of a millisecond, hashed in three milliseconds, and touched for the first time in one or two.
  */
-export const LONG_BYTES = 1024 * 1024;
 
 /** Copies `source` to a position of the machine's memory, `size` bytes; bytes beyond the source are zero. */
 export function* copyInSlices(run: Run, to: number, source: Uint8Array, size: number): Work {

@@ -1,4 +1,4 @@
-import { FIELD } from "../../evm/layout.ts";
+import { FIELD, LONG_BYTES } from "../../evm/layout.ts";
 import type { Address } from "../../primitives/address.ts";
 import { asHash, ZERO_HASH } from "../../primitives/hash.ts";
 import { codeOf } from "../accountCode.ts";
@@ -7,7 +7,7 @@ import type { HaltReason } from "../haltReason.ts";
 import type { Frame } from "./frame.ts";
 import { codeOfFrame } from "./frameCode.ts";
 import { type Run, WARM_GAS } from "./run.ts";
-import { copyInSlices, LONG_BYTES } from "./slices.ts";
+import { copyInSlices } from "./slices.ts";
 import { storageStore } from "./store.ts";
 
 /**
