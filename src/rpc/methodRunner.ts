@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { onceKnown } from "../primitives/eventual.ts";
-import { StateRemoved } from "../state/keptNodes.ts";
 import { BlockRemoved } from "../types/blockRemoved.ts";
+import { StateRemoved } from "../types/stateRemoved.ts";
 import { RequestFailed } from "../workers/channel/requestSender.ts";
 import { TooManyRequests } from "./core/tooManyRequests.ts";
 import { decodeParams } from "./decodeParams.ts";

@@ -1,5 +1,6 @@
 import { DamagedData, type Database } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
+import { StateRemoved } from "../types/stateRemoved.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import type { PlacedRecord, StoredNode } from "./trie/storedNode.ts";
 
@@ -26,20 +27,6 @@ export class KeptNodes implements NodeReader {
         throw new StateRemoved(this.number);
       throw error;
     }
-  }
-}
-
-/**
- * A state older than `--state-history` was removed while it was read. This is no damage: the start of the states says so
- * (storage/historyStart.ts).
- */
-export class StateRemoved extends Error {
-  override name = "StateRemoved";
-  readonly number: bigint;
-
-  constructor(number: bigint) {
-    super(`The state of block ${number} was removed: it lies before the first one that this node keeps.`);
-    this.number = number;
   }
 }
 

@@ -38,7 +38,7 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
  * The state is stored twice. The flat column (flatColumn.ts) has the latest value of each account and slot under its
  * hash: one read. The tries have the values of every block: a node is stored in a page under the number of the block
  * that wrote it, the trie's id and the page's path, and a parent records the page of each child (trie/storedNode.ts).
- * So a block's nodes are written side by side, old ones are never touched, and every block stays readable (history.ts)
+ * So a block's nodes are written side by side, old ones are never touched, and every block stays readable (stateHistory.ts)
  * and provable (proof.ts).
  *
  * Each account's storage is a trie with its own id, which the account's leaf records. Cleared storage stays on disk;

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { decodeAccount } from "../../src/state/accountLeaf.ts";
-import { StateRemoved } from "../../src/state/keptNodes.ts";
 import { removeStates } from "../../src/state/removal/stateRemoval.ts";
 import { readStateRecord } from "../../src/state/stateRecord.ts";
 import { ACCOUNT_TRIE } from "../../src/state/stateWriter.ts";
@@ -20,6 +19,7 @@ import { KEY_PREFIXES, prefixRange } from "../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { NO_BASE, putStateBase, readStateBase } from "../../src/storage/stateBase.ts";
 import { baseNodeKey, trieKeysBetween } from "../../src/storage/stateKeys.ts";
+import { StateRemoved } from "../../src/types/stateRemoved.ts";
 import { casesOf } from "../thorough.ts";
 import {
   type Action,

@@ -1,6 +1,6 @@
 import type { Requester } from "../../primitives/requester.ts";
-import { StateRemoved } from "../../state/keptNodes.ts";
 import { BlockRemoved } from "../../types/blockRemoved.ts";
+import { StateRemoved } from "../../types/stateRemoved.ts";
 import type { RequestSender } from "../../workers/channel/requestSender.ts";
 import { seal } from "../../workers/sealed.ts";
 import type { TransactionSender } from "../threads/callerSide/transactionSender.ts";

@@ -1,8 +1,8 @@
 import { toHex } from "../../../primitives/hex.ts";
 import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { StateRemoved } from "../../../state/keptNodes.ts";
 import { BlockRemoved } from "../../../types/blockRemoved.ts";
+import { StateRemoved } from "../../../types/stateRemoved.ts";
 import { RequestFailed } from "../../../workers/channel/requestSender.ts";
 import { TooManyRequests } from "../../core/tooManyRequests.ts";
 import { ERRORS } from "../../errors/errors.ts";

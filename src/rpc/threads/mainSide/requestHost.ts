@@ -1,8 +1,8 @@
 import type { Logger } from "../../../observability/logger.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
 import type { Requester } from "../../../primitives/requester.ts";
-import { StateRemoved } from "../../../state/keptNodes.ts";
 import { BlockRemoved } from "../../../types/blockRemoved.ts";
+import { StateRemoved } from "../../../types/stateRemoved.ts";
 import type { NumberedRequest } from "../../../workers/channel/requestSender.ts";
 import { type RemoteRequester, type RequestHandler, Responder } from "../../../workers/channel/responder.ts";
 import type { Core } from "../../core/core.ts";
