@@ -13,7 +13,7 @@ import type { Transaction } from "../types/transaction.ts";
 import type { Chain } from "./createChain.ts";
 
 /** What decides whether the next block may hold a transaction: its rules, and the accounts at the head. */
-interface NextBlockView {
+export interface NextBlockView {
   nonce(sender: Address): bigint;
   balanceWei(sender: Address): bigint;
   /** True when the sender has code that is not an EIP-7702 delegation. */
@@ -25,7 +25,7 @@ interface NextBlockView {
 }
 
 /** The rules of the next block that concern a transaction by itself. */
-interface NextBlockRules {
+export interface NextBlockRules {
   /** Undefined before EIP-155, when signatures cannot name a chain. */
   readonly chainId: bigint | undefined;
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
@@ -35,6 +35,7 @@ interface NextBlockRules {
   readonly isFreeFromStart: boolean;
   /** Maximum bytes of init code; undefined before Shanghai (EIP-3860). */
   readonly initCodeLimit: number | undefined;
+  /** Intrinsic gas (EIP-2, 2028, 2930, 3860, 7623, 7702). */
   intrinsicGas(transaction: Transaction): bigint;
 }
 

@@ -67,11 +67,13 @@ export async function openChainAndPool(
   const controls = createBlockControls(settings, validator);
   const chainLogger = logger.child("chain");
   const accountContract = accountContractOf(context);
+  /** Undefined until the chain is open, which the pool follows: blocks that come before know no senders. */
+  let pool: OpenPool | undefined;
   const opened = await createChain(controls.candidates, {
     spec: settings.chainSpec,
     stores,
     clock,
-    recoverSenders: withKnownSenders(recoverUrgently, (hash) => pool.pool.get(hash)?.transaction.sender),
+    recoverSenders: withKnownSenders(recoverUrgently, (hash) => pool?.pool.get(hash)?.transaction.sender),
     recoverSigners: recoverUrgently,
     production: controls.production,
     threadTimes,
@@ -104,7 +106,7 @@ export async function openChainAndPool(
   const asking = accountContract && (await openAccountContract(accountContract, headCalls));
   if (asking?.ok === false) return asking;
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
-  const pool = openPool(poolSettings, {
+  const txPool = openPool(poolSettings, {
     chain,
     view: createNextBlockView(settings.chainSpec, chain, stores.world.head, clock),
     recoverSigners,
@@ -114,7 +116,8 @@ export async function openChainAndPool(
     logger: logger.child("txpool"),
     metrics: context.metrics,
   });
-  onStop(() => pool.close());
+  pool = txPool;
+  onStop(() => txPool.close());
   return ok({
     chain,
     shownHead,
@@ -123,7 +126,7 @@ export async function openChainAndPool(
     permissions: permissions.value,
     namedPeers,
     headCalls,
-    pool,
+    pool: txPool,
     recoverSigners,
     ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),

@@ -23,7 +23,7 @@ export interface RpcBackend extends LocalPorts, Omit<Core, "serving"> {
 /** What a thread for callers has itself. */
 export interface LocalPorts {
   readonly chain: ChainReader;
-  /** Resolves once `chain` has the head that the process shows: later than a method began, or than the core has answered it. */
+  /** Resolves when `chain` has reached the head that the process shows. A method that goes on after an answer of the core calls it again. */
   newestHead(): Promise<void>;
   readonly spec: ChainSpec;
   readonly clock: Clock;

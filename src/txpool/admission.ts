@@ -20,7 +20,8 @@ export type AdmissionError = Err<PoolErrorCode> | undefined;
 
 /*
  * The checks below follow the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row numbers:
- * callers get the first that fails. Rows 1 (known) and 16 to 19 (its place in the pool) are checked by the pool itself.
+ * callers get the first that fails. Row 1 (known), rows 16 to 18 (its place in the sender's queue) and row 19 (the pool is
+ * full) are checked by TxPool in txPool.ts.
  */
 
 /** Rows 2 and 3: the operator's price limits, independent of the block. */

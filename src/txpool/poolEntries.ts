@@ -119,7 +119,7 @@ export class PoolEntries {
    * could only replace an entry, and only its sender decides that: false for the first REPLACEMENT_TRIES of them after each
    * head, which are counted here. Also false when everything depends on the sender, and for a pooled transaction.
    */
-  isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
+  refusesOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
     const { size, bytes, prioritizedCount, queues } = this.#store;
     if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return false;
     // In a pool of both kinds, the worst entry need not have the lowest price.

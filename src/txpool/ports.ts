@@ -1,6 +1,7 @@
+import type { NextBlockView } from "../chain/nextBlockView.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { SentTransaction, Transaction } from "../types/transaction.ts";
+import type { SentTransaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
 /** The pool's dependencies, supplied by the node. */
@@ -23,32 +24,9 @@ export type AskContract = (
 ) => Promise<SenderPermission>;
 
 /** The chain's head as the pool needs it. All values belong to one head until headChanged is called. */
-export interface PoolChainView {
-  nonce(sender: Address): bigint;
-  balanceWei(sender: Address): bigint;
-  /** True when the sender has code that is not an EIP-7702 delegation. */
-  isContract(sender: Address): boolean;
+export interface PoolChainView extends NextBlockView {
   /** False while the state of the head is still being fetched; absent when it is available. */
   readonly isStateAvailable?: boolean;
-  readonly headGasLimit: bigint;
-  /** Base fee of the next block, or undefined before London. */
-  readonly nextBaseFeePerGas: bigint | undefined;
-  /** Transaction types and limits of the next block. */
-  readonly rules: PoolRules;
-}
-
-export interface PoolRules {
-  /** Undefined before EIP-155, when signatures cannot name a chain. */
-  readonly chainId: bigint | undefined;
-  readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
-  readonly hasBaseFee: boolean;
-  readonly isZeroBaseFee: boolean;
-  /** True when the first base fee is zero, or all are. */
-  readonly isFreeFromStart: boolean;
-  /** Largest init code in bytes from Shanghai on (EIP-3860), else undefined. */
-  readonly initCodeLimit: number | undefined;
-  /** Intrinsic gas (EIP-2, 2028, 2930, 3860, 7623, 7702). */
-  intrinsicGas(transaction: Transaction): bigint;
 }
 
 /** New blocks, oldest first, and removed ones after a rewind, newest first. */

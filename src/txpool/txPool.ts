@@ -97,15 +97,16 @@ export class TxPool implements PoolEvents {
 
   /**
    * Why a transaction is rejected before its sender is known; undefined when the sender decides. A caller's transaction is
-   * screened only while the pool is full: all its checks follow once the sender is known. A full pool rejects what pays less
-   * than every entry, and all but some between two heads of those that pay as much as the cheapest.
+   * screened only while the pool is full: all its checks follow once the sender is known. A full pool rejects a
+   * transaction that pays less than every entry. Of those that pay as much as the cheapest entry, it looks at some between two heads,
+   * and rejects the rest.
    */
   screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined {
     const isPrioritized = origin === "local" && this.#limits.hasLocalPriority;
     const incoming = { transaction, origin, isPrioritized };
     // Prioritized transactions are exempt from the price check, and priority may depend on the sender.
     const isPriorityKnown = isPrioritized || this.#prioritySenders.size === 0;
-    const isOutbid = isPriorityKnown && this.#entries.isOutbid(transaction, isPrioritized);
+    const isOutbid = isPriorityKnown && this.#entries.refusesOutbid(transaction, isPrioritized);
     if (origin === "local" && !isOutbid) return undefined;
     const price = isPriorityKnown ? checkPrice(incoming, this.#limits, this.#chain) : undefined;
     const code = (price ?? checkSoundness(incoming, this.#limits, this.#chain))?.error.code;

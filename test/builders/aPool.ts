@@ -1,7 +1,8 @@
+import type { NextBlockRules } from "../../src/chain/nextBlockView.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../src/txpool/limits.ts";
-import type { PoolParts, PoolRules } from "../../src/txpool/ports.ts";
+import type { PoolParts } from "../../src/txpool/ports.ts";
 import { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 
@@ -16,7 +17,7 @@ interface HeadInHand {
   headGasLimit: bigint;
   nextBaseFeePerGas: bigint | undefined;
   isStateAvailable: boolean;
-  rules: PoolRules;
+  rules: NextBlockRules;
   /** Changes an account at the head. */
   set(sender: Address, changes: Partial<AccountAtHead>): void;
   nonce(sender: Address): bigint;
@@ -36,7 +37,7 @@ export interface PoolInHand {
 }
 
 /** London rules with a base fee of 7 wei at least, on chain 1337; intrinsic gas is a flat 21,000. */
-const LONDON_RULES: PoolRules = {
+const LONDON_RULES: NextBlockRules = {
   chainId: 1337n,
   acceptedTypes: new Set([0, 1, 2]),
   hasBaseFee: true,
@@ -50,7 +51,7 @@ const LONDON_RULES: PoolRules = {
 export function aPool(
   changes: {
     readonly limits?: Partial<TxPoolLimits>;
-    readonly rules?: Partial<PoolRules>;
+    readonly rules?: Partial<NextBlockRules>;
     readonly parts?: Partial<Pick<PoolParts, "isSenderPermitted" | "isOpen">>;
   } = {},
 ): PoolInHand {
@@ -82,7 +83,7 @@ export function aPool(
   };
 }
 
-function aHead(rules: PoolRules): HeadInHand {
+function aHead(rules: NextBlockRules): HeadInHand {
   const accounts = new Map<string, AccountAtHead>();
   const at = (sender: Address): AccountAtHead => accounts.get(toDigits(sender)) ?? UNTOUCHED;
   return {

@@ -101,8 +101,8 @@ export class MessageRelay {
     this.decline(copy);
   }
 
-  /** True when the message was not sent or relayed before; it counts as sent from now on. */
-  isFirst(key: string): boolean {
+  /** Counts the message as sent. Returns false when it was sent or relayed before. */
+  noteSent(key: string): boolean {
     return this.sent.add(key);
   }
 
@@ -163,7 +163,7 @@ export class MessageRelay {
     const { author, payload: about } = message.signed;
     if (payload.length > SMALL_BYTES || about.height <= this.decidedUpTo) return;
     if (this.paths.hasSent(key, author) || equalBytes(author, this.self)) return;
-    this.carrier.send(code, payload, { to: [author], except: [this.self, this.self] });
+    this.carrier.send(code, payload, { to: [author], except: [this.self] });
   }
 
   private relayDelayed(id: number): void {
@@ -195,8 +195,7 @@ export class MessageRelay {
     if (payload.length > SMALL_BYTES) return;
     const to = this.paths.takeRedundant(key);
     if (to.length === 0) return;
-    for (let copy = 0; copy < 2; copy++)
-      this.carrier.send(code, payload, { to, except: [this.self, this.self] });
+    for (let copy = 0; copy < 2; copy++) this.carrier.send(code, payload, { to, except: [this.self] });
   }
 }
 

@@ -160,7 +160,7 @@ export class MessageRouter {
     if (validators.every((validator) => equalBytes(validator, self))) return;
     const { code, payload } = this.codec.encode(message);
     this.messageLog.sent(message);
-    if (!this.relay.isFirst(this.codec.keyOf(code, payload))) return;
+    if (!this.relay.noteSent(this.codec.keyOf(code, payload))) return;
     this.lastSent.add(message.signed.payload, { code, payload });
     const to = [...validators, ...this.validatorNodes.nodes];
     carrier.send(code, payload, { to, except: [self] });

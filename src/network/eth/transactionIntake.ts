@@ -9,30 +9,25 @@ import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
 
+interface TransactionIntakeParts {
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** The peer has blocks that this node lacks. */
+  readonly isAhead: (peer: Peer) => boolean;
+  /** The peer has these transactions, and the full pool has no place for them now. */
+  readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
+}
+
 /**
  * Offers peers' transactions to the pool, each at most once per minute, and scores the peers by the results
  * (transactionScore.ts). Not done here: validating transactions (the pool).
  */
 export class TransactionIntake {
-  private readonly parts: {
-    readonly pool: EthPool;
-    readonly clock: Clock;
-    /** The peer has blocks that this node lacks. */
-    readonly isAhead: (peer: Peer) => boolean;
-    /** The peer has these transactions, and the full pool has no place for them now. */
-    readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
-  };
+  private readonly parts: TransactionIntakeParts;
   /** Transactions offered to the pool, oldest first, with the time. */
   private readonly offered = new Map<string, number>();
 
-  constructor(parts: {
-    readonly pool: EthPool;
-    readonly clock: Clock;
-    /** The peer has blocks that this node lacks. */
-    readonly isAhead: (peer: Peer) => boolean;
-    /** The peer has these transactions, and the full pool has no place for them now. */
-    readonly onWithoutPlace: (peer: Peer, announcements: readonly AnnouncedTransaction[]) => void;
-  }) {
+  constructor(parts: TransactionIntakeParts) {
     this.parts = parts;
   }
 

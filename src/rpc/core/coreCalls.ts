@@ -35,7 +35,7 @@ const PLAIN = {};
 const FOUND_LOGS = { owned: (result: FoundLogs | undefined) => piecesOf(result) };
 const BUSY = { kind: "busy" } as const;
 
-/** The thread that wrote these pieces gave them away. */
+/** The pieces of an answer, whose memory the thread that wrote them has transferred. */
 function piecesOf(
   result: { readonly pieces: readonly JsonPiece[] } | { readonly kind: string } | undefined,
 ): readonly JsonPiece[] {

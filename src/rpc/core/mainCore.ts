@@ -15,7 +15,7 @@ import type { CoreParts, RpcPermissions } from "./coreParts.ts";
 import { packTransactions } from "./packedTransactions.ts";
 import { listBySender, listEntries, listMatching, listWaiting } from "./poolListings.ts";
 
-/** The core of the process, on its main thread; except for spare descriptors, which its listeners have. */
+/** The core of the process, on its main thread. It has no spare descriptors: threads ask the listeners for these. */
 export function createMainCore(parts: CoreParts): Core {
   const { chain, pool, consensus, mining, history, logIndex } = parts;
   const isKnown = (number: bigint, first: bigint): boolean =>

@@ -4,8 +4,8 @@ import type { ServerErrorCode } from "./server.ts";
 import type { SocketPath } from "./unixSocket.ts";
 
 /**
- * The ports of a node, in the order in which they open. What else a new one needs, the compiler asks for by its name
- * (docs/checklists/add-a-port.md).
+ * The ports of a node, in the order in which they open. The compiler refuses a row whose settings, metrics or
+ * opening are missing elsewhere (docs/checklists/add-a-port.md).
  *
  *   option     begins the names of its options
  *   address    where it listens: a host and a port, or the path of a Unix socket

@@ -88,14 +88,14 @@ const MB = 1024 * 1024;
 
 /** A kind without a limit is sent once, or once for each message that it answers. */
 export const MESSAGES = {
-  /** Counted by remote host until they are answered; one of them may have half of what others leave. */
+  /** They count by remote host until they are answered. One host may use half of the credit that the others leave. */
   requests: {
     from: "thread",
     most: { messages: 16_384, bytes: 64 * MB, of: "all threads" },
     beyond: "refused",
   },
   abandoned: { from: "thread" },
-  /** Counted by remote host until the pool has decided; one of them may have half of what others leave. */
+  /** They count by remote host until the pool has decided. One host may use half of the credit that the others leave. */
   transactions: {
     from: "thread",
     most: { messages: 16_384, bytes: 64 * MB, of: "all threads" },

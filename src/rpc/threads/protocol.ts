@@ -15,7 +15,7 @@ export interface CoreRequest {
   readonly caller: RemoteCaller;
 }
 
-/** What a call of the core resolved to, or what it read when that was removed. */
+/** The result of a call of the core; or the block or state that the call was reading while it was removed. */
 export type CoreOutcome =
   | { readonly call: RequestedCallName; readonly result: unknown }
   | { readonly removed: "block" | "state"; readonly number: bigint };
