@@ -4,38 +4,53 @@ import type { Endpoints } from "../node/openServers.ts";
 import type { ListenAddress } from "../rpc/server/server.ts";
 import { isPath } from "../rpc/server/unixSocket.ts";
 
-/** What a user needs to get started with the development network; printed once, after the start. */
+/**
+ * What a builder needs to get started with the development network, printed once, after the start. Without the private keys
+ * it fits on a terminal of 24 lines.
+ */
 export function welcomeText(
-  settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
+  settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath" | "showsDevelopmentKeys">,
   servers: Pick<Endpoints, "http" | "webSocket" | "graphQl" | "explorer">,
 ): string {
-  const accounts = DEV_ACCOUNTS.map(
-    ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,
-  );
-  const graphQl =
-    servers.graphQl === undefined ? "" : `\n  GraphQL      ${urlOf("http", servers.graphQl)}/graphql`;
-  const link =
-    servers.explorer === undefined ? "" : `\nThe chain in your browser: ${urlOf("http", servers.explorer)}\n`;
+  const { clientVersion, chainSpec, dataPath, showsDevelopmentKeys } = settings;
+  const facts = [
+    ["Chain id", String(chainSpec.chainId)],
+    ["HTTP", urlOf("http", servers.http)],
+    ["WebSocket", urlOf("ws", servers.webSocket)],
+    ...(servers.graphQl === undefined ? [] : [["GraphQL", `${urlOf("http", servers.graphQl)}/graphql`]]),
+    [
+      "Explorer",
+      `${urlOf("http", servers.explorer)}${servers.explorer === undefined ? "" : ", the chain in your browser"}`,
+    ],
+    ["Data folder", dataPath],
+  ];
+  const shown = showsDevelopmentKeys ? DEV_ACCOUNTS : DEV_ACCOUNTS.slice(0, FOLDED_ACCOUNTS);
+  const accounts = shown.flatMap(({ address, privateKey }, index) => [
+    `  (${index}) ${address}`,
+    ...(showsDevelopmentKeys ? [`      ${privateKey}`] : []),
+  ]);
+  const more = showsDevelopmentKeys
+    ? []
+    : ["  and so on: --dev-show-keys prints all ten, with their private keys"];
   return `
-Ibex runs a development network (${settings.clientVersion}).
+Ibex runs a development network (${clientVersion}).
 
-  Chain id     ${settings.chainSpec.chainId}
-  HTTP         ${urlOf("http", servers.http)}
-  WebSocket    ${urlOf("ws", servers.webSocket)}${graphQl}
-  Data folder  ${settings.dataPath} (kept between runs; remove it for a new chain)
+${facts.map(([name = "", value = ""]) => `  ${name.padEnd(13)}${value}`).join("\n")}
 
-Accounts and their private keys, each funded with 10,000 ether in the genesis
-block (mnemonic "${DEV_MNEMONIC}"):
+Ten accounts with 10,000 ether each, of the mnemonic
+"${DEV_MNEMONIC}":
+${[...accounts, ...more].join("\n")}
 
-${accounts.join("\n")}
+All keys are public: never send anything of value to these accounts. The chain
+is kept between runs; remove the data folder for a new one.
 
-These keys, and that of the validator, are public: never send anything of value
-to these accounts.
+Ctrl-C stops the node. --help shows the options.
 
-Ctrl-C stops the node. Options: npm start -- --help
-${link}
 `;
 }
+
+/** Accounts that are shown without their keys. */
+const FOLDED_ACCOUNTS = 3;
 
 /** URL of a server; "off" for one that is not running. */
 export function urlOf(scheme: "http" | "ws" | "unix", address: ListenAddress | undefined): string {

@@ -125,6 +125,10 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const logging = loggingChoices(inForce, given, sources);
   const diagnostics = [environment, file, logging, unknown, choices, ...files, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
+  if (options.values["dev-show-keys"] && !isDevelopmentNetwork)
+    warnings.push(
+      "--dev-show-keys has no effect: this is not the development network, and its keys are not shown.",
+    );
   const assembled = assemble(inForce, { genesis: genesis.value, ...serverFiles }, sources);
   const { nodeKey } = assembled;
   const settings = {
@@ -139,6 +143,7 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
       environment: sources.environment,
     }),
     isDevelopmentNetwork,
+    showsDevelopmentKeys: inForce.values["dev-show-keys"],
     logging: logging.settings,
     notes: poolNotes(options, genesis.value.spec),
     warnings,
@@ -256,7 +261,7 @@ function readGenesisFile(
 
 type Assembled = Omit<
   Settings,
-  "isDevelopmentNetwork" | "ethstats" | "peers" | "logging" | "notes" | "warnings"
+  "isDevelopmentNetwork" | "showsDevelopmentKeys" | "ethstats" | "peers" | "logging" | "notes" | "warnings"
 >;
 
 function assemble(

@@ -20,6 +20,8 @@ import type { NatSettings } from "./natSettings.ts";
 export interface Settings {
   /** True for the development network of `npm start`, which runs when no network was configured. */
   readonly isDevelopmentNetwork: boolean;
+  /** Whether the text after the start of the development network has the private keys of its accounts. */
+  readonly showsDevelopmentKeys: boolean;
   readonly genesisFile: string;
   /** The genesis file, read and checked. */
   readonly chainSpec: ChainSpec;

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "../../src/cli/commandLine.ts";
 import { helpText, hiddenHelpText } from "../../src/cli/help.ts";
 import { welcomeText } from "../../src/cli/welcome.ts";
-import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
+import { DEV_ACCOUNTS, DEV_GENESIS_FILE, DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { HELP_GROUPS } from "../../src/config/options/option.ts";
 import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
@@ -83,40 +84,67 @@ describe("the types of all options", () => {
 });
 
 describe("the welcome", () => {
-  const outcome = readSettings({ raw: [], environment: {}, workingDirectory: "/work", isTerminal: false });
-  if (!outcome.ok) throw new Error(outcome.error.message);
+  const settingsWith = (...args: string[]) => {
+    const { raw } = parseCommandLine(args);
+    const outcome = readSettings({ raw, environment: {}, workingDirectory: "/work", isTerminal: false });
+    if (!outcome.ok) throw new Error(outcome.error.message);
+    return outcome.value;
+  };
+  const servers = {
+    http: { host: "127.0.0.1", port: 8545 },
+    webSocket: { host: "::1", port: 8546 },
+    explorer: { host: "127.0.0.1", port: 8549 },
+  };
 
-  it("has everything a user needs to begin", () => {
-    const text = welcomeText(outcome.value, {
-      http: { host: "127.0.0.1", port: 8545 },
-      webSocket: { host: "::1", port: 8546 },
-      explorer: { host: "127.0.0.1", port: 8549 },
-    });
+  it("has everything that a builder needs to begin, on one screen of 24 lines and 80 columns", () => {
+    const text = welcomeText(settingsWith(), servers);
     for (const fact of [
       "1337",
       "http://127.0.0.1:8545",
       "ws://[::1]:8546",
       "/work/ibex-data",
+      "http://127.0.0.1:8549, the chain in your browser",
+      DEV_MNEMONIC,
+      DEV_ACCOUNTS[0]?.address,
       "public",
-      "Ctrl-C",
-      "http://127.0.0.1:8549",
+      "Ctrl-C stops",
+      "--dev-show-keys",
+      "--help",
     ]) {
       expect(text).toContain(fact);
     }
+    const lines = text.split("\n");
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(DEV_ACCOUNTS.filter(({ privateKey }) => text.includes(privateKey))).toEqual([]);
+    // The program has the same words however it was started.
+    expect(text).not.toContain("npm");
+  });
+
+  it("has every account with its private key when asked for them", () => {
+    const text = welcomeText(settingsWith("--dev-show-keys"), servers);
     for (const { address, privateKey } of DEV_ACCOUNTS) {
       expect(text).toContain(address);
       expect(text).toContain(privateKey);
     }
+    expect(text).not.toContain("--dev-show-keys");
     expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it("belongs to the development network: --dev-show-keys has no effect elsewhere, and says so", () => {
+    const settings = settingsWith("--dev-show-keys", `--genesis-file=${DEV_GENESIS_FILE}`);
+    expect(settings.warnings).toContain(
+      "--dev-show-keys has no effect: this is not the development network, and its keys are not shown.",
+    );
+  });
+
   it("shows when a server is off", () => {
-    const text = welcomeText(outcome.value, {
+    const text = welcomeText(settingsWith(), {
       http: undefined,
       webSocket: undefined,
       explorer: undefined,
     });
     expect(text).not.toContain("browser");
-    expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n/);
+    expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n.*Explorer +off\n/);
   });
 });

@@ -63,6 +63,7 @@ describe("without any options", () => {
   it("the development network runs: all groups on both servers, free gas, the well-known validator key", () => {
     expect(settings()).toMatchObject({
       isDevelopmentNetwork: true,
+      showsDevelopmentKeys: false,
       genesisFile: DEV_GENESIS_FILE,
       dataPath: join(folder, "ibex-data"),
       nodeKey: { path: join(folder, "ibex-data", "key"), initialKey: DEV_VALIDATOR_KEY },

@@ -2,13 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { itIfThorough } from "../../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../../thorough.ts";
 import { freePort, isRunning, rpc, temporaryFolder, until } from "../harness/nodeProcess.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..", "..");
 /** Only hangs reach them. A start in a fresh clone installs and builds. */
 /** That of a package manager, which a test must not inherit from the npm that runs it. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+
+/** The program that gives another one a terminal (util-linux). */
+const SCRIPT = "/usr/bin/script";
 
 interface Started {
   readonly npm: ChildProcess;
@@ -107,6 +110,62 @@ describe("npm start", () => {
     },
   );
 });
+
+describe("at a terminal", () => {
+  it.runIf(IS_THOROUGH && existsSync(SCRIPT))(
+    "npm start and the program itself say the same, in lines for people, and in JSON where LOGGER asks for it",
+    async () => {
+      const program = `${process.execPath} ${join(ROOT, "dist", "main.js")}`;
+      const byNpm = await outputAtTerminal("npm start --", {});
+      const byProgram = await outputAtTerminal(program, {});
+      expect(wordsOf(byNpm)).toEqual(wordsOf(byProgram));
+      expect(wordsOf(byProgram)).toContain("Ctrl-C stops the node. --help shows the options.");
+      expect(byProgram).not.toContain('{"level"');
+      const asJson = await outputAtTerminal(program, { LOGGER: "Json" });
+      expect(asJson).toContain('"message":"Ethereum main loop is up."');
+    },
+  );
+});
+
+/** All that a start prints at a terminal of its own until it is up; then it is stopped. */
+async function outputAtTerminal(
+  command: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = temporaryFolder();
+  const options = [
+    `--data-path=${join(folder, "data")}`,
+    `--rpc-http-port=${await freePort()}`,
+    `--rpc-ws-port=${await freePort()}`,
+    "--explorer-enabled=false",
+  ];
+  const terminal = spawn(SCRIPT, ["-qec", `${command} ${options.join(" ")}`, "/dev/null"], {
+    cwd: ROOT,
+    env: { ...ENVIRONMENT, ...environment, NO_COLOR: "1" },
+    stdio: ["pipe", "pipe", "ignore"],
+    detached: true,
+  });
+  if (terminal.pid !== undefined) groups.push(terminal.pid);
+  let output = "";
+  terminal.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString("utf8");
+  });
+  await until(async () => (output.includes("main loop is up") ? true : undefined), "the end of the start");
+  const ended = new Promise((resolve) => terminal.once("close", resolve));
+  terminal.stdin.write(CTRL_C);
+  await ended;
+  return output;
+}
+
+/** The text between the start and the first block, without what differs from one start to the next. */
+function wordsOf(output: string): readonly string[] {
+  const lines = output.split(/\r?\n/);
+  const from = lines.findIndex((line) => line.startsWith("Ibex runs"));
+  const to = lines.findIndex((line) => line.includes("main loop is up"));
+  return lines.slice(from, to).map((line) => line.replace(/:\d+$|\/\S*ibex-test-\S*/, ""));
+}
+
+const CTRL_C = "\u0003";
 
 /** The sources as a clone has them: nothing installed, nothing built, nothing beside it. */
 function freshClone(): string {
