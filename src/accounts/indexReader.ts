@@ -1,5 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { remembered } from "../primitives/remembered.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../storage/database.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
@@ -7,6 +8,7 @@ import { commonBlock } from "./commonBlock.ts";
 import {
   type Asset,
   decodeIndexValue,
+  END_OF_CHAIN,
   type Pair,
   type Place,
   type Placed,
@@ -16,9 +18,22 @@ import {
   placeInKey,
   readStatus,
   restOfPairKey,
+  START_OF_CHAIN,
   type Subject,
   valueIn,
 } from "./layout.ts";
+import {
+  type DayCounts,
+  dayIn,
+  dayInKey,
+  dayRange,
+  readStatistics,
+  type StatisticsStatus,
+  TOKENS,
+  type TokenCounts,
+  tokenIn,
+  tokenInKey,
+} from "./statisticsLayout.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
 
 /** The index as of one state of the chain. */
@@ -33,6 +48,21 @@ export interface IndexView {
    * where to continue: entries whose blocks were dropped are scanned as well, up to a bound.
    */
   pairs(kind: Pair, subject: Subject, query: PairQuery): Promise<FoundPairs>;
+  /** The blocks that the statistics count (statistics.ts); undefined while they count none of this chain. */
+  readonly counted: Pick<StatisticsStatus, "first" | "next"> | undefined;
+  /** The newest days up to this one, the newest first, at most so many; days without a block have none. */
+  days(newest: number, limit: number): Promise<readonly CountedDay[]>;
+  /** The tokens in the order of their addresses, at most so many. */
+  tokens(limit: number): AsyncIterable<CountedToken>;
+}
+
+/** The counts of a day, which is a number of days since 1970. */
+export interface CountedDay extends DayCounts {
+  readonly day: number;
+}
+
+export interface CountedToken extends TokenCounts {
+  readonly token: Address;
 }
 
 interface PairQuery {
@@ -152,10 +182,15 @@ async function viewOf(
       ? undefined
       : await commonBlock(snapshot, chain, status.next - 1);
   const last = newest === undefined || newest < first ? undefined : newest;
+  const counted = countedOf(snapshot, chain);
   return {
     first,
     last,
-    async *placed(kind, subject, { from = START, until = END, order = "oldest", limit } = {}) {
+    async *placed(
+      kind,
+      subject,
+      { from = START_OF_CHAIN, until = END_OF_CHAIN, order = "oldest", limit } = {},
+    ) {
       if (last === undefined) return;
       const covered = {
         from: later(from, { block: first, position: 0 }),
@@ -170,10 +205,35 @@ async function viewOf(
       for await (const [key, sealed] of snapshot.range(range))
         yield { ...placeInKey(key), value: valueIn(key, sealed) };
     },
+    counted,
+    async days(newest, limit) {
+      const found: CountedDay[] = [];
+      if (counted === undefined) return found;
+      const range = { ...dayRange(0, newest + 1), reverse: true, limit };
+      for await (const [key, sealed] of snapshot.range(range))
+        found.push({ day: dayInKey(key), ...dayIn(key, sealed) });
+      return found;
+    },
+    async *tokens(limit) {
+      if (counted === undefined) return;
+      for await (const [key, sealed] of snapshot.range({ ...TOKENS, limit }))
+        yield { token: tokenInKey(key), ...tokenIn(key, sealed) };
+    },
     async pairs(kind, subject, query) {
       return last === undefined ? NO_PAIRS : pairsOf(snapshot, kind, subject, { first, ...query });
     },
   };
+}
+
+/** The status of the statistics, unless they count blocks of another chain. */
+function countedOf(
+  snapshot: DatabaseSnapshot,
+  chain: Pick<ChainReader, "headerByNumber">,
+): StatisticsStatus | undefined {
+  const status = readStatistics(snapshot);
+  if (status === undefined || status.isStale || status.next === status.first) return undefined;
+  const header = chain.headerByNumber(BigInt(status.next - 1));
+  return header !== undefined && equalBytes(header.hash, status.hash) ? status : undefined;
 }
 
 async function pairsOf(
@@ -216,5 +276,3 @@ const MEASURE_MS = 30_000;
 const NO_PAIRS: FoundPairs = { found: [], next: undefined };
 /** Most pairs read in one call: a pruning that runs for minutes leaves hundreds of thousands of stale ones. */
 const MAX_PAIRS_LOOKED_AT = 1_000;
-const START: Place = { block: 0, position: 0 };
-const END: Place = { block: 2 ** 48 - 1, position: 0 };

@@ -8,6 +8,8 @@ import { BLOCK_LIMITS, BlockEntries, type BlockLimits } from "./blockEntries.ts"
 import { commonBlock } from "./commonBlock.ts";
 import { type Sweep, sweepStep } from "./indexSweep.ts";
 import { type IndexStatus, MARKS, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
+import { Statistics } from "./statistics.ts";
+import { forgetStatistics } from "./statisticsLayout.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
 
 interface IndexerParts {
@@ -41,6 +43,7 @@ export interface IndexProgress extends IndexStatus {
  *
  *     refresh the view ─> a block of the index is no longer on the chain? forget all after the last common one
  *        ─> entries of such blocks, or of pruned ones, are left? remove some ─> add the next blocks
+ *           ─> none is left? count some for the statistics (statistics.ts)
  *
  * Invariants: the status names only blocks whose entries are complete · entries of other blocks are never shown, and are
  * removed before a block with the same number is added · everything added comes from one view of the chain.
@@ -48,6 +51,7 @@ export interface IndexProgress extends IndexStatus {
 export class Indexer {
   private readonly parts: IndexerParts;
   private readonly source: ReplaySource;
+  private readonly statistics: Statistics;
   private hasView = false;
   private sweep: Sweep | undefined;
   private bytes = 0;
@@ -62,6 +66,7 @@ export class Indexer {
   constructor(parts: IndexerParts) {
     const { view, spec } = parts;
     this.parts = parts;
+    this.statistics = new Statistics(parts);
     this.source = {
       spec,
       stateAt: (number) => view.stateAt(number),
@@ -105,7 +110,7 @@ export class Indexer {
     if (status.isPruning) await this.clean(status);
     if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
     this.isBegunAnew = false;
-    return status.isPruning;
+    return (await this.statistics.step(status)) || status.isPruning;
   }
 
   /**
@@ -139,6 +144,7 @@ export class Indexer {
     const batch = new Batch();
     for await (const [key] of database.range(MARKS)) batch.delete(key);
     putStatus(batch, { ...this.beginning(), isStale: true });
+    forgetStatistics(batch, this.beginning().first);
     await database.write(batch);
     this.sweep = undefined;
   }

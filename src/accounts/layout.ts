@@ -11,6 +11,8 @@ import { UnusableIndex } from "./unusableIndex.ts";
  * Every key of the index by address: its first byte, what follows it, and the value. Numbers are big-endian, so that the
  * entries of an account sort by time. Every value ends with a checksum over key and value.
  *
+ * Its statistics have keys of their own (statisticsLayout.ts).
+ *
  * The index has a LevelDB of its own beside the chain's (architecture.md#the-index-by-address). Nothing in it is the only
  * copy of anything: it can be deleted, and is then rebuilt.
  */
@@ -52,6 +54,10 @@ export interface Place {
   readonly position: number;
 }
 
+/** The first place of all, and one after the last. */
+export const START_OF_CHAIN: Place = { block: 0, position: 0 };
+export const END_OF_CHAIN: Place = { block: 2 ** 48 - 1, position: 0 };
+
 export type Standard = "ERC-20" | "ERC-721" | "ERC-1155";
 
 /** An asset that an account may hold: a token, or one of its ids if its standard has them. */
@@ -79,7 +85,7 @@ export interface IndexStatus {
  */
 const VERSION = 2;
 const STATUS_KEY = Uint8Array.of(PREFIXES.status);
-const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
+export const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
 export const PLACE_BYTES = 10;
 const ID_BYTES = 32;
 /** Longest rest of a key: an address, a standard and an id. */

@@ -11,6 +11,7 @@ import { type Route, useRoute, type ViewProps } from "./router.ts";
 import { AccountView } from "./views/account.tsx";
 import { BlockView } from "./views/block.tsx";
 import { BlocksView } from "./views/blocks.tsx";
+import { ChartsView } from "./views/charts.tsx";
 import { FaucetView } from "./views/faucet.tsx";
 import { Home } from "./views/home.tsx";
 import { NetworkView } from "./views/network.tsx";
@@ -18,6 +19,7 @@ import { NotFound } from "./views/notFound.tsx";
 import { PoolView } from "./views/pool.tsx";
 import { SearchView } from "./views/search.tsx";
 import { TokenView } from "./views/token.tsx";
+import { TokensView } from "./views/tokens.tsx";
 import { TransactionView } from "./views/transaction.tsx";
 
 interface View {
@@ -31,11 +33,13 @@ const VIEWS: Readonly<Record<string, View>> = {
   address: { title: "Account", component: AccountView },
   block: { title: "Block", component: BlockView },
   blocks: { title: "Blocks", component: BlocksView },
+  charts: { title: "Charts", component: ChartsView },
   faucet: { title: "Faucet", component: FaucetView },
   network: { title: "Network", component: NetworkView },
   pool: { title: "Pool", component: PoolView },
   search: { title: "Search", component: SearchView },
   token: { title: "Token", component: TokenView },
+  tokens: { title: "Tokens", component: TokensView },
   tx: { title: "Transaction", component: TransactionView },
 };
 
@@ -43,6 +47,8 @@ const NAVIGATION = [
   { path: "/", name: "Overview" },
   { path: "/blocks", name: "Blocks" },
   { path: "/pool", name: "Pool" },
+  { path: "/tokens", name: "Tokens" },
+  { path: "/charts", name: "Charts" },
   { path: "/network", name: "Network" },
 ];
 

@@ -84,10 +84,12 @@ import { ethSendRawTransactionSync } from "./eth/sendRawTransactionSync.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
 import { explorerGetArrivals } from "./explorer/getArrivals.ts";
+import { explorerGetDays } from "./explorer/getDays.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
 import { explorerGetNodeStatus } from "./explorer/getNodeStatus.ts";
 import { explorerGetPool } from "./explorer/getPool.ts";
 import { explorerGetToken } from "./explorer/getToken.ts";
+import { explorerGetTokens } from "./explorer/getTokens.ts";
 import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
 import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
 import { explorerGetTokenTransfers, explorerGetTransfersOfToken } from "./explorer/tokenTransfers.ts";
@@ -282,6 +284,8 @@ export const METHODS: readonly RpcMethod[] = [
   explorerGetNodeStatus,
   explorerGetArrivals,
   explorerGetPool,
+  explorerGetDays,
+  explorerGetTokens,
   explorerGetToken,
   explorerGetTransactionsOf,
   explorerGetTokenHolders,

@@ -73,6 +73,9 @@ function methodsOn(
           }
         },
         pairs: async () => ({ found: [], next: undefined }),
+        counted: undefined,
+        days: async () => [],
+        async *tokens() {},
       });
       afterRead();
       return result;

@@ -11,6 +11,7 @@ import {
   type Hex,
   keccak256,
   parseAbi,
+  toFunctionSelector,
   toRlp,
 } from "viem";
 import type { Authorization, Log } from "./types.ts";
@@ -135,6 +136,17 @@ function named(
     type: inputs?.[index]?.type ?? "",
     value,
   }));
+}
+
+/** The name of the function with this selector; undefined for none, or where the ABI is malformed. */
+export function methodIn(abi: Abi, selector: string): string | undefined {
+  try {
+    return abi.find(
+      (entry): entry is AbiFunction => entry.type === "function" && toFunctionSelector(entry) === selector,
+    )?.name;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The bytes of a call with these values. */

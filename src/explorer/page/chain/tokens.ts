@@ -20,6 +20,24 @@ export interface TokenInfo {
   readonly totalSupply: string | null;
 }
 
+/** A token in the list of all (explorer_getTokens). */
+export interface TokenEntry {
+  readonly token: string;
+  readonly standard: TokenStandard;
+  readonly name: string | null;
+  readonly symbol: string | null;
+  readonly transfers: string;
+  /** Accounts that its transfers named. */
+  readonly accounts: string;
+  readonly hasMoreAccounts: boolean;
+  readonly lastBlock: string;
+}
+
+export interface TokenList extends ListPage<TokenEntry> {
+  /** Whether there are more tokens than the node looks at. */
+  readonly isCut: boolean;
+}
+
 export interface TokenTransfer {
   readonly timestamp: string;
   readonly transactionHash: string;

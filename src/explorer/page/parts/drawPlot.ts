@@ -12,13 +12,15 @@ export interface PlotProps extends PlotData {
   readonly height?: number;
   /** Formats a value of y, under the pointer and at the axis. */
   readonly show: (value: number) => string;
+  /** Formats a value of x at the axis; a whole number as it is when absent. */
+  readonly showX?: (value: number) => string;
 }
 
 /** Draws with the element's current colours. */
 export function drawPlot(
   element: HTMLElement,
   { x, y }: PlotData,
-  { kind, height, show }: Pick<Required<PlotProps>, "kind" | "height" | "show">,
+  { kind, height, show, showX }: Pick<Required<PlotProps>, "kind" | "height" | "show" | "showX">,
 ): uPlot {
   const { color: ink, accentColor: accent, fontFamily } = colours(element);
   const axis = {
@@ -31,17 +33,20 @@ export function drawPlot(
     {
       width: element.clientWidth,
       height,
-      padding: [8, halfOfLastLabel, 0, 0],
+      padding: [8, ({ data }: Drawn) => halfOfLastLabel(data, showX), 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, min, max) => rangeOf(min, max, kind) } },
+      scales: {
+        x: { time: false, range: (_, min, max) => sidesOf(min, max, kind) },
+        y: { range: (_, min, max) => rangeOf(min, max, kind) },
+      },
       axes: [
         {
           ...axis,
           grid: { show: false },
           size: 22,
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-          values: (_, splits) => splits.map(String),
+          values: (_, splits) => splits.map(showX),
         },
         {
           ...axis,
@@ -79,6 +84,13 @@ function rangeOf(min: number, max: number, kind: "bars" | "line"): [number, numb
   return [0, MARGIN * Math.max(1, max)];
 }
 
+/** The range of x, with room for the outer halves of the first and the last bar. */
+function sidesOf(min: number, max: number, kind: "bars" | "line"): [number, number] {
+  return kind === "bars" ? [min - HALF_A_BAR, max + HALF_A_BAR] : [min, max];
+}
+
+const HALF_A_BAR = 0.6;
+
 /**
  * Marks of the axis: zero, the highest value and the middle; or the lowest and the highest value if the range begins above
  * zero.
@@ -89,10 +101,16 @@ function splitsOf(min: number, max: number): number[] {
   return [min + third, max - third];
 }
 
-/** Room for the right half of the last label, which would be cut off. The plot has no data yet at its first call. */
-function halfOfLastLabel({ data }: { readonly data?: uPlot.AlignedData }): number {
-  const newest = String(data?.[0].at(-1) ?? "");
-  return Math.max(4, Math.ceil((DIGIT_WIDTH * newest.length) / 2));
+/** The plot has no data yet at its first call. */
+interface Drawn {
+  readonly data?: uPlot.AlignedData;
+}
+
+/** Room for the right half of the last label, which would be cut off. */
+function halfOfLastLabel(data: uPlot.AlignedData | undefined, showX: (value: number) => string): number {
+  const newest = data?.[0].at(-1);
+  const label = newest === undefined ? "" : showX(newest);
+  return Math.max(4, Math.ceil((DIGIT_WIDTH * label.length) / 2));
 }
 
 /** Width of a digit in the axis's font, in pixels, with some room. */

@@ -4,7 +4,7 @@ import { onThemeChange } from "../theme.ts";
 import type { PlotData, PlotProps } from "./drawPlot.ts";
 
 /** A small plot. Its library is loaded after the rest of the page. */
-export function Plot({ x, y, label, kind = "bars", height = 120, show }: PlotProps) {
+export function Plot({ x, y, label, kind = "bars", height = 120, show, showX = String }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const newest = useRef<PlotData>({ x, y });
@@ -18,7 +18,7 @@ export function Plot({ x, y, label, kind = "bars", height = 120, show }: PlotPro
       if (isGone || element === null) return;
       const draw = (): void => {
         plot.current?.destroy();
-        plot.current = drawPlot(element, newest.current, { kind, height, show });
+        plot.current = drawPlot(element, newest.current, { kind, height, show, showX });
       };
       draw();
       const offTheme = onThemeChange(draw);

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { navigate } from "../router.ts";
 
-/** One field for block numbers, hashes of blocks and transactions, and addresses. */
+/** One field for block numbers, hashes of blocks and transactions, addresses, and names of tokens. */
 export function Search() {
   const [text, setText] = useState("");
   const submit = (event: Event): void => {
@@ -14,8 +14,8 @@ export function Search() {
       <form class="search" onSubmit={submit}>
         <input
           type="search"
-          aria-label="Search by block number, hash or address"
-          placeholder="Block, hash or address"
+          aria-label="Search by block number, hash, address or token"
+          placeholder="Hash, address or name"
           autocomplete="off"
           spellcheck={false}
           value={text}

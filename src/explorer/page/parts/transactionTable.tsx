@@ -2,6 +2,7 @@ import type { Receipt, Transaction } from "../chain/types.ts";
 import { numberOf, showCoins, showNumber } from "../format.ts";
 import { Age } from "./age.tsx";
 import { AccountLink, BlockLink, TransactionLink } from "./links.tsx";
+import { Method } from "./method.tsx";
 import { Sideways } from "./sideways.tsx";
 
 export interface TransactionRow {
@@ -28,6 +29,7 @@ export function TransactionTable({
         <thead>
           <tr>
             <th scope="col">Transaction</th>
+            <th scope="col">Method</th>
             {account !== undefined && <th scope="col">Block</th>}
             {hasTimes && <th scope="col">Age</th>}
             <th scope="col">From</th>
@@ -46,6 +48,9 @@ export function TransactionTable({
               <td>
                 <TransactionLink hash={transaction.hash} />
                 {receipt?.status === "0x0" && <span class="badge bad">failed</span>}
+              </td>
+              <td>
+                <Method to={transaction.to} input={transaction.input} />
               </td>
               {account !== undefined && (
                 <td>
@@ -84,7 +89,7 @@ export function Target({
   return (
     <>
       {created !== null && created !== undefined && <AccountLink address={created} isWhole={isWhole} />}
-      <span class="badge plain">creates a contract</span>
+      {isWhole && <span class="badge plain">creates a contract</span>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { PoolPage, WaitingTransaction } from "../chain/pool.ts";
 import { showCoins, showNumber, showPrice } from "../format.ts";
 import { Age } from "../parts/age.tsx";
 import { AccountLink, TransactionLink } from "../parts/links.tsx";
+import { Method } from "../parts/method.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
 import { CursorPager } from "../parts/pager.tsx";
 import { Figure, Panel } from "../parts/panel.tsx";
@@ -101,6 +102,7 @@ function WaitingTable({ transactions }: { readonly transactions: readonly Waitin
               Nonce
             </th>
             <th scope="col">To</th>
+            <th scope="col">Method</th>
             <th scope="col" class="number">
               Value
             </th>
@@ -120,7 +122,7 @@ function WaitingTable({ transactions }: { readonly transactions: readonly Waitin
 }
 
 function Row({ transaction }: { readonly transaction: WaitingTransaction }) {
-  const { hash, from, nonce, since, to, value, price } = transaction;
+  const { hash, from, nonce, since, to, value, price, selector } = transaction;
   return (
     <tr>
       <td>
@@ -134,8 +136,9 @@ function Row({ transaction }: { readonly transaction: WaitingTransaction }) {
         <AccountLink address={from} />
       </td>
       <td class="number">{showNumber(BigInt(nonce))}</td>
+      <td>{to !== null && <AccountLink address={to} />}</td>
       <td>
-        {to === null ? <span class="badge plain">creates a contract</span> : <AccountLink address={to} />}
+        <Method to={to} input={selector} />
       </td>
       <td class="number">{showCoins(value)}</td>
       <td class="number">{showPrice(price)}</td>

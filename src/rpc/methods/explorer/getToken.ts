@@ -1,11 +1,12 @@
 import { newestPlace } from "../../../accounts/indexReader.ts";
+import { textOf, wordOf } from "../../../accounts/tokenAnswers.ts";
 import { hexToBytes } from "../../../primitives/hex.ts";
 import { quantityOrNull } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, OBJECT, orNull } from "../../schemas.ts";
-import { askOnHead, textOf, wordOf } from "./tokenCalls.ts";
+import { askOnHead } from "./tokenCalls.ts";
 import { transferAt } from "./tokenTransfers.ts";
 
 export const explorerGetToken = defineMethod({

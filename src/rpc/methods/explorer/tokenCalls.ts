@@ -1,19 +1,14 @@
 import type { Asset } from "../../../accounts/layout.ts";
+import { GAS_OF_QUESTION, wordOf } from "../../../accounts/tokenAnswers.ts";
 import type { SimulationResult } from "../../../execution/simulation/callRequest.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { concatBytes, hexToBytes } from "../../../primitives/hex.ts";
-import { bigintAt, bytesToBigint } from "../../../primitives/quantity.ts";
+import { bytesToBigint } from "../../../primitives/quantity.ts";
 import type { Requester } from "../../../primitives/requester.ts";
 import type { RpcBackend } from "../../ports.ts";
 
 /** What a contract answers to a question without changing anything. */
 type AskContract = (contract: Address, data: Uint8Array) => Promise<SimulationResult>;
-
-/** Enough for every honest answer about a token, and little for one that only wastes time. */
-const GAS_OF_QUESTION = 500_000n;
-/** Characters of a name that are shown. */
-const MAX_NAME_CHARACTERS = 64;
-const WORD = 32;
 
 /** Asks contracts on the state of the head. */
 export function askOnHead(
@@ -44,40 +39,7 @@ export async function balanceOf(
   return answer.kind === "busy" ? "busy" : wordOf(answer);
 }
 
-/** The first word of what was returned. */
-export function wordOf(result: SimulationResult): bigint | undefined {
-  return result.kind === "returned" && result.data.length >= WORD
-    ? bigintAt(result.data, 0, WORD)
-    : undefined;
-}
-
-/** A name: a string, or as some old tokens have it 32 bytes. Cut after some characters. */
-export function textOf(result: SimulationResult): string | undefined {
-  if (result.kind !== "returned") return undefined;
-  const { data } = result;
-  if (data.length === WORD) return shown(data.subarray(0, endOfText(data)));
-  if (data.length < 2 * WORD) return undefined;
-  const offset = bigintAt(data, 0, WORD);
-  if (offset + BigInt(WORD) > data.length) return undefined;
-  const start = Number(offset) + WORD;
-  const length = bigintAt(data, start - WORD, start);
-  if (length > BigInt(data.length - start)) return undefined;
-  return shown(
-    data.subarray(start, start + Math.min(Number(length), BYTES_OF_CHARACTER * MAX_NAME_CHARACTERS)),
-  );
-}
-
-function endOfText(bytes: Uint8Array): number {
-  const end = bytes.indexOf(0);
-  return end === -1 ? bytes.length : end;
-}
-
-function shown(bytes: Uint8Array): string {
-  return [...new TextDecoder().decode(bytes)].slice(0, MAX_NAME_CHARACTERS).join("");
-}
-
 const NOTHING = new Uint8Array(0);
-const BYTES_OF_CHARACTER = 4;
 /** balanceOf(address), balanceOf(address,uint256), ownerOf(uint256). */
 const BALANCE_OF = hexToBytes("0x70a08231");
 const BALANCE_OF_ID = hexToBytes("0x00fdd58e");
