@@ -84,7 +84,14 @@ export function checkSender(
   if (incoming.permission === "unknown") {
     return poolError("stateUnavailable", origin, "the account contract gives no answer");
   }
-  const { balanceWei, nonce, isContract } = readAccount();
+  return checkAccount(incoming, readAccount());
+}
+
+/** Rows 14 to 15b. */
+export function checkAccount(
+  { transaction, origin }: IncomingTransaction,
+  { balanceWei, nonce, isContract }: SenderAccount,
+): AdmissionError {
   const costWei = transaction.gasLimit * feeCap(transaction) + transaction.value;
   if (costWei > balanceWei) {
     const message = `may cost ${costWei} wei, and the sender has ${balanceWei}`;

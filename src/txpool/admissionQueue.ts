@@ -32,7 +32,10 @@ export interface Decisions {
   decided(decided: Decided): void;
   /** Called instead when the senders of `count` transactions could not be recovered: the node is stopping. */
   unrecovered(count: number, error: unknown): void;
-  /** Called instead when the pool threw: a fault of this node. */
+  /**
+   * Called instead when the pool threw, or `submissions` did while they were read: a fault of this node. In the latter case
+   * `count` is the number of transactions that were read since the last ones that were decided.
+   */
   failed(count: number, error: unknown): void;
 }
 
@@ -120,12 +123,17 @@ export class AdmissionQueue {
 
   private async readOne({ submissions, on }: Arrived, pacer: EventLoopPacer): Promise<void> {
     let gathered: Screened[] = [];
-    for (const submission of submissions) {
-      gathered.push(this.screen(submission));
-      if (gathered.length < BATCH_LIMIT && !pacer.isDue()) continue;
-      this.recover(gathered, on);
-      gathered = [];
-      if (pacer.isDue()) await pacer.yield();
+    try {
+      for (const submission of submissions) {
+        gathered.push(this.screen(submission));
+        if (gathered.length < BATCH_LIMIT && !pacer.isDue()) continue;
+        this.recover(gathered, on);
+        gathered = [];
+        if (pacer.isDue()) await pacer.yield();
+      }
+    } catch (error) {
+      on.failed(gathered.length, error);
+      return;
     }
     this.recover(gathered, on);
   }
@@ -175,9 +183,9 @@ export class AdmissionQueue {
   ): Promise<readonly (SenderPermission | undefined)[]> {
     const sent = screened.filter(isSubmission).map(({ transaction }, index) => {
       const sender = recovered[index];
-      return sender && withSender(transaction, sender);
+      return sender && ({ transaction: withSender(transaction, sender), origin: "local" } as const);
     });
-    return askPermissions(askContract, "local", sent);
+    return askPermissions(askContract, sent);
   }
 
   /** Returns the refused transactions, by their places in the batch. A batch takes a millisecond or two. */

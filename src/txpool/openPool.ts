@@ -81,13 +81,13 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
   };
 }
 
-/** A call of the contract takes far longer than the checks before the sender's, so what these refuse is not asked about. */
+/** A call of the contract takes far longer than the pool's own checks, so what these refuse is not asked about. */
 function askingFor(
-  pool: Pick<TxPool, "reachesSender">,
+  pool: Pick<TxPool, "mattersIfPermitted">,
   ask: (transaction: SentTransaction) => Promise<SenderPermission>,
 ): AskContract {
   return async (transaction, origin) =>
-    pool.reachesSender(transaction, origin) ? ask(transaction) : "permitted";
+    pool.mattersIfPermitted(transaction, origin) ? ask(transaction) : "notAsked";
 }
 
 /** Logs, at DEBUG, why transactions are refused and dropped. */

@@ -71,7 +71,7 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
     const sent = withSenders(screened, senders);
     rejected += (screened.length - sent.length) * weightOf("invalidSignature", isAhead);
     const { askContract } = parts;
-    const permissions = askContract && (await askPermissions(askContract, "remote", sent));
+    const permissions = askContract && (await askPermissions(askContract, sent.map(asRemote)));
     for (const [index, transaction] of sent.entries()) {
       const { sender } = transaction;
       // The transaction may have been mined during the recovery.
@@ -89,6 +89,10 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
     }
     return { accepted, rejected, ...(withoutPlace.length > 0 && { withoutPlace }) };
   };
+}
+
+function asRemote(transaction: SentTransaction) {
+  return { transaction, origin: "remote" } as const;
 }
 
 /** The transactions whose signer is known. */

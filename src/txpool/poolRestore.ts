@@ -1,7 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
-import { expectDefined } from "../primitives/assert.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { askPermissions } from "./contractPermissions.ts";
@@ -80,12 +79,16 @@ async function offerInOrder(
 ): Promise<{ readonly offered: number; readonly refused: Readonly<Record<string, number>> }> {
   const refused: Record<string, number> = {};
   let offered = 0;
-  for (; offered < ordered.length && !isStopping(); offered++) {
-    const { transaction, origin } = expectDefined(ordered[offered], "a transaction below the length");
-    const [permission] = askContract ? await askPermissions(askContract, origin, [transaction]) : [];
-    const result = pool.add(transaction, origin, permission);
-    if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
-    if ((offered + 1) % OFFERS_PER_SLICE === 0) await yieldToEventLoop();
+  while (offered < ordered.length && !isStopping()) {
+    const slice = ordered.slice(offered, offered + OFFERS_PER_SLICE);
+    const permissions = askContract && (await askPermissions(askContract, slice));
+    if (isStopping()) break;
+    for (const [index, { transaction, origin }] of slice.entries()) {
+      const result = pool.add(transaction, origin, permissions?.[index]);
+      if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
+    }
+    offered += slice.length;
+    await yieldToEventLoop();
   }
   return { offered, refused };
 }

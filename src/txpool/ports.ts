@@ -14,8 +14,11 @@ export interface PoolParts {
   readonly isOpen?: () => boolean;
 }
 
-/** What the account contract says at the head; "unknown" where it gives no answer, or none in time. */
-export type SenderPermission = "permitted" | "denied" | "unknown";
+/**
+ * What the account contract says at the head: "unknown" where it gives no answer, or none in time; "notAsked" where another
+ * check refused the transaction before.
+ */
+export type SenderPermission = "permitted" | "denied" | "unknown" | "notAsked";
 
 /** Asks the contract that decides who may send. Bounded in time, and off the thread of consensus where it takes long. */
 export type AskContract = (

@@ -5,6 +5,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import type { SentTransaction, Transaction } from "../types/transaction.ts";
 import {
   type AdmissionError,
+  checkAccount,
   checkPrice,
   checkSender,
   checkSoundness,
@@ -82,7 +83,7 @@ export class TxPool implements PoolEvents {
 
   /**
    * Validates and adds a transaction whose sender is known; `origin` distinguishes local callers' transactions from peers'.
-   * `permission` is that of the account contract, for a transaction that `reachesSender`.
+   * `permission` is that of the account contract, if one decides who may send.
    */
   add(
     transaction: SentTransaction,
@@ -115,14 +116,19 @@ export class TxPool implements PoolEvents {
     return reason;
   }
 
-  /** Whether the checks before the sender's pass, so that it matters whether the sender is permitted. */
-  reachesSender(transaction: SentTransaction, origin: TransactionOrigin): boolean {
-    if (this.#entries.has(toKey(transaction.hash))) return false;
-    if (this.#parts.isSenderPermitted?.(transaction.sender) === false) return false;
+  /**
+   * Whether it matters if the account contract permits the transaction: no check before the contract's refuses it. A peer hears
+   * of no refusal, so for its transaction the checks of the sender's account and of a replacement come first as well.
+   */
+  mattersIfPermitted(transaction: SentTransaction, origin: TransactionOrigin): boolean {
+    if (this.#entries.has(toKey(transaction.hash)) || this.#chain.isStateAvailable === false) return false;
     const incoming = this.#incomingOf(transaction, origin);
     const refused =
       checkPrice(incoming, this.#limits, this.#chain) ?? checkSoundness(incoming, this.#limits, this.#chain);
-    return refused === undefined;
+    if (refused !== undefined) return false;
+    if (origin === "local") return true;
+    const queue = this.#entries.openQueue(transaction.sender, toKey(transaction.sender));
+    return (checkAccount(incoming, queue.account) ?? this.#checkReplacement(incoming, queue)) === undefined;
   }
 
   /**
@@ -253,29 +259,39 @@ export class TxPool implements PoolEvents {
       checkSoundness(incoming, this.#limits, this.#chain) ?? checkSender(incoming, this.#parts, readSender);
     if (rejection !== undefined) return rejection;
     queue ??= this.#entries.openQueue(sender, senderKey);
-    return this.#checkSenderSlot(incoming, queue) ?? this.#insert(incoming, key, queue);
+    const refused = this.#checkSenderSlot(incoming, queue);
+    if (refused !== undefined) return refused;
+    // What refused the transaction before, so that the contract was not asked, has changed meanwhile.
+    if (incoming.permission === "notAsked")
+      return poolError("stateUnavailable", incoming.origin, "the account contract was not asked");
+    return this.#insert(incoming, key, queue);
   }
 
   /** Rows 16 to 18: replacement, nonce distance and pool state. */
   #checkSenderSlot({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
+    const underpriced = this.#checkReplacement({ transaction, origin }, queue);
+    if (underpriced !== undefined) return underpriced;
     const { nonce } = transaction;
     const { maxFutureBySender } = this.#limits;
-    const existing = queue.get(nonce)?.transaction;
-    const config = { bumpPercent: this.#bumpPercent, baseFeePerGas: this.#chain.nextBaseFeePerGas };
-    if (existing !== undefined && !mayReplace(existing, transaction, config)) {
-      return poolError(
-        "replacementUnderpriced",
-        origin,
-        `nonce ${nonce} has a transaction that pays as much`,
-      );
-    }
     const next = queue.nextNonce;
-    if (existing === undefined && nonce - next >= maxFutureBySender) {
+    if (queue.get(nonce) === undefined && nonce - next >= maxFutureBySender) {
       const message = `nonce ${nonce} lies ${maxFutureBySender} or more beyond ${next}`;
       return poolError("nonceTooDistant", origin, message, { nonce, next });
     }
     if (this.#parts.isOpen?.() === false) return poolError("poolDisabled", origin, "the pool is closed");
     return undefined;
+  }
+
+  /** Row 16. */
+  #checkReplacement(
+    { transaction, origin }: Pick<IncomingTransaction, "transaction" | "origin">,
+    queue: SenderQueue,
+  ): AdmissionError {
+    const { nonce } = transaction;
+    const existing = queue.get(nonce)?.transaction;
+    const config = { bumpPercent: this.#bumpPercent, baseFeePerGas: this.#chain.nextBaseFeePerGas };
+    if (existing === undefined || mayReplace(existing, transaction, config)) return undefined;
+    return poolError("replacementUnderpriced", origin, `nonce ${nonce} has a transaction that pays as much`);
   }
 
   /** Row 19. */

@@ -88,7 +88,27 @@ describe("the account contract of a pool", () => {
     expect(asked).toEqual([]);
   });
 
-  it("comes before nonce and balance", async () => {
+  it("is not asked about what a peer's sender cannot do anyway", async () => {
+    const { peers, pool, asked, send } = await judged();
+    await send(from(3, { gasPrice: 3_000n }));
+    asked.length = 0;
+    const poor = from(0, { value: 10n ** 30n });
+    const underpriced = from(3, { gasPrice: 2_000n });
+    expect(await peers.offer([poor, underpriced], { isAhead: false })).toEqual({ accepted: 0, rejected: 1 });
+    expect(asked).toEqual([]);
+    expect(pool.statistics.pending).toBe(1);
+  });
+
+  it("must have been asked about what the pool takes", async () => {
+    const { pool } = await judged();
+    expect(pool.add(from(0), "remote", "notAsked")).toMatchObject({
+      ok: false,
+      error: { code: "stateUnavailable" },
+    });
+    expect(pool.statistics.pending).toBe(0);
+  });
+
+  it("comes before nonce and balance of a caller's transaction", async () => {
     const { send } = await judged();
     expect(await send(from(1, { value: 10n ** 30n }), from(0, { value: 10n ** 30n }))).toEqual([
       "senderNotAuthorized",

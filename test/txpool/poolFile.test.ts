@@ -14,6 +14,7 @@ import type { LogFields, Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createPoolFile, type PoolFile } from "../../src/txpool/poolFile.ts";
+import type { AskContract } from "../../src/txpool/ports.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -37,7 +38,12 @@ interface PoolWithFile extends PoolInHand {
   logged(text: string): Promise<void>;
 }
 
-function aPoolWithFile(path: string, inHand = aPool(), recoverSigners = recoverSignersHere): PoolWithFile {
+function aPoolWithFile(
+  path: string,
+  inHand = aPool(),
+  recoverSigners = recoverSignersHere,
+  askContract?: AskContract,
+): PoolWithFile {
   const log: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
   const write = (level: string) => (_: LogFields, message: string) => {
@@ -53,6 +59,7 @@ function aPoolWithFile(path: string, inHand = aPool(), recoverSigners = recoverS
   const file = createPoolFile(path, {
     pool: inHand.pool,
     recoverSigners,
+    askContract,
     clock: { nowMs: () => 0 },
     logger,
   });
@@ -117,6 +124,23 @@ describe("the pool over a restart", () => {
     second.file.restore();
     await second.logged("Added 450 transactions of 450");
     expect(second.pool.statistics).toMatchObject({ pending: 450, queued: 0 });
+  });
+
+  it("asks an account contract about many transactions at a time, each as what it was", async () => {
+    const path = newPath();
+    await saved(path, ({ pool }) => {
+      for (let nonce = 0; nonce < 50; nonce++) pool.add(from(0, nonce), "local");
+      pool.add(from(1, 0), "remote");
+    });
+    const waiting: (() => void)[] = [];
+    const second = aPoolWithFile(path, aPool(), recoverSignersHere, async ({ nonce }, origin) => {
+      // Nobody gets an answer before all are asked.
+      if (waiting.length < 50) await new Promise<void>((resolve) => waiting.push(resolve));
+      else for (const resolve of waiting) resolve();
+      return origin === "remote" || nonce === 49n ? "denied" : "permitted";
+    });
+    second.file.restore();
+    await second.logged("Added 49 transactions of 51");
   });
 
   it("validates restored transactions: mined ones, or ones that cost too much now, are refused", async () => {

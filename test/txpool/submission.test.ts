@@ -5,6 +5,7 @@ import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import { poolError } from "../../src/txpool/errors.ts";
 import type { TxPool } from "../../src/txpool/txPool.ts";
+import { recoveryItemOf } from "../../src/types/transactionSignature.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 
@@ -64,6 +65,28 @@ describe("transactions that are submitted on the pool's thread", () => {
     expect(failing.map(({ status }) => status)).toEqual(raws.map(() => "rejected"));
     isBroken = false;
     expect(await queue.submit(transactions[0]?.raw ?? new Uint8Array())).toMatchObject({ ok: true });
+  });
+
+  it("that cannot be read fail, and those before and after them do not", async () => {
+    const { queue, added } = aQueue();
+    const [first] = transactions;
+    if (first === undefined) throw new Error("there are four");
+    function* broken() {
+      yield { transaction: first as (typeof transactions)[number], signed: recoveryItemOf(first as never) };
+      throw new Error("torn bytes");
+    }
+    const before = queue.submit(raws[1] ?? first.raw);
+    const failed = new Promise((resolve) => {
+      queue.add(broken(), {
+        decided: () => resolve("decided"),
+        unrecovered: () => resolve("unrecovered"),
+        failed: (count, error) => resolve({ count, error: (error as Error).message }),
+      });
+    });
+    const after = queue.submit(raws[2] ?? first.raw);
+    expect(await failed).toEqual({ count: 1, error: "torn bytes" });
+    expect(await Promise.all([before, after])).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(added).toEqual([1n, 2n]);
   });
 
   it("tell why the pool refused one", async () => {
