@@ -108,12 +108,17 @@ export class BlockExecution {
   private running = 0;
 
   constructor(parts: BlockExecutionParts) {
-    const { clock, cpuMs, logger } = parts;
+    const { clock, cpuMs, accountContract, logger } = parts;
     const contention = new CoreContention(parts.threadTimes);
     const nowMs = (): number => clock.nowMs();
     this.parts = parts;
     this.timeBudget = new BlockTimeBudget({ nowMs, cpuMs, contention });
-    this.slow = new SlowTransactions({ nowMs, cpuMs, logger });
+    this.slow = new SlowTransactions({
+      nowMs,
+      cpuMs,
+      isContractAsked: accountContract !== undefined,
+      logger,
+    });
     this.largeLogs = new LargeLogs({ nowMs, logger });
     this.candidateTiming = new CandidateTiming(nowMs, this.timeBudget, contention);
   }

@@ -16,6 +16,8 @@ interface SlowTransactionParts {
   nowMs(): number;
   /** CPU time used by this process, milliseconds. Absent if only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
+  /** Whether a contract is asked about each transaction, within the transaction's time. */
+  readonly isContractAsked?: boolean;
   readonly logger: Logger;
 }
 
@@ -32,7 +34,10 @@ const SPARE_SHARE = 1 / 2;
 const SPARE_USED = 0.9;
 /** Number of blocks for which a lone validator waits for spare time before it retries as others do. */
 const SPARE_WAIT_BLOCKS = 8n;
-/** A transaction with this gas limit runs for some milliseconds at most, whatever it executes. */
+/**
+ * A transaction with this gas limit runs for some milliseconds at most, whatever it executes. That says nothing about the
+ * contract that decides who may send, which is called with the gas of a whole block.
+ */
 const HARMLESS_GAS = 100_000n;
 /**
  * A try in which this process got less than this share of the time as CPU time, because the machine was busy with other
@@ -51,7 +56,8 @@ const BUSY_TRY = 1 / 4;
  *                 \_ in time: mined                 \_ in time: mined
  *
  * The time lost on new transactions in one block is bounded too: each further one gets less time, and once a quarter of
- * the window is lost, transactions with a gas limit above HARMLESS_GAS wait for another block.
+ * the window is lost, transactions with a gas limit above HARMLESS_GAS wait for another block, and all where a contract is
+ * asked about each.
  *
  * A sender pays nothing for a stopped transaction and may replace it at once. A sender of a stopped transaction therefore
  * becomes a suspect: time lost on the new transactions of suspects does not count against other senders, and after the
@@ -111,7 +117,7 @@ class BlockTimeLimits implements TimeLimits {
     const { number, windowMs, isLoneValidator } = this.block;
     const { nowMs, cpuMs, stopped } = this.parts;
     // Reading the CPU time is too costly for each of ten thousand transfers.
-    if (transaction.gasLimit > HARMLESS_GAS) this.startCpuMs = cpuMs?.() ?? 0;
+    if (!this.isHarmless(transaction)) this.startCpuMs = cpuMs?.() ?? 0;
     const known = stopped.find(transaction);
     if (known === undefined) return this.limitOfNew(transaction);
     if (known.reason !== undefined) return { dropped: known.reason };
@@ -138,7 +144,7 @@ class BlockTimeLimits implements TimeLimits {
     else if (isNew) this.lostMs += tookMs;
     const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
     const usedMs = cpuMs === undefined ? tookMs : cpuMs() - this.startCpuMs;
-    const hadCpu = transaction.gasLimit <= HARMLESS_GAS || usedMs >= tookMs * MIN_CPU_SHARE;
+    const hadCpu = this.isHarmless(transaction) || usedMs >= tookMs * MIN_CPU_SHARE;
     const weight = isWholeTry ? (hadCpu ? 1 : BUSY_TRY) : 0;
     if (weight >= 1) suspects.add(transaction);
     return stopped.stop(transaction, { number, weight, ranMs: tookMs });
@@ -154,10 +160,14 @@ class BlockTimeLimits implements TimeLimits {
 
   private limitOfNew(transaction: SentTransaction): number | "notNow" {
     const { windowMs } = this.block;
-    const { gasLimit } = transaction;
-    if (gasLimit > HARMLESS_GAS && this.parts.suspects.isSuspect(transaction))
+    const isHarmless = this.isHarmless(transaction);
+    if (!isHarmless && this.parts.suspects.isSuspect(transaction))
       return this.hasStoppedSuspect ? "notNow" : windowMs * FIRST_SHARE;
-    if (this.lostMs >= windowMs * WASTE_SHARE && gasLimit > HARMLESS_GAS) return "notNow";
+    if (!isHarmless && this.lostMs >= windowMs * WASTE_SHARE) return "notNow";
     return Math.max(windowMs * FIRST_SHARE - this.lostMs, windowMs * MIN_SHARE);
+  }
+
+  private isHarmless({ gasLimit }: SentTransaction): boolean {
+    return gasLimit <= HARMLESS_GAS && this.parts.isContractAsked !== true;
   }
 }

@@ -270,3 +270,22 @@ describe("transactions that are too slow to build a block with", () => {
     expect(many.events).toContainEqual(expect.stringContaining("dropped"));
   });
 });
+
+it.each([
+  [false, "are tried"],
+  [true, "wait for the next block"],
+])(
+  "payments after too much lost time, where a contract is asked about each: %s, %s",
+  (isContractAsked, outcome) => {
+    const slow = new SlowTransactions({ nowMs: () => 0, isContractAsked, logger: silentLogger });
+    const limits = slow.limitsFor({ number: 1n, windowMs: WINDOW_MS, isLoneValidator: false });
+    for (let who = 1; who <= 12; who++) {
+      const transaction = endlessBy(who);
+      const limitMs = limits.limitMs(transaction, WINDOW_MS);
+      if (typeof limitMs === "number") limits.stopped(transaction, { limitMs, tookMs: limitMs });
+    }
+    const [payment] = payments(1);
+    if (payment === undefined) throw new Error("there is one");
+    expect(limits.limitMs(payment, WINDOW_MS) === "notNow").toBe(outcome !== "are tried");
+  },
+);
