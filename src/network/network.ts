@@ -66,6 +66,8 @@ export interface NetworkParts {
   readonly onListening?: (endpoint: Endpoint) => void;
   /** Whether a connection with this node may be opened; its port is the listen port. */
   readonly isPermitted?: (node: NodeAddress, from: Opener) => boolean;
+  /** Whether datagrams are exchanged with a node; as isPermitted unless given. */
+  readonly isHeard?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
   /** Whether a connected node may stay; as isPermitted unless given. */
   readonly mayStay?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
   /** Whether a node with this node's own id is this one, judging by its address. */
@@ -300,7 +302,7 @@ export class Network {
       {
         ...this.parts,
         datagrams,
-        isPermitted: (node, from) => this.isPermitted(node, from),
+        isPermitted: (node, from) => this.isHeard(node, from),
         wantsPeers: () => this.room > 0,
         onNode: (node) => {
           this.discovered.offer(node);
@@ -312,6 +314,12 @@ export class Network {
 
   private isPermitted(node: NodeAddress, from: Opener): boolean {
     return !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node, from) ?? true);
+  }
+
+  private isHeard(node: NodeAddress, from: Opener): boolean {
+    const { isHeard } = this.parts;
+    if (isHeard === undefined) return this.isPermitted(node, from);
+    return !this.banList.isDenied(node.nodeId) && isHeard(node, from);
   }
 
   private isTrusted(nodeId: Uint8Array): boolean {

@@ -17,6 +17,7 @@ import { AccountContract } from "../permissioning/contract/accountContract.ts";
 import { HeadCalls } from "../permissioning/contract/headCalls.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
+import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
@@ -98,12 +99,13 @@ export async function openChainAndPool(
   const permissions = openPermissions(settings.permissions, {
     nodeKind: nodeListKind({ ...settings.permissions, maintained: () => namedPeers.nodes }),
     logger: logger.child("permissioning"),
+    metrics: context.metrics,
   });
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
   const readers = openReaders(context, stores, chain);
   const headCalls = await openHeadCalls(context, stores, { chain, readers });
-  const asking = accountContract && (await openAccountContract(accountContract, headCalls));
+  const asking = accountContract && (await openAccountContract(accountContract, { headCalls, accounts }));
   if (asking?.ok === false) return asking;
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
   const txPool = openPool(poolSettings, {
@@ -165,15 +167,17 @@ async function openHeadCalls(
 /** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
 async function openAccountContract(
   contract: AccountContract,
-  calls: HeadCalls,
+  { headCalls, accounts }: Pick<ChainAndPool, "headCalls"> & Pick<Permissions, "accounts">,
 ): Promise<Result<NonNullable<OpenPoolParts["askContract"]>, "unusablePermissions">> {
-  const defect = await contract.findDefect(calls);
+  const defect = await contract.findDefect(headCalls);
   if (defect !== undefined) {
     const message = `Error validating onchain account permissioning smart contract configuration: ${defect}`;
     return fail("local", "unusablePermissions", message);
   }
   return ok(async (transaction) => {
-    const permission = await contract.askAtHead(transaction, calls);
+    // The pool asks the list itself, and counts the question.
+    if (accounts?.has(toHex(transaction.sender)) === false) return "notAsked";
+    const permission = await contract.askAtHead(transaction, headCalls);
     return typeof permission === "string" ? permission : "unknown";
   });
 }

@@ -119,7 +119,7 @@ export async function openNetwork(
 
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
 async function openPort(
-  { settings, logger, onStop }: OpenContext,
+  { settings, logger, metrics, onStop }: OpenContext,
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
   {
@@ -140,6 +140,7 @@ async function openPort(
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,
     logger: logger.child("network"),
+    metrics,
   });
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, byContract, close } = peers.value;

@@ -13,7 +13,9 @@ import type { DiscoverySearch } from "../network/peerDiscovery.ts";
 import type { OnSharedKey } from "../network/sharedKey.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { NodePermission } from "../permissioning/contract/nodeContract.ts";
+import type { Metrics } from "../observability/registry.ts";
+import { CheckCounts } from "../permissioning/checkCounts.ts";
+import type { NodePermission, NodeRequester } from "../permissioning/contract/nodeContract.ts";
 import type { NodeEndpoint } from "../permissioning/contract/nodePayload.ts";
 import type { NodePermissions, NodePermissionsParts } from "../permissioning/contract/nodePermissions.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
@@ -54,6 +56,7 @@ export interface PeersParts {
   readonly knownNodesFile: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
   readonly counters: PeerCounters;
   /** Two nodes use the key of this address. */
   readonly onSharedKey: OnSharedKey;
@@ -86,6 +89,7 @@ export async function openPeers(
     knownNodesFile,
     clock,
     logger,
+    metrics,
     counters,
     onSharedKey,
   }: PeersParts,
@@ -95,7 +99,7 @@ export async function openPeers(
   const { createNetwork } = await import("../network/network.ts");
   const knownNodes = new KnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
-  const isListed = listCheck(permissions);
+  const isListed = listCheck(permissions, metrics);
   const address = await findAdvertisedAddress(peers, { logger });
   const ownIp = openNodePermissions && (await ipOf(address.host, peers.host));
   if (openNodePermissions !== undefined && ownIp === undefined)
@@ -111,10 +115,11 @@ export async function openPeers(
     connected: () => network?.peers.map(({ nodeId }) => nodeId) ?? [],
     review: () => network?.review(),
   });
-  const judge = (node: NodeAddress, from: Opener): NodePermission => {
+  const judge = (node: NodeAddress, from: Opener, requester: NodeRequester): NodePermission => {
+    if (!isInside(node.host)) return "denied";
     if (byContract === undefined) return isListed(node) ? "permitted" : "denied";
     const endpoint = endpointOf(node);
-    return endpoint === undefined ? "denied" : byContract.judge(endpoint, from);
+    return endpoint === undefined ? "denied" : byContract.judge(endpoint, from, requester);
   };
   const created = await createNetwork(
     {
@@ -138,8 +143,9 @@ export async function openPeers(
         if (ownIp === undefined) return;
         own = endpointOf({ nodeId: key.publicKey, host: ownIp, tcpPort: address.portOf(port) });
       },
-      isPermitted: (node, from) => isInside(node.host) && judge(node, from) === "permitted",
-      mayStay: (node, from) => isInside(node.host) && judge(node, from) !== "denied",
+      isPermitted: (node, from) => judge(node, from, "newcomer") === "permitted",
+      isHeard: (node, from) => judge(node, from, "datagram") === "permitted",
+      mayStay: (node, from) => judge(node, from, "peer") !== "denied",
       isOwnAddress: (node, { port }) =>
         (node.tcpPort === port && isOurAddress(node.host)) ||
         (node.tcpPort === address.portOf(port) && node.host === address.host),
@@ -252,8 +258,9 @@ const UNSPECIFIED_IP = "0.0.0.0";
 /**
  * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).
  */
-function listCheck({ nodes }: Permissions): (node: NodeAddress) => boolean {
+function listCheck({ nodes }: Permissions, metrics: Metrics | undefined): (node: NodeAddress) => boolean {
   if (nodes === undefined) return () => true;
+  const counts = new CheckCounts(metrics, "node_local", "node allowlist");
   let items: readonly string[] = [];
   let listed: readonly Enode[] = [];
   return ({ nodeId, host, tcpPort }) => {
@@ -265,9 +272,12 @@ function listCheck({ nodes }: Permissions): (node: NodeAddress) => boolean {
         return parsed.ok ? [parsed.value] : [];
       });
     }
-    return listed.some(
+    const isListed = listed.some(
       (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
     );
+    counts.asked();
+    counts.answered(isListed ? "permitted" : "denied");
+    return isListed;
   };
 }
 

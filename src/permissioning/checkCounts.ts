@@ -1,6 +1,6 @@
-import type { Metrics } from "../../observability/registry.ts";
+import type { Metrics } from "../observability/registry.ts";
 
-/** Counts the questions to a contract and its answers, under Besu's names (metrics.md#permissioning). */
+/** Counts the questions to a list or contract and its answers, under Besu's names (metrics.md#permissioning). */
 export class CheckCounts {
   private readonly counted: Readonly<
     Record<"asked" | "permitted" | "denied", { increment(): void } | undefined>

@@ -59,8 +59,8 @@ function connectAll(nodes: ReturnType<typeof aNetwork>): void {
       for (const called of nodes) {
         if (caller === called || caller.peers.includes(called.own)) continue;
         const permitted =
-          caller.permissions.judge(called.own, "outbound") === "permitted" &&
-          called.permissions.judge(caller.own, "inbound") === "permitted";
+          caller.permissions.judge(called.own, "outbound", "newcomer") === "permitted" &&
+          called.permissions.judge(caller.own, "inbound", "newcomer") === "permitted";
         if (!permitted) continue;
         isChanged = true;
         caller.peers.push(called.own);

@@ -57,6 +57,7 @@ async function opened(options: Readonly<Record<string, string>>) {
       knownNodesFile: join(folder, "nodes.json"),
       clock: createHandClock(0),
       logger: silentLogger,
+      metrics: undefined,
       counters: {
         connected: () => undefined,
         disconnected: () => undefined,

@@ -125,7 +125,7 @@ describe("a node contract", () => {
     ["a revert", 1, { kind: "reverted", data: new Uint8Array(), gas: 1n }, "unknown"],
     ["a short answer", 2, { kind: "returned", data: new Uint8Array(31), gas: 1n }, "unknown"],
   ] as const)("that answers %s", (_, version, result, permission) => {
-    expect(aContract(version, () => result).contract.permits(asking)).toBe(permission);
+    expect(aContract(version, () => result).contract.permits(asking, "peer")).toBe(permission);
   });
 
   it("of version 2 must permit both nodes", async () => {
@@ -135,11 +135,11 @@ describe("a node contract", () => {
       (digits) => (digits.includes(denies) ? NO_2 : YES_2),
       async (ip) => ip,
     );
-    contract.permits(asking);
+    contract.permits(asking, "peer");
     await settled();
-    expect(contract.permits(asking)).toBe("denied");
-    expect(contract.permits({ source: TWO, destination: ONE })).toBe("denied");
-    expect(contract.permits({ source: ONE, destination: ONE })).toBe("permitted");
+    expect(contract.permits(asking, "peer")).toBe("denied");
+    expect(contract.permits({ source: TWO, destination: ONE }, "peer")).toBe("denied");
+    expect(contract.permits({ source: ONE, destination: ONE }, "peer")).toBe("permitted");
   });
 
   it("of version 2 is asked by the address's name, once that is known", async () => {
@@ -152,35 +152,35 @@ describe("a node contract", () => {
           : NO_2,
       async () => "two.example",
     );
-    expect(contract.permits(asking)).toBe("unknown");
+    expect(contract.permits(asking, "peer")).toBe("unknown");
     await settled();
     expect(changes()).toBe(1);
-    expect(contract.permits(asking)).toBe("permitted");
+    expect(contract.permits(asking, "peer")).toBe("permitted");
   });
 
   it("is asked once of a connection at one head, and again at the next", () => {
     const { contract, head, asked } = aContract(1, () => YES_1);
-    contract.permits(asking);
-    contract.permits(asking);
+    contract.permits(asking, "peer");
+    contract.permits(asking, "peer");
     expect(asked).toHaveLength(1);
     head.hash = new Uint8Array(32).fill(1);
-    contract.permits(asking);
+    contract.permits(asking, "peer");
     expect(asked).toHaveLength(2);
   });
 
   it("whose answer takes long is unknown at first, then as before, and tells when it changes", async () => {
     let isSlow = true;
     const { contract, head, later, changes } = aContract(1, () => (isSlow ? undefined : NO_1));
-    expect(contract.permits(asking)).toBe("unknown");
+    expect(contract.permits(asking, "peer")).toBe("unknown");
     for (const resolve of later.values()) resolve(YES_1);
     await settled();
     expect(changes()).toBe(1);
-    expect(contract.permits(asking)).toBe("permitted");
+    expect(contract.permits(asking, "peer")).toBe("permitted");
     head.hash = new Uint8Array(32).fill(1);
-    expect(contract.permits(asking)).toBe("permitted");
+    expect(contract.permits(asking, "peer")).toBe("permitted");
     isSlow = false;
     head.hash = new Uint8Array(32).fill(2);
-    expect(contract.permits(asking)).toBe("denied");
+    expect(contract.permits(asking, "peer")).toBe("denied");
   });
 
   it.each([{ kind: "busy" }, { kind: "timedOut", limitMs: 5000 }, { kind: "tooLarge" }] as const)(
@@ -188,34 +188,87 @@ describe("a node contract", () => {
     async (undecided) => {
       let isSlow = false;
       const { contract, head, later, changes } = aContract(1, () => (isSlow ? undefined : YES_1));
-      contract.permits(asking);
+      contract.permits(asking, "peer");
       isSlow = true;
       for (const digit of [1, 2]) {
         head.hash = new Uint8Array(32).fill(digit);
-        expect(contract.permits(asking)).toBe("permitted");
+        expect(contract.permits(asking, "peer")).toBe("permitted");
         for (const resolve of later.values()) resolve(undecided);
         await settled();
-        expect(contract.permits(asking)).toBe("permitted");
+        expect(contract.permits(asking, "peer")).toBe("permitted");
       }
       expect(changes()).toBe(0);
       for (const resolve of later.values()) resolve(NO_1);
       await settled();
       expect(changes()).toBe(1);
-      expect(contract.permits(asking)).toBe("denied");
+      expect(contract.permits(asking, "peer")).toBe("denied");
     },
   );
 
   it("that is asked already is not asked again at the same head", async () => {
     const { contract, head, asked, later } = aContract(1, () => undefined);
-    for (let count = 0; count < 3; count++) contract.permits(asking);
+    for (let count = 0; count < 3; count++) contract.permits(asking, "peer");
     expect(asked).toHaveLength(1);
     head.hash = new Uint8Array(32).fill(1);
-    for (let count = 0; count < 3; count++) contract.permits(asking);
+    for (let count = 0; count < 3; count++) contract.permits(asking, "peer");
     expect(asked).toHaveLength(2);
     for (const resolve of later.values()) resolve(YES_1);
     await settled();
-    expect(contract.permits(asking)).toBe("permitted");
+    expect(contract.permits(asking, "peer")).toBe("permitted");
     expect(asked).toHaveLength(3);
+  });
+});
+
+describe("a node contract that answers slowly", () => {
+  const manyNodes = (count: number, from = 1) =>
+    Array.from({ length: count }, (_, index) => ({
+      source: node("3", "10.1.0.1", from + index),
+      destination: ONE,
+    }));
+
+  it("is asked about peers and newcomers, however many datagrams raise questions", async () => {
+    const { contract, later } = aContract(1, () => undefined);
+    for (const outsider of manyNodes(200)) contract.permits(outsider, "datagram");
+    const places = later.size;
+    expect(places).toBeLessThan(200);
+    for (const outsider of manyNodes(200, 1000)) contract.permits(outsider, "newcomer");
+    const newcomers = later.size - places;
+    expect(newcomers).toBeGreaterThan(0);
+    expect(newcomers).toBeLessThan(200);
+    expect(contract.permits({ source: ONE, destination: TWO }, "peer")).toBe("unknown");
+    expect(later.size).toBe(places + newcomers + 1);
+    for (const resolve of later.values()) resolve(YES_1);
+    await settled();
+    expect(contract.permits({ source: ONE, destination: TWO }, "peer")).toBe("permitted");
+  });
+
+  it("keeps its answers about peers, however many datagrams raise questions", () => {
+    const head = { isSlow: false };
+    const { contract, head: chainHead } = aContract(1, () => (head.isSlow ? undefined : YES_1));
+    const peer = { source: ONE, destination: TWO };
+    contract.permits(peer, "peer");
+    for (const outsider of manyNodes(5000)) contract.permits(outsider, "datagram");
+    head.isSlow = true;
+    chainHead.hash = new Uint8Array(32).fill(1);
+    expect(contract.permits(peer, "peer")).toBe("permitted");
+    expect(contract.permits(peer, "datagram")).toBe("permitted");
+  });
+
+  it("has peers reviewed again, once those have an answer for which there was no place", async () => {
+    const { contract, later, changes } = aContract(1, () => undefined);
+    const peers = manyNodes(100);
+    const review = () => peers.map((peer) => contract.permits(peer, "peer"));
+    let reviews = 0;
+    for (review(); later.size > 0; reviews++) {
+      const before = changes();
+      const asked = [...later.values()];
+      later.clear();
+      for (const resolve of asked) resolve(YES_1);
+      await settled();
+      if (changes() > before) review();
+    }
+    expect(new Set(review())).toEqual(new Set(["permitted"]));
+    expect(reviews).toBeGreaterThan(1);
   });
 });
 
@@ -249,12 +302,12 @@ describe("permissions of nodes where a contract is asked", () => {
 
   it("permit bootnodes and static nodes, and no others, until the node is in sync", () => {
     const { result, asked } = permissions();
-    expect(result.judge(STATIC, "outbound")).toBe("permitted");
-    expect(result.judge(STATIC, "inbound")).toBe("permitted");
-    expect(result.judge(OTHER, "inbound")).toBe("denied");
+    expect(result.judge(STATIC, "outbound", "newcomer")).toBe("permitted");
+    expect(result.judge(STATIC, "inbound", "newcomer")).toBe("permitted");
+    expect(result.judge(OTHER, "inbound", "newcomer")).toBe("denied");
     expect(asked).toEqual([]);
     result.noteInSync();
-    expect(result.judge(STATIC, "outbound")).toBe("denied");
+    expect(result.judge(STATIC, "outbound", "newcomer")).toBe("denied");
     expect(asked).toEqual(["10.0.0.1 to 10.0.0.4"]);
   });
 
@@ -262,23 +315,23 @@ describe("permissions of nodes where a contract is asked", () => {
     const { result, connected, asked } = permissions();
     result.noteInSync();
     connected.push(BOOTNODE.nodeId);
-    expect(result.judge(BOOTNODE, "inbound")).toBe("permitted");
+    expect(result.judge(BOOTNODE, "inbound", "newcomer")).toBe("permitted");
     connected.push(OTHER.nodeId);
-    expect(result.judge(BOOTNODE, "inbound")).toBe("denied");
+    expect(result.judge(BOOTNODE, "inbound", "newcomer")).toBe("denied");
     expect(asked).toEqual(["10.0.0.3 to 10.0.0.1"]);
   });
 
   it("ask the contract at once where no node is named", () => {
     const { result, asked } = permissions([]);
-    result.judge(OTHER, "inbound");
+    result.judge(OTHER, "inbound", "newcomer");
     expect(asked).toEqual(["10.0.0.5 to 10.0.0.1"]);
   });
 
   it("do not ask about a node that the operator's list lacks", () => {
     const { result, asked } = permissions([], [STATIC]);
-    expect(result.judge(OTHER, "inbound")).toBe("denied");
+    expect(result.judge(OTHER, "inbound", "newcomer")).toBe("denied");
     expect(asked).toEqual([]);
-    result.judge(STATIC, "inbound");
+    result.judge(STATIC, "inbound", "newcomer");
     expect(asked).toHaveLength(1);
   });
 });
@@ -321,7 +374,7 @@ beforeAll(() => loadInterpreter());
 
 it("a Solidity contract with the interface of version 1 is understood", async () => {
   const contract = await onGenesis({ [toDigits(CONTRACT)]: { balance: "0", code: NodeRules.runtime } });
-  expect(contract.permits({ source: ONE, destination: TWO })).toBe("permitted");
+  expect(contract.permits({ source: ONE, destination: TWO }, "peer")).toBe("permitted");
   expect(await contract.findDefect(ONE)).toBe(undefined);
 });
 
@@ -334,7 +387,7 @@ describeWithVectors("Besu's own cases of the node contract", () => {
       .replace(/,(?=\s*[}\]])/g, "");
     const { alloc } = JSON.parse(text) as { alloc: object };
     const contract = await onGenesis(alloc);
-    return contract.permits({ source: endpoint(source), destination: endpoint(destination) });
+    return contract.permits({ source: endpoint(source), destination: endpoint(destination) }, "peer");
   };
   const ID =
     "6f8a80d14311c39f35f516fa664deaaaa13e85b2f7493f37f6144d86991ec012937307647bd3b9a82abe2974e1407241d54947bbb39763a4cac9f77166ad92a0";

@@ -21,6 +21,7 @@ import { openPermissions, type Permissions } from "../../src/permissioning/permi
 import { writeListedTexts } from "../../src/permissioning/permissionsFile.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-permissions-"));
@@ -287,4 +288,20 @@ describeWithVectors("Besu's permissions files", () => {
     expect(named("none")).toBe(false);
     expect(named("known")).toBe(true);
   });
+});
+
+it("a list of senders counts what it is asked, and its answers, as Besu does", async () => {
+  const metrics = aRegistry();
+  const result = openPermissions(
+    { accountsFile: fileOf(`accounts-allowlist=["${A}"]`), nodesFile: undefined },
+    { nodeKind: nodeListKind({ hostNames: "none" }), logger: silentLogger, metrics },
+  );
+  if (!result.ok) throw new Error(result.error.message);
+  for (const asked of [A, A, B]) result.value.isSenderPermitted(addressFromHex(asked));
+  const counted = await Promise.all(
+    ["", "_permitted", "_unpermitted"].map((suffix) =>
+      readSample(metrics, `besu_permissioning_account_local_check_count${suffix}_total`),
+    ),
+  );
+  expect(counted).toEqual([3, 2, 1]);
 });

@@ -12,7 +12,7 @@ import { onceKnown } from "../../primitives/eventual.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../../primitives/hex.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
-import { CheckCounts } from "./checkCounts.ts";
+import { CheckCounts } from "../checkCounts.ts";
 import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
 import { transactionPayload } from "./transactionPayload.ts";
 

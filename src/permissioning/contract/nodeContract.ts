@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toDigits } from "../../primitives/hex.ts";
-import { CheckCounts } from "./checkCounts.ts";
+import { CheckCounts } from "../checkCounts.ts";
 import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
 import { HostNames } from "./hostNames.ts";
 import { connectionPayload, type Direction, type NodeEndpoint, nodePayload, urlHost } from "./nodePayload.ts";
@@ -29,16 +29,36 @@ export interface NodeContractParts {
 /** "unknown" while an answer is awaited, and where the contract gives none. */
 export type NodePermission = "permitted" | "denied" | "unknown";
 
+/** Who raises a question: a connected node, one that connects or that this node calls, or anyone who sends datagrams. */
+export type NodeRequester = "peer" | "newcomer" | "datagram";
+
 interface Answer {
   /** Hash of the head that it holds after. */
   readonly after: Uint8Array;
   readonly permission: NodePermission;
 }
 
-/** Most questions whose answers are kept. Anyone who sends datagrams can raise a question. */
-const ANSWERS_LIMIT = 4096;
-/** Most questions that are awaited at a time. */
-const AWAITED_LIMIT = 64;
+/** The questions of one kind of requester. */
+interface Questions {
+  readonly answersLimit: number;
+  readonly awaitedLimit: number;
+  readonly answers: Map<string, Answer>;
+  /** The questions that are awaited, each with the hash of the head at which it last arose. */
+  readonly awaited: Map<string, Uint8Array>;
+  /** Whether one was not put because too many were awaited. */
+  hasOmitted: boolean;
+}
+
+/**
+ * Most questions whose answers are kept, and most that are awaited at a time, from the most trusted requester on. Anyone who sends
+ * datagrams can raise a question, which must not delay or displace those about peers.
+ */
+const LIMITS: Readonly<Record<NodeRequester, Pick<Questions, "answersLimit" | "awaitedLimit">>> = {
+  peer: { answersLimit: 1024, awaitedLimit: 32 },
+  newcomer: { answersLimit: 1024, awaitedLimit: 16 },
+  datagram: { answersLimit: 2048, awaitedLimit: 16 },
+};
+const REQUESTERS: readonly NodeRequester[] = ["peer", "newcomer", "datagram"];
 
 /**
  * The contract that decides which nodes may connect (--permissions-nodes-contract-address), asked at each head as Besu 24.7
@@ -55,9 +75,11 @@ export class NodeContract {
   private readonly settings: NodeContractSettings;
   private readonly parts: NodeContractParts;
   private readonly counts: CheckCounts;
-  private readonly answers = new Map<string, Answer>();
-  /** The questions that are awaited, each with the hash of the head at which it last arose. */
-  private readonly awaited = new Map<string, Uint8Array>();
+  private readonly questions: Readonly<Record<NodeRequester, Questions>> = {
+    peer: noQuestions("peer"),
+    newcomer: noQuestions("newcomer"),
+    datagram: noQuestions("datagram"),
+  };
   private readonly names: HostNames;
 
   constructor(settings: NodeContractSettings, parts: NodeContractParts) {
@@ -68,12 +90,14 @@ export class NodeContract {
   }
 
   /** Whether the connection is permitted at the head. */
-  permits(direction: Direction): NodePermission {
+  permits(direction: Direction, requester: NodeRequester): NodePermission {
     this.counts.asked();
     const permission =
       this.settings.version === 1
-        ? this.answerTo(connectionPayload(direction))
-        : both(this.permitsNode(direction.source), () => this.permitsNode(direction.destination));
+        ? this.answerTo(connectionPayload(direction), requester)
+        : both(this.permitsNode(direction.source, requester), () =>
+            this.permitsNode(direction.destination, requester),
+          );
     if (permission !== "unknown") this.counts.answered(permission);
     return permission;
   }
@@ -89,32 +113,47 @@ export class NodeContract {
     return read === "permitted" || read === "denied" ? undefined : read.failure;
   }
 
-  private permitsNode(node: NodeEndpoint): NodePermission {
-    const byIp = this.answerTo(nodePayload(node, urlHost(node)));
+  private permitsNode(node: NodeEndpoint, requester: NodeRequester): NodePermission {
+    const byIp = this.answerTo(nodePayload(node, urlHost(node)), requester);
     if (byIp !== "denied") return byIp;
     const known = this.names.of(node.host);
     if (known === undefined) return "unknown";
-    return known.name === undefined ? "denied" : this.answerTo(nodePayload(node, known.name));
+    return known.name === undefined ? "denied" : this.answerTo(nodePayload(node, known.name), requester);
   }
 
-  private answerTo(payload: Uint8Array): NodePermission {
+  private answerTo(payload: Uint8Array, requester: NodeRequester): NodePermission {
     const { calls } = this.parts;
     const { hash } = calls.head;
     const key = toDigits(payload);
-    const known = this.answers.get(key);
+    const questions = this.questionsWith(key, requester);
+    const known = questions.answers.get(key);
     if (known !== undefined && equalBytes(known.after, hash)) return known.permission;
     const earlier = known?.permission ?? "unknown";
-    const awaitedAt = this.awaited.get(key);
+    const awaitedAt = questions.awaited.get(key);
     // Each datagram raises a question, and what took too long at this head does so again.
     if (awaitedAt !== undefined && equalBytes(awaitedAt, hash)) return earlier;
     const result = calls.runNow(this.settings.address, payload);
-    if (result !== undefined && !isUndecided(result)) return this.keep(key, hash, result);
-    this.awaitAnswer(key, payload);
+    if (result !== undefined && !isUndecided(result)) return this.keep(questions, key, hash, result);
+    this.awaitAnswer(questions, key, payload);
     return earlier;
   }
 
+  /** The questions that have this one already, of the requester or of a more trusted one; else the requester's. */
+  private questionsWith(key: string, requester: NodeRequester): Questions {
+    for (const other of REQUESTERS) {
+      const questions = this.questions[other];
+      if (other === requester || questions.answers.has(key) || questions.awaited.has(key)) return questions;
+    }
+    return this.questions[requester];
+  }
+
   /** Keeps the answer, unless the call was not given the time or memory to end: that says nothing about the node. */
-  private keep(key: string, after: Uint8Array, result: CallResult): NodePermission {
+  private keep(
+    { answers, answersLimit }: Questions,
+    key: string,
+    after: Uint8Array,
+    result: CallResult,
+  ): NodePermission {
     const read = readAnswer(result, this.settings.version);
     const isRead = read === "permitted" || read === "denied";
     if (!isRead)
@@ -122,39 +161,49 @@ export class NodeContract {
         address: this.settings.address,
         reason: read.failure,
       }));
-    if (isUndecided(result)) return this.answers.get(key)?.permission ?? "unknown";
+    if (isUndecided(result)) return answers.get(key)?.permission ?? "unknown";
     const permission = isRead ? read : "unknown";
-    this.answers.delete(key);
-    this.answers.set(key, { after, permission });
-    dropOldest(this.answers, ANSWERS_LIMIT);
+    answers.delete(key);
+    answers.set(key, { after, permission });
+    dropOldest(answers, answersLimit);
     return permission;
   }
 
   /** Asks a thread for calls, unless it is being asked or has enough to do; says then whether the answer has changed. */
-  private awaitAnswer(key: string, payload: Uint8Array): void {
-    const { awaited } = this;
+  private awaitAnswer(questions: Questions, key: string, payload: Uint8Array): void {
+    const { awaited, awaitedLimit } = questions;
     const isAwaited = awaited.has(key);
-    if (!isAwaited && awaited.size >= AWAITED_LIMIT) return;
+    if (!isAwaited && awaited.size >= awaitedLimit) {
+      questions.hasOmitted = true;
+      return;
+    }
     awaited.set(key, this.parts.calls.head.hash);
     if (isAwaited) return;
-    void this.askLater(key, payload)
+    void this.askLater(questions, key, payload)
       .catch((error: unknown) => {
         this.parts.logger.warn({ error }, "the node permissioning contract could not be asked");
         return false;
       })
       .then((isChanged) => {
         awaited.delete(key);
-        if (isChanged) this.parts.onChanged();
+        // A review asks about all peers at once, and again once those that it omitted have a place.
+        const hasPlaces = questions.hasOmitted && awaited.size === 0;
+        if (hasPlaces) questions.hasOmitted = false;
+        if (isChanged || hasPlaces) this.parts.onChanged();
       });
   }
 
-  private async askLater(key: string, payload: Uint8Array): Promise<boolean> {
+  private async askLater(questions: Questions, key: string, payload: Uint8Array): Promise<boolean> {
     const { calls } = this.parts;
     const { hash } = calls.head;
-    const before = this.answers.get(key)?.permission ?? "unknown";
+    const before = questions.answers.get(key)?.permission ?? "unknown";
     const result = await calls.run(this.settings.address, payload);
-    return this.keep(key, hash, result) !== before;
+    return this.keep(questions, key, hash, result) !== before;
   }
+}
+
+function noQuestions(requester: NodeRequester): Questions {
+  return { ...LIMITS[requester], answers: new Map(), awaited: new Map(), hasOmitted: false };
 }
 
 function both(first: NodePermission, second: () => NodePermission): NodePermission {

@@ -1,7 +1,7 @@
 import type { Metrics } from "../../observability/registry.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import { CheckCounts } from "./checkCounts.ts";
-import type { NodeContract, NodePermission } from "./nodeContract.ts";
+import { CheckCounts } from "../checkCounts.ts";
+import type { NodeContract, NodePermission, NodeRequester } from "./nodeContract.ts";
 import type { NodeEndpoint } from "./nodePayload.ts";
 
 export interface NodePermissionsParts {
@@ -55,7 +55,7 @@ export class NodePermissions {
   }
 
   /** Whether a connection with the node is permitted, which this node opens ("outbound") or the other one. */
-  judge(node: NodeEndpoint, direction: "inbound" | "outbound"): NodePermission {
+  judge(node: NodeEndpoint, direction: "inbound" | "outbound", requester: NodeRequester): NodePermission {
     const { contract, bootnodes, fixed, isListed } = this.parts;
     const own = this.parts.own();
     if (own === undefined) return "denied";
@@ -65,6 +65,7 @@ export class NodePermissions {
     if (!isListed(node)) return "denied";
     return contract.permits(
       direction === "outbound" ? { source: own, destination: node } : { source: node, destination: own },
+      requester,
     );
   }
 
