@@ -50,6 +50,7 @@ export async function openRpcServers(
     httpConnections: () => open.callers?.servers.http?.connectionCount ?? 0,
     webSocketConnections: () => open.callers?.servers.webSocket?.connectionCount ?? 0,
     graphQlConnections: () => open.callers?.servers.graphQl?.connectionCount ?? 0,
+    ipcConnections: () => open.callers?.servers.ipc?.connectionCount ?? 0,
   };
   const answering = { core, count: metrics && declareRpcCounts(metrics, counts) };
   const threads = callers?.threads.length ?? 0;

@@ -40,6 +40,7 @@ interface ConnectionCounts {
   httpConnections(): number;
   webSocketConnections(): number;
   graphQlConnections(): number;
+  ipcConnections(): number;
 }
 
 /** Something that happened, as the metrics count it; also sent by threads (threads/messages.ts). */
@@ -104,6 +105,15 @@ export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts
   metrics.gauge(
     { category: "RPC", prefix: "rpc_", name: "graphql_connections", help: "Open connections of GraphQL" },
     connections.graphQlConnections,
+  );
+  metrics.gauge(
+    {
+      category: "RPC",
+      prefix: "rpc_",
+      name: "ipc_connections",
+      help: "Open connections over the Unix socket",
+    },
+    connections.ipcConnections,
   );
   return (one) => {
     const { times } = one;

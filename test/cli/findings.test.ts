@@ -1,10 +1,13 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { judgeDisk } from "../../src/cli/status/disk.ts";
 import { findingsOf } from "../../src/cli/status/findings.ts";
 import { findingsText, statusText } from "../../src/cli/status/statusText.ts";
 import type { StatusReport } from "../../src/node/status/statusReport.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 
 const NOW_MS = 1_800_000_000_000;
@@ -220,6 +223,19 @@ describe("the judgement of a node", () => {
       );
     },
   );
+
+  it("tell before a start that something is in the way of the Unix socket, and leave it there", async () => {
+    const path = join(temporaryFolder(), "node.ipc");
+    const options = ["--p2p-port=0", "--Xrpc-ipc-enabled", `--Xrpc-ipc-path=${path}`, "doctor"];
+    expect((await ibexHere(options)).output).not.toContain(path);
+    const other = createServer().listen(path);
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    expect((await ibexHere(options)).output).toContain(
+      `Problem: The node cannot listen at ${path} (--Xrpc-ipc-path): another process listens there.`,
+    );
+    expect(existsSync(path)).toBe(true);
+  });
 
   it("shows no control characters of a peer", () => {
     const [peer] = WELL.peerToPeer?.peers ?? [];

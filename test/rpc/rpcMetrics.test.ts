@@ -14,6 +14,7 @@ function counted() {
     httpConnections: () => 0,
     webSocketConnections: () => 0,
     graphQlConnections: () => 0,
+    ipcConnections: () => 0,
   };
   const metrics = createRpcMetrics(registry.stopwatchSeconds, declareRpcCounts(registry, connections));
   const { dispatcher } = aToyDispatcher({ metrics });

@@ -6,6 +6,7 @@ import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { SERVER_NAMES, SERVERS, type ServerName } from "../../rpc/server/serverTable.ts";
+import { findPathDefect } from "../../rpc/server/unixSocket.ts";
 import { diskStatus, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf, removedBlocksNote, removedStatesNote } from "./findings.ts";
 import { judgeFolder } from "./folderFindings.ts";
@@ -55,7 +56,15 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
             : "Choose another one.",
       });
   }
-  return findings;
+  return [...findings, ...(await judgeSocket(settings.ipc))];
+}
+
+async function judgeSocket(ipc: Settings["ipc"]): Promise<readonly Finding[]> {
+  if (ipc === undefined) return [];
+  const defect = await findPathDefect(ipc.path);
+  if (defect === undefined) return [];
+  const what = `The node cannot listen at ${ipc.path} (--${SERVERS.ipc.option}-path): ${defect}.`;
+  return [{ level: "problem", what, advice: "Choose another path, or remove what is in the way." }];
 }
 
 function judgeHistoryOptions({ blockHistory, stateHistory }: Settings): readonly Finding[] {
@@ -77,7 +86,7 @@ function placesOf(settings: Settings): readonly (readonly [string, Endpoint])[] 
   const servers: Readonly<Record<ServerName, Endpoint | undefined>> = {
     http,
     webSocket,
-    // A socket file, not a port.
+    // A file, not a port (judgeSocket).
     ipc: undefined,
     graphQl,
     // One that nobody asked for takes another port where its own is in use.

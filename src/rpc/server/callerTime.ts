@@ -15,6 +15,8 @@ export class CallerTime {
   /** Work that waits, by host and in the order of arrival; no list is empty. */
   private readonly waiting = new Map<string, Waiting[]>();
   private isScheduled = false;
+  /** The host whose work is being done, if it is counted when it ends. */
+  private working: string | undefined;
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.nowMs = nowMs;
@@ -25,12 +27,16 @@ export class CallerTime {
     return this.used.size === 0 || (this.usedMs(remoteHost) < FREE_MS && !this.waiting.has(remoteHost));
   }
 
-  /** Does the work at once, and counts its time. */
+  /** Does the work at once, and counts its time. The time of work within work of the same host counts once. */
   now<T>(remoteHost: string, work: () => T): T {
+    if (this.working === remoteHost) return work();
+    const { working } = this;
     const beganMs = this.nowMs();
+    this.working = remoteHost;
     try {
       return work();
     } finally {
+      this.working = working;
       this.spend(remoteHost, this.nowMs() - beganMs);
     }
   }

@@ -12,7 +12,7 @@ import {
   limitConnections,
   type SharedConnections,
 } from "./connectionLimits.ts";
-import { IPC_TIMES, type IpcTimes, IpcTransport } from "./ipcTransport.ts";
+import { IPC_HOST, IPC_TIMES, type IpcTimes, IpcTransport } from "./ipcTransport.ts";
 import { CLOSING_LIMIT_MS } from "./limits.ts";
 import { MessageConnection } from "./messageConnection.ts";
 import type { MessageReader } from "./messageReader.ts";
@@ -55,9 +55,6 @@ export async function openIpcServer(
   const listened = await listening(() => server.listen(), settings);
   return listened.ok ? ok(server) : listened;
 }
-
-/** Names all callers over Unix sockets, which have no address. */
-const HOST = "ipc";
 
 class IpcServer implements OpenServer {
   private readonly settings: IpcSettings;
@@ -105,15 +102,15 @@ class IpcServer implements OpenServer {
   }
 
   private serve(stream: Socket): void {
-    const { clock, logger, unread, times = IPC_TIMES } = this.parts;
+    const { clock, callerTime, logger, unread, times = IPC_TIMES } = this.parts;
     stream.on("error", ({ message: reason }) => logger.often("debug", "IPC broke", () => ({ reason })));
     // One that was refused.
     if (stream.destroyed) return;
-    const transport = new IpcTransport(stream, clock, times);
+    const transport = new IpcTransport(stream, { clock, times, callerTime });
     const connection = new MessageConnection(transport, {
       ...this.parts,
       timeoutMs: this.settings.timeoutMs,
-      remoteHost: HOST,
+      remoteHost: IPC_HOST,
       isForeignPage: false,
     });
     this.connections.add(connection);

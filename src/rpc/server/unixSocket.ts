@@ -1,6 +1,16 @@
-import { existsSync, lstatSync, renameSync, rmSync, type Stats, unlinkSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+} from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
+import { messageOf } from "../../primitives/errorMessage.ts";
 
 /** Where a server listens for programs of this machine. */
 export interface SocketPath {
@@ -29,7 +39,7 @@ export class SocketFile {
 
   /** Has the server listen at the path. Rejects when it cannot. */
   static async open(server: Server, path: string): Promise<SocketFile> {
-    if (!existsSync(dirname(path))) throw new Error(`there is no folder ${dirname(path)}`);
+    checkFolder(path);
     await removeStale(path);
     await listenPrivately(server, path);
     return new SocketFile(path);
@@ -48,6 +58,27 @@ export class SocketFile {
   remove(): void {
     if (isSame(statOf(this.path), this.made)) rmSync(this.path, { force: true });
   }
+}
+
+/** Why no server could listen at the path now; undefined when one could. Nothing is made or removed. */
+export async function findPathDefect(path: string): Promise<string | undefined> {
+  try {
+    checkFolder(path);
+    accessSync(dirname(path), constants.W_OK);
+    const found = statOf(path);
+    if (found !== undefined) checkSocket(found);
+    return found === undefined || (await isRefused(path)) ? undefined : "another process listens there";
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function checkFolder(path: string): void {
+  if (!existsSync(dirname(path))) throw new Error(`there is no folder ${dirname(path)}`);
+}
+
+function checkSocket(found: Stats): void {
+  if (!found.isSocket()) throw new Error("there is a file of that name, which is not a socket");
 }
 
 /** The system makes the file with the mask of this moment. */
@@ -70,7 +101,7 @@ export function listenPrivately(server: Server, path: string): Promise<void> {
 async function removeStale(path: string): Promise<void> {
   const found = statOf(path);
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error("there is a file of that name, which is not a socket");
+  checkSocket(found);
   if (!(await isRefused(path))) return;
   // Unless another process has just made one there.
   if (isSame(statOf(path), found)) unlinkSync(path);

@@ -100,6 +100,7 @@ const MUST: readonly Row[] = [
   ["besu_rpc_active_http_connection_count", "gauge"],
   ["besu_rpc_active_ws_connection_count", "gauge"],
   ["rpc_graphql_connections", "gauge"],
+  ["rpc_ipc_connections", "gauge"],
   ["besu_rpc_subscription_subscribe_total", "counter", ["type"]],
   ["besu_rpc_subscription_unsubscribe_total", "counter", ["type"]],
   ["process_cpu_seconds_total", "counter"],

@@ -199,6 +199,27 @@ describe("a message over a Unix socket", () => {
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
   });
 
+  it("is read in slices, which count as the callers' time, where thousands come in one piece", async () => {
+    let nowMs = 0;
+    const callerTime = new CallerTime(() => nowMs++);
+    const client = await Client.open(await aToyServer({}, { callerTime }));
+    let cycles = 0;
+    const count = (): void => {
+      cycles++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    onTestFinished(() => clearImmediate(counting));
+    client.send("5\n".repeat(2000));
+    for (let answers = 0; answers < 2000; answers++)
+      expect(await client.next()).toBe(errorText(-32700, "Parse error"));
+    // The clock goes on at each look, so that a slice has a few messages.
+    expect(cycles).toBeGreaterThan(200);
+    expect(callerTime.isFree("ipc")).toBe(false);
+    client.send(CHAIN_ID);
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
   it("of the largest size is answered, and a larger one ends the connection with a reason, before its end", async () => {
     const toy = await aToyServer();
     const client = await Client.open(toy);

@@ -20,6 +20,7 @@ function twoSides() {
     httpConnections: () => 0,
     webSocketConnections: () => 0,
     graphQlConnections: () => 0,
+    ipcConnections: () => 0,
   });
   const handlers = handlersOf<Handlers<FromThread>>({
     counts(counts) {
