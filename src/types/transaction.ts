@@ -243,6 +243,15 @@ export function signatureFields(transaction: Pick<Transaction, "type" | "raw">):
   return fields;
 }
 
+/** r and s as big-endian bytes, which are shown in half the time that the numbers take. */
+export function signatureScalars(
+  transaction: Pick<Transaction, "type" | "raw">,
+): Record<"r" | "s", Uint8Array> {
+  const fields = signatureFields(transaction);
+  fields.skip(1);
+  return { r: fields.string(), s: fields.string() };
+}
+
 const FIELDS_BEFORE_SIGNATURE: Readonly<Record<TransactionType, number>> = { 0: 6, 1: 8, 2: 9, 3: 11, 4: 10 };
 
 function parityOf(type: TransactionType, v: bigint): 0 | 1 {

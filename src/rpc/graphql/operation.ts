@@ -64,6 +64,7 @@ function rootTypeOf(operation: OperationDefinitionNode): NamedType {
 
 /** Whether the directives of a selection let it take part. */
 export function isIncluded({ directives = [] }: SelectionNode, variables: Operation["variables"]): boolean {
+  if (directives.length === 0) return true;
   return (
     condition("skip", directives, variables) !== true && condition("include", directives, variables) !== false
   );

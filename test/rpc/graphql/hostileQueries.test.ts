@@ -193,7 +193,7 @@ describe("hostile queries", () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it("looks at the time after each long value, and around each object", async () => {
+  it("looks at the time after each long value, and after each that may be read from the disk", async () => {
     const transactions = [aTransaction({ data: new Uint8Array(100_000) })];
     const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions })]);
     const long = graphQlOf(
@@ -206,13 +206,16 @@ describe("hostile queries", () => {
         return false;
       };
       const pacer = { isDue, yield: async () => undefined, restart: () => undefined };
-      expect(await asked(query, { context: { pacer } })).toMatchObject({ status: 200 });
+      expect(await asked(query, { context: { pacer } })).toHaveProperty("data");
       return looks;
     };
     const before = await looksAt(long, "{block(number:1){a:raw}}");
     const fields = "abcdefghijk".replaceAll(/./g, " $&:raw");
     expect((await looksAt(long, `{block(number:1){${fields}}}`)) - before).toBeGreaterThanOrEqual(10);
-    expect(await looksAt(withBlocks(500, 0), "{blocks(from:0){number}}")).toBeGreaterThan(1_000);
+    expect(await looksAt(withBlocks(500, 0), "{blocks(from:0){number}}")).toBeGreaterThanOrEqual(500);
+    expect(await looksAt(withBlocks(500, 0), "{blocks(from:0){miner{balance}}}")).toBeGreaterThanOrEqual(
+      1_000,
+    );
   });
 
   it("prints a literal once, however many fields it is compared with", async () => {

@@ -1,6 +1,4 @@
-import { toHex } from "../../../primitives/hex.ts";
 import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
 import { BlockRemoved } from "../../../types/blockRemoved.ts";
 import { StateRemoved } from "../../../types/stateRemoved.ts";
 import { RequestFailed } from "../../../workers/channel/requestSender.ts";
@@ -31,7 +29,7 @@ export async function execute(
   return new Execution(context).run(plan);
 }
 
-/** An object or a list that is being written. */
+/** An object or a list that is being written. All have the same members, which makes each use of one fast. */
 interface Frame {
   readonly parent: Frame | undefined;
   /** Its place in the parent. */
@@ -40,21 +38,14 @@ interface Frame {
   readonly begin: Mark;
   /** Whether something that must not be null is, so that this is null. */
   isNull: boolean;
-  readonly content: ObjectContent | ListContent;
-}
-
-interface ObjectContent {
-  readonly kind: "object";
+  /** The object itself; undefined for a list. */
   readonly source: unknown;
+  /** What is selected of the object; of a list, the field that it is the value of. */
   readonly fields: readonly PlannedField[];
-  next: number;
-}
-
-interface ListContent {
-  readonly kind: "list";
-  readonly items: Iterator<unknown>;
-  readonly field: PlannedField;
-  next: number;
+  /** The items of a list; undefined for an object. */
+  readonly items: Iterator<unknown> | undefined;
+  /** Number of fields or items that are written, or begun. */
+  written: number;
 }
 
 class Execution {
@@ -65,9 +56,11 @@ class Execution {
   /** Length of the text that the budget knows of. */
   private counted = 0;
   private frame: Frame | undefined;
+  /** The rest of a long value, which is written before anything else. */
+  private longValue: Iterator<void> | undefined;
   private isDataNull = false;
-  /** Whether what was done may have taken long: a long value, or an object, which may be read from the disk. */
-  private hasTakenLong = false;
+  /** What was done since the last look at the time: about the number of values. */
+  private load = 0;
 
   constructor(context: FieldContext) {
     this.context = context;
@@ -75,15 +68,15 @@ class Execution {
   }
 
   async run(plan: readonly PlannedField[]): Promise<ExecutionResult> {
-    this.beginObject(undefined, ROOT_SHAPE, plan, "");
-    for (let step = 1; this.frame !== undefined; step++) {
-      if (this.hasTakenLong || step % STEPS_PER_LOOK === 0) {
-        this.hasTakenLong = false;
+    this.beginObject(undefined, ROOT_SHAPE, plan, { frame: undefined, key: "" });
+    while (this.frame !== undefined) {
+      const waiting = this.writeOn(this.frame);
+      if (waiting !== undefined) await waiting;
+      else if (this.load >= LOAD_PER_LOOK) {
+        this.load = 0;
         this.count();
         if (this.budget.isDue()) await this.budget.yield();
       }
-      const waiting = this.step(this.frame);
-      if (waiting !== undefined) await waiting;
     }
     this.count();
     return { errors: this.errors, data: this.isDataNull ? ["null"] : this.text.pieces() };
@@ -95,48 +88,73 @@ class Execution {
     this.counted = length;
   }
 
-  /** Goes on with an object or a list by one of its values; resolves when that is there. */
-  private step(frame: Frame): Promise<void> | undefined {
-    const { content } = frame;
-    if (content.kind === "object") return this.stepObject(frame, content);
-    const index = content.next++;
-    const { item } = frame.shape;
-    const { done, value } = this.nextItem(frame, content);
-    if (done === true || item === undefined) this.endFrame(frame);
-    else this.complete(frame, item, { field: content.field, key: index, value });
+  /** Writes until it is time to look at the time, or until a value is to be waited for: it then resolves when that is there. */
+  private writeOn(first: Frame): Promise<void> | undefined {
+    let frame: Frame | undefined = first;
+    while (frame !== undefined && this.load < LOAD_PER_LOOK) {
+      if (this.longValue !== undefined) this.writeLongValue(this.longValue);
+      else if (frame.items !== undefined) this.writeItem(frame, frame.items);
+      else {
+        const waiting = this.writeMembers(frame);
+        if (waiting !== undefined) return waiting;
+      }
+      ({ frame } = this);
+    }
     return undefined;
   }
 
-  private nextItem(frame: Frame, { items, field }: ListContent): IteratorResult<unknown> {
+  private writeLongValue(rest: Iterator<void>): void {
+    this.load = LOAD_PER_LOOK;
+    if (rest.next().done === true) this.longValue = undefined;
+  }
+
+  private writeItem(frame: Frame, items: Iterator<unknown>): void {
+    const { item } = frame.shape;
+    const [field] = frame.fields;
+    this.load += loadOf(field);
+    const { done, value } = this.nextItem(frame, items, field);
+    if (done === true || item === undefined || field === undefined) this.endFrame(frame);
+    else this.write(value, item, { frame, field, key: frame.written++ });
+  }
+
+  private nextItem(
+    frame: Frame,
+    items: Iterator<unknown>,
+    field: PlannedField | undefined,
+  ): IteratorResult<unknown> {
     try {
       return items.next();
     } catch (error) {
-      this.addFailure(error, field, frame, undefined);
+      if (field !== undefined) this.addFailure(error, field, frame, undefined);
       frame.isNull = true;
       return { done: true, value: undefined };
     }
   }
 
-  private stepObject(frame: Frame, content: ObjectContent): Promise<void> | undefined {
-    const field = content.fields[content.next++];
-    if (field === undefined) {
-      this.endFrame(frame);
-      return undefined;
+  /** Writes the next members of an object, up to one that has values of its own. */
+  private writeMembers(frame: Frame): Promise<void> | undefined {
+    const { fields, source } = frame;
+    while (this.load < LOAD_PER_LOOK) {
+      const field = fields[frame.written++];
+      this.load += loadOf(field);
+      if (field === undefined) {
+        this.endFrame(frame);
+        return undefined;
+      }
+      const value = this.resolve(frame, source, field);
+      this.text.name(field.name);
+      if (typeof value === "object" && value instanceof Promise) return this.writeLater(value, field, frame);
+      this.write(value, field.shape, { frame, field, key: field.key });
+      if (!field.shape.isLeaf || this.longValue !== undefined) return undefined;
     }
-    const value = this.resolve(frame, content.source, field);
-    if (field.shape.isLeaf && isAtHand(value)) {
-      this.text.member(field.name, this.leafJson(field.shape.named.name, value));
-      return undefined;
-    }
-    this.text.name(field.name);
-    if (!(value instanceof Promise)) {
-      this.complete(frame, field.shape, { field, key: field.key, value });
-      return undefined;
-    }
+    return undefined;
+  }
+
+  private writeLater(value: Promise<unknown>, field: PlannedField, frame: Frame): Promise<void> {
     const known = value.catch((error: unknown) => this.failed(error, field, frame));
     return this.budget
       .waitFor(known)
-      .then((settled) => this.complete(frame, field.shape, { field, key: field.key, value: settled }));
+      .then((settled) => this.write(settled, field.shape, { frame, field, key: field.key }));
   }
 
   private resolve(frame: Frame, source: unknown, field: PlannedField): unknown {
@@ -153,69 +171,63 @@ class Execution {
     return FAILED;
   }
 
-  /** Writes a value, or begins to. */
-  private complete(
-    frame: Frame,
-    shape: Shape,
-    {
-      field,
-      key,
-      value,
-    }: { readonly field: PlannedField; readonly key: string | number; readonly value: unknown },
-  ): void {
-    if (value === undefined || value === null || value === FAILED) {
-      this.writeNull(frame, shape, key, value === FAILED);
-    } else if (shape.item !== undefined) {
+  /** Writes a value at its place, or begins to. */
+  private write(value: unknown, shape: Shape, place: Place): void {
+    if (value === undefined || value === null || value === FAILED)
+      this.writeNull(shape, place, value === FAILED);
+    else if (shape.isLeaf) this.writeLeaf(shape.named.name, value);
+    else if (shape.item !== undefined) {
       const items = (value as Iterable<unknown>)[Symbol.iterator]();
-      this.frame = this.frameOf(frame, key, shape, { kind: "list", items, field, next: 0 });
+      const { frame: parent, key, field } = place;
+      const begin = this.text.mark();
+      this.frame = {
+        parent,
+        key,
+        shape,
+        begin,
+        isNull: false,
+        source: undefined,
+        fields: [field],
+        items,
+        written: 0,
+      };
       this.text.beginList();
-    } else if (shape.named.kind === "OBJECT") this.beginObject(frame, shape, field.selections, key, value);
-    else this.text.value(this.leafJson(shape.named.name, value));
+    } else this.beginObject(value, shape, place.field.selections, place);
   }
 
   private beginObject(
-    parent: Frame | undefined,
+    source: unknown,
     shape: Shape,
     fields: readonly PlannedField[],
-    key: string | number,
-    source?: unknown,
+    { frame: parent, key }: { readonly frame: Frame | undefined; readonly key: string | number },
   ): void {
-    this.hasTakenLong = true;
-    this.frame = this.frameOf(parent, key, shape, { kind: "object", source, fields, next: 0 });
+    this.load += LOAD_OF_OBJECT;
+    const begin = this.text.mark();
+    this.frame = { parent, key, shape, begin, isNull: false, source, fields, items: undefined, written: 0 };
     this.text.beginObject();
   }
 
-  private frameOf(
-    parent: Frame | undefined,
-    key: string | number,
-    shape: Shape,
-    content: ObjectContent | ListContent,
-  ): Frame {
-    return { parent, key, shape, begin: this.text.mark(), isNull: false, content };
-  }
-
   private endFrame(frame: Frame): void {
-    const { parent, begin, content, isNull, shape } = frame;
+    const { parent, begin, items, isNull, shape } = frame;
     this.frame = parent;
-    if (content.kind === "object") this.hasTakenLong = true;
     if (!isNull) {
-      if (content.kind === "object") this.text.endObject();
+      if (items === undefined) this.text.endObject();
       else this.text.endList();
       return;
     }
     this.text.returnTo(begin);
-    this.text.value("null");
+    this.text.json("null");
     if (parent === undefined) this.isDataNull = true;
     else if (shape.isNonNull) parent.isNull = true;
   }
 
-  private writeNull(frame: Frame, shape: Shape, key: string | number, isReported: boolean): void {
-    this.text.value("null");
+  private writeNull(shape: Shape, { frame, key }: Place, isReported: boolean): void {
+    this.text.json("null");
     if (!shape.isNonNull) return;
     frame.isNull = true;
     if (isReported) return;
     const path = pathOf(frame, key);
-    const within = printType(frame.content.kind === "object" ? frame.shape.named : frame.shape.type);
+    const within = printType(frame.items === undefined ? frame.shape.named : frame.shape.type);
     const message = `The field at path '${pathText(path)}' was declared as a non null type, but the code involved in retrieving data has wrongly returned a null value.  The graphql specification requires that the parent field be set to null, or if that is non nullable that it bubble up null to its parent and so on. The non-nullable type is '${printType(shape.type)}' within parent type '${within}'`;
     this.addError({ message, path, extensions: { classification: "NullValueInNonNullableField" } });
   }
@@ -248,26 +260,43 @@ class Execution {
     this.errors.push(error);
   }
 
-  private leafJson(type: string, value: unknown): string {
-    if (typeof value === "bigint" || typeof value === "number") return `"${toQuantity(value)}"`;
-    if (typeof value === "boolean") return String(value);
-    if (typeof value === "string") {
-      if (value.length > LONG_BYTES) this.hasTakenLong = true;
-      return type === "String" ? JSON.stringify(value) : `"${value}"`;
+  private writeLeaf(type: string, value: unknown): void {
+    const { text } = this;
+    switch (typeof value) {
+      case "bigint":
+      case "number":
+        text.quantity(value);
+        break;
+      case "boolean":
+        text.json(String(value));
+        break;
+      case "string":
+        if (value.length > LONG_BYTES) this.load = LOAD_PER_LOOK;
+        if (type === "String") text.json(JSON.stringify(value));
+        else text.plain(value);
+        break;
+      default:
+        if (type === "BigInt") text.scalar(value as Uint8Array);
+        else this.writeBytes(value as Uint8Array);
     }
-    const bytes = value as Uint8Array;
+  }
+
+  private writeBytes(bytes: Uint8Array): void {
+    if (bytes.length <= LONG_BYTES) {
+      this.text.data(bytes);
+      return;
+    }
     // It may be a block of megabytes.
-    if (bytes.length > LONG_BYTES) {
-      this.hasTakenLong = true;
-      this.budget.expect(2 * bytes.length);
-    }
-    return `"${toHex(bytes)}"`;
+    this.budget.expect(2 * bytes.length);
+    this.longValue = this.text.longData(bytes);
   }
 }
 
-/** Whether a value can be written: there is one, and it need not be waited for. */
-function isAtHand(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== FAILED && !(value instanceof Promise);
+/** Where a value is written: the object or list that it is in, the field that it belongs to, and its name or index. */
+interface Place {
+  readonly frame: Frame;
+  readonly field: PlannedField;
+  readonly key: string | number;
 }
 
 /** Stands for a value whose error is reported. */
@@ -307,7 +336,13 @@ function pathText(path: readonly (string | number)[]): string {
 /** The object of the operation itself. */
 const ROOT_SHAPE: Shape = { isNonNull: false, isLeaf: false, item: undefined, type: QUERY, named: QUERY };
 
-/** Some microseconds for values at hand; a read of the disk takes about one more each. */
-const STEPS_PER_LOOK = 16;
+function loadOf(field: PlannedField | undefined): number {
+  return field?.isRead === true ? LOAD_PER_LOOK : 1;
+}
+
+/** Some microseconds for values at hand. */
+const LOAD_PER_LOOK = 16;
+/** What to make an object takes, beside a value. */
+const LOAD_OF_OBJECT = 3;
 const ERROR_CHARACTERS = 256;
 const LONG_BYTES = 64 * 1024;

@@ -2,7 +2,7 @@ import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import { StepMeter, type Steps } from "../../../primitives/steps.ts";
 import { aborted, FieldError, locationOf, type SourceLocation } from "../graphQlError.ts";
 import { isIncluded, type Operation } from "../operation.ts";
-import { RESOLVERS } from "../resolvers/resolvers.ts";
+import { READING_FIELDS, RESOLVERS } from "../resolvers/resolvers.ts";
 import type { Resolve } from "../resolvers/resolverTable.ts";
 import {
   fieldOf,
@@ -15,7 +15,7 @@ import {
   unwrapAll,
 } from "../schema.ts";
 import { readArguments, type Values } from "../values.ts";
-import { nameOf } from "./answerText.ts";
+import { type MemberName, memberName } from "./answerText.ts";
 
 /**
  * A field to execute: selections of the same name merged, arguments read, fragments put in their places. As the schema has no
@@ -25,9 +25,11 @@ export interface PlannedField {
   /** The name in the answer. */
   readonly key: string;
   /** The same as it is written. */
-  readonly name: string;
+  readonly name: MemberName;
   /** Gives its value; undefined for a field that never has one. */
   readonly resolve: Resolve | undefined;
+  /** Whether its value, or the items of it, may be read from the disk. */
+  readonly isRead: boolean;
   readonly field: SchemaField;
   /** Type of the object that has the field. */
   readonly parent: NamedType;
@@ -61,6 +63,8 @@ class Planning {
   private readonly meter = new StepMeter();
   /** The arguments of each field of the text, which fragments put in many places: a megabyte is read once. */
   private readonly argumentsRead = new Map<FieldNode, Values | FieldError>();
+  /** The names as they are written, each once for the same reason. */
+  private readonly names = new Map<string, MemberName>();
   private planned = 0;
 
   constructor(operation: Operation) {
@@ -78,12 +82,13 @@ class Planning {
       if (node === undefined || field === undefined) continue;
       if (this.meter.isFull(FIELD_BYTES)) yield;
       const args = this.argumentsRead.get(node) ?? (yield* this.readArguments(field, node));
-      const shape = shapeOf(field.type);
+      const { shape, name, resolve, isRead } = partsOf(field);
       const below = nodes.flatMap((each) => each.selectionSet ?? []);
       fields.push({
         key,
-        name: nameOf(key),
-        resolve: resolverOf(field, parent),
+        name: key === field.name ? name : this.nameOf(key),
+        resolve: isTypeNameField(field) ? () => parent.name : resolve,
+        isRead,
         field,
         parent,
         location: locationOf(node),
@@ -94,6 +99,14 @@ class Planning {
       });
     }
     return fields;
+  }
+
+  private nameOf(key: string): MemberName {
+    const known = this.names.get(key);
+    if (known !== undefined) return known;
+    const name = memberName(key);
+    this.names.set(key, name);
+    return name;
   }
 
   private collect(
@@ -132,10 +145,6 @@ class Planning {
 /** Bytes that are copied in about the time that a field takes. */
 const FIELD_BYTES = 1024;
 
-function resolverOf(field: SchemaField, parent: NamedType): Resolve | undefined {
-  return isTypeNameField(field) ? () => parent.name : RESOLVERS.get(`${parent.name}.${field.name}`);
-}
-
 /** The complexity limit allows a few hundred, unless fragments are used many times. */
 const MOST_FIELDS = 10_000;
 
@@ -152,16 +161,36 @@ function argumentsOf(
   }
 }
 
-const shapes = new Map<TypeRef, Shape>();
+/** What is the same wherever a field of the schema is selected. */
+interface FieldParts {
+  readonly shape: Shape;
+  /** Its own name as it is written. */
+  readonly name: MemberName;
+  readonly resolve: Resolve | undefined;
+  readonly isRead: boolean;
+}
+
+const partsByField = new Map<SchemaField, FieldParts>();
+
+function partsOf(field: SchemaField): FieldParts {
+  const known = partsByField.get(field);
+  if (known !== undefined) return known;
+  const { name, parent, type } = field;
+  const path = `${parent.name}.${name}`;
+  const parts = {
+    shape: shapeOf(type),
+    name: memberName(name),
+    resolve: RESOLVERS.get(path),
+    isRead: READING_FIELDS.has(path),
+  };
+  partsByField.set(field, parts);
+  return parts;
+}
 
 function shapeOf(type: TypeRef): Shape {
-  const known = shapes.get(type);
-  if (known !== undefined) return known;
   const nullable = nullableOf(type);
   const item = "ofType" in nullable ? shapeOf(nullable.ofType) : undefined;
   const named = unwrapAll(type);
   const isLeaf = item === undefined && named.kind !== "OBJECT";
-  const shape = { isNonNull: isNonNull(type), isLeaf, item, type: nullable, named };
-  shapes.set(type, shape);
-  return shape;
+  return { isNonNull: isNonNull(type), isLeaf, item, type: nullable, named };
 }

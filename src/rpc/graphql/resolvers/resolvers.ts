@@ -25,3 +25,18 @@ export const RESOLVERS: ReadonlyMap<string, Resolve> = new Map(
     ),
   ),
 );
+
+/** Fields whose values, or the items of them, may be read from the disk. */
+export const READING_FIELDS: ReadonlySet<string> = new Set([
+  "Query.block",
+  "Query.blocks",
+  "Query.transaction",
+  "Block.parent",
+  "Block.transactions",
+  "Block.transactionAt",
+  "Account.balance",
+  "Account.transactionCount",
+  "Account.code",
+  "Account.storage",
+  "Log.transaction",
+]);

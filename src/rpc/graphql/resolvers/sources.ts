@@ -56,8 +56,9 @@ export class BlockSource {
 
   /** All transactions, each when it is asked for. */
   *transactions(): Generator<TransactionSource, void> {
-    for (const [index, transaction] of this.stored.transactions.entries())
-      yield new TransactionSource(transaction, { block: this, index });
+    let index = 0;
+    for (const transaction of this.stored.transactions)
+      yield new TransactionSource(transaction, { block: this, index: index++ });
   }
 
   transactionAt(index: bigint): TransactionSource | undefined {
@@ -155,10 +156,40 @@ export interface LogSource {
 
 /** The logs of a transaction whose receipt is read. */
 export function* receiptLogs(transaction: TransactionSource, { logs }: Receipt): Generator<LogSource, void> {
-  const first = transaction.firstLogIndex;
-  const blockNumber = transaction.place?.block.number ?? 0n;
-  for (const [index, { address, topics, data }] of (logs as readonly Log[]).entries())
-    yield { index: first + index, address, topics, data, blockNumber, transaction: () => transaction };
+  let index = transaction.firstLogIndex;
+  for (const log of logs) yield new ReceiptLog(transaction, log, index++);
+}
+
+class ReceiptLog implements LogSource {
+  readonly index: number;
+  private readonly source: TransactionSource;
+  private readonly log: Log;
+
+  constructor(source: TransactionSource, log: Log, index: number) {
+    this.source = source;
+    this.log = log;
+    this.index = index;
+  }
+
+  get address(): Address {
+    return this.log.address;
+  }
+
+  get topics(): Log["topics"] {
+    return this.log.topics;
+  }
+
+  get data(): Uint8Array {
+    return this.log.data;
+  }
+
+  get blockNumber(): bigint {
+    return this.source.place?.block.number ?? 0n;
+  }
+
+  transaction(): TransactionSource {
+    return this.source;
+  }
 }
 
 /** A log as JSON-RPC shows it. */

@@ -9,6 +9,7 @@ import {
   effectiveGasPrice,
   effectivePriorityFee,
   encodeBodyTransaction,
+  signatureScalars,
 } from "../../../types/transaction.ts";
 import { bytesOf as bytesOfReceipt } from "../../results/receiptResult.ts";
 import { FieldError } from "../graphQlError.ts";
@@ -58,8 +59,8 @@ export const TRANSACTION_FIELDS: ResolverTable = {
       if (source.place === undefined) throw new FieldError("The transaction is pending: it has no logs yet");
       return ofReceipt(source, (receipt) => receiptLogs(source, receipt));
     },
-    r: ({ transaction }: TransactionSource) => transaction.r,
-    s: ({ transaction }: TransactionSource) => transaction.s,
+    r: ({ transaction }: TransactionSource) => signatureScalars(transaction).r,
+    s: ({ transaction }: TransactionSource) => signatureScalars(transaction).s,
     v: ({ transaction: { type, v } }: TransactionSource) => (type < 3 ? v : undefined),
     yParity: ({ transaction: { type, yParity } }: TransactionSource) => (type === 0 ? undefined : yParity),
     type: ({ transaction }: TransactionSource) => transaction.type,
