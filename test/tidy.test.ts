@@ -26,6 +26,7 @@ const BELOW_ASSEMBLY = [
   "txpool",
   "permissioning",
   "consensus",
+  "dev",
   "sync",
   "network",
   "rpc",
@@ -58,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   txpool: [...GROUND, "types", "chainspec"],
   permissioning: [...GROUND, "execution", "types", "chainspec"],
   consensus: [...GROUND, "ibft", "storage", "types"],
+  dev: [...GROUND, "ibft", "chain", "storage", "state", "types"],
   sync: [...GROUND, "types", "chainspec"],
   network: [...GROUND, "types", "chainspec"],
   rpc: [
@@ -95,7 +97,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["ibft"],
   ["storage", "state"],
   ["evm", "execution", "tracers", "chain", "calls", "logs", "accounts", "txpool", "permissioning", "faucet"],
-  ["consensus", "sync", "network"],
+  ["consensus", "dev", "sync", "network"],
   ["rpc", "explorer", "warmup", "ethstats"],
   ["config", "node", "cli", "main.ts", "program.ts"],
 ];

@@ -9,6 +9,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { Mutex } from "../primitives/mutex.ts";
 import { recoverItem } from "../primitives/recoveryBatch.ts";
 import { ok, type Result } from "../primitives/result.ts";
+import type { MarkedFolder } from "../storage/developmentMark.ts";
 import type { HistoryStart } from "../storage/historyStart.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
@@ -26,6 +27,7 @@ import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
+import { DevelopmentWriter } from "./developmentWriter.ts";
 import { ExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
@@ -93,6 +95,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
    * then be removed. No other move of the head is in progress meanwhile.
    */
   keepStates(kept: bigint): Promise<HistoryStart>;
+  /** Commits blocks for development, which no rule of an import has judged: in a marked folder only. */
+  developmentWriter(folder: MarkedFolder): DevelopmentWriter;
   /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
 }
@@ -182,6 +186,8 @@ export async function createChain(
       reads,
       mutex,
       bulk,
+      executedBlocks,
+      clock,
     }),
   );
 }
@@ -248,6 +254,8 @@ interface OpenedParts {
   readonly reads: Omit<ChainReader, "head" | "historyStart">;
   readonly mutex: Mutex;
   readonly bulk: Bulk;
+  readonly executedBlocks: ExecutedBlocks;
+  readonly clock: Clock;
 }
 
 function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
@@ -298,6 +306,8 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     rebuildState: () => alone(() => stores.world.rebuildHead()),
     keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
     keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
+    developmentWriter: (folder) =>
+      new DevelopmentWriter(folder, { ...parts, writer, world: stores.world, execution }),
     tallyAfter: (block) => validators.after(block),
   };
 }

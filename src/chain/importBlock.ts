@@ -77,7 +77,11 @@ export class Importer {
     const executed = await this.bodies.validate(block, hash, parent, NEVER_STOPPED);
     if (!executed.ok) return executed;
     const { staged } = executed.value;
-    await writer.commit(sealed(executed.value, block.header, writer.head), staged, createYieldPolicy(clock));
+    await writer.commit(
+      sealedBlock(executed.value, block.header, writer.head),
+      staged,
+      createYieldPolicy(clock),
+    );
     executedBlocks.clear();
     return ok(writer.head);
   }
@@ -100,7 +104,11 @@ function isInvalid({ code, fault }: CodedError<BlockErrorCode>): boolean {
 }
 
 /** The block to store: the executed one with the sealed header, which differs only in round and seals. */
-function sealed({ block, receipts }: ExecutedBlock, header: Header, parent: NamedHeader): StoredBlock {
+export function sealedBlock(
+  { block, receipts }: ExecutedBlock,
+  header: Header,
+  parent: NamedHeader,
+): StoredBlock {
   const complete = { ...block, header };
   return {
     ...complete,

@@ -2,7 +2,8 @@ import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * The groups of JSON-RPC methods that can be enabled, by Besu's names; OTS and EXPLORER are our own. Every name is accepted; an unsupported one has
+ * The groups of JSON-RPC methods that can be enabled, by Besu's names; OTS and EXPLORER are our own, and so are those of the development network, which
+ * no other offers. Every name is accepted; an unsupported one has
  * no methods on an IBFT 2.0 node, and naming it gives a warning.
  */
 const GROUPS = {
@@ -19,6 +20,9 @@ const GROUPS = {
   PLUGINS: "supported",
   OTS: "supported",
   EXPLORER: "supported",
+  EVM: "development",
+  HARDHAT: "development",
+  ANVIL: "development",
   EEA: "unsupported",
   PRIV: "unsupported",
   CLIQUE: "unsupported",
@@ -32,8 +36,16 @@ const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
 
 /** The groups that belong to an IBFT 2.0 node. */
 export const SUPPORTED_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter(
-  (group) => GROUPS[group] !== "unsupported",
+  (group) => GROUPS[group] === "supported",
 );
+
+/** The groups of the development network alone. */
+export const DEVELOPMENT_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter(
+  (group) => GROUPS[group] === "development",
+);
+
+/** Those that an operator may name in any network. */
+const NETWORK_API_GROUPS = API_GROUPS.filter((group) => GROUPS[group] !== "development");
 
 /** Why a group has no methods here; undefined for a served group. */
 export function whyUnsupported(group: ApiGroup): string | undefined {
@@ -44,7 +56,7 @@ export function whyUnsupported(group: ApiGroup): string | undefined {
 export const apiGroupsType: ValueType<readonly ApiGroup[]> = {
   arity: "list",
   label: "<API,...>",
-  accepts: `a list separated by commas of ${API_GROUPS.join(", ")}`,
+  accepts: `a list separated by commas of ${NETWORK_API_GROUPS.join(", ")}`,
   offers: SUPPORTED_API_GROUPS,
   read: (text) => {
     const names = text

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { PACKAGE_FOLDER } from "../primitives/packageFolder.ts";
-import { SUPPORTED_API_GROUPS } from "./apiGroups.ts";
+import { DEVELOPMENT_API_GROUPS, SUPPORTED_API_GROUPS } from "./apiGroups.ts";
 import type { OptionName } from "./options.ts";
 
 /**
@@ -77,6 +77,8 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = [
   },
 ];
 
+const ALL_GROUPS = [...SUPPORTED_API_GROUPS, ...DEVELOPMENT_API_GROUPS].join(",");
+
 /**
  * Options of the development network. They have the lowest precedence, and none applies once a genesis file, a network
  * or a configuration file is given. All origins are allowed so that any page on the developer's computer may send
@@ -85,10 +87,11 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = [
 export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "genesis-file": DEV_GENESIS_FILE,
   "rpc-http-enabled": "true",
-  "rpc-http-api": SUPPORTED_API_GROUPS.join(","),
+  "rpc-http-api": ALL_GROUPS,
   "rpc-http-cors-origins": "*",
   "rpc-ws-enabled": "true",
-  "rpc-ws-api": SUPPORTED_API_GROUPS.join(","),
+  "rpc-ws-api": ALL_GROUPS,
+  "Xrpc-ipc-api": ["ETH", "NET", "WEB3", ...DEVELOPMENT_API_GROUPS].join(","),
   "explorer-enabled": "true",
   "faucet-enabled": "true",
   "faucet-address-cooldown-seconds": "60",

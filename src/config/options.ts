@@ -1,4 +1,5 @@
 import { ACCOUNT_INDEX_OPTIONS } from "./options/accountIndex.ts";
+import { DEVELOPMENT_OPTIONS } from "./options/development.ts";
 import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
 import { EXPLORER_OPTIONS } from "./options/explorer.ts";
 import { FAUCET_OPTIONS } from "./options/faucet.ts";
@@ -40,6 +41,7 @@ export const OPTIONS = {
   ...GRAPHQL_OPTIONS,
   ...EXPLORER_OPTIONS,
   ...FAUCET_OPTIONS,
+  ...DEVELOPMENT_OPTIONS,
   ...UNSUPPORTED_SERVER_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,

@@ -9,6 +9,7 @@ import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
+import { developmentSettings, offersDevelopment, withoutDevelopment } from "./developmentSettings.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
@@ -110,7 +111,8 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const serverFiles = readServerFiles(inForce, sources.workingDirectory);
   const ethstats = readEthstats(inForce, sources.workingDirectory);
   const files = [staticNodes, permissions, serverFiles, ethstats];
-  const problems = [environment, file, resolution, unknown, choices, ...files].flatMap(
+  const development = developmentSettings(inForce, isDevelopmentNetwork);
+  const problems = [environment, file, resolution, unknown, choices, ...files, development].flatMap(
     (found) => found.problems,
   );
   const genesis = reading.genesis(options);
@@ -132,7 +134,8 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const assembled = assemble(inForce, { genesis: genesis.value, ...serverFiles }, sources);
   const { nodeKey } = assembled;
   const settings = {
-    ...assembled,
+    ...withOffered(assembled, development.settings),
+    development: development.settings,
     ethstats: ethstats.ethstats,
     nodeKey:
       isDevelopmentNetwork && nodeKey.keystore === undefined
@@ -259,9 +262,28 @@ function readGenesisFile(
   return readGenesis(text, `${path} with --override-genesis-config=${changes}`, expectations);
 }
 
+/** The servers without the groups of development, where these are not to be offered. */
+function withOffered(assembled: Assembled, development: Settings["development"]): Assembled {
+  const { http, webSocket, ipc } = assembled;
+  const isOffered = (host: string | undefined): boolean => offersDevelopment(development, host);
+  return {
+    ...assembled,
+    http: http && !isOffered(http.host) ? withoutDevelopment(http) : http,
+    webSocket: webSocket && !isOffered(webSocket.host) ? withoutDevelopment(webSocket) : webSocket,
+    ipc: ipc && !isOffered(undefined) ? withoutDevelopment(ipc) : ipc,
+  };
+}
+
 type Assembled = Omit<
   Settings,
-  "isDevelopmentNetwork" | "showsDevelopmentKeys" | "ethstats" | "peers" | "logging" | "notes" | "warnings"
+  | "isDevelopmentNetwork"
+  | "showsDevelopmentKeys"
+  | "development"
+  | "ethstats"
+  | "peers"
+  | "logging"
+  | "notes"
+  | "warnings"
 >;
 
 function assemble(

@@ -22,6 +22,8 @@ export interface Settings {
   readonly isDevelopmentNetwork: boolean;
   /** Whether the text after the start of the development network has the private keys of its accounts. */
   readonly showsDevelopmentKeys: boolean;
+  /** The comforts of the development network; undefined in any other, and where others could share its chain. */
+  readonly development: DevelopmentSettings | undefined;
   readonly genesisFile: string;
   /** The genesis file, read and checked. */
   readonly chainSpec: ChainSpec;
@@ -83,6 +85,13 @@ export interface Settings {
   readonly notes: readonly string[];
   /** Each is logged once at the start, at WARN. */
   readonly warnings: readonly string[];
+}
+
+export interface DevelopmentSettings {
+  /** Whether a block is made as soon as a transaction arrives, and none otherwise. */
+  readonly isInstant: boolean;
+  /** Whether other machines may use the comforts. */
+  readonly isRemoteAllowed: boolean;
 }
 
 interface AccountIndexLimits {

@@ -184,6 +184,11 @@ export class Engine {
     this.parts.onFailure(error);
   };
 
+  /** Whether proposing and voting is paused, or was not begun: no new commit follows then. */
+  get isIdle(): boolean {
+    return this.isStopped || this.state.head === undefined || this.state.isPaused;
+  }
+
   /** Stops; resolves when no commit is in progress. */
   readonly stop = async (): Promise<void> => {
     this.isStopped = true;

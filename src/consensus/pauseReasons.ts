@@ -1,6 +1,13 @@
 import type { Metrics } from "../observability/registry.ts";
 
-const PAUSE_REASONS = ["diskAlmostFull", "catchingUp", "lostEnd", "listening", "operator"] as const;
+const PAUSE_REASONS = [
+  "diskAlmostFull",
+  "catchingUp",
+  "lostEnd",
+  "listening",
+  "operator",
+  "development",
+] as const;
 type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Why blocks are paused, in words that follow "this node neither proposes nor votes: ". */
@@ -10,6 +17,7 @@ const WORDS: Readonly<Record<PauseReason, string>> = {
   lostEnd: "its database has lost its newest blocks, which it restores from its peers first",
   listening:
     "it first listens for another node with its key, for at most 10 s after it has connected to another validator",
+  development: "blocks of this chain are made for development, without votes",
   operator: "it was paused by miner_stop, until miner_start or a restart",
 };
 

@@ -17,7 +17,7 @@ export function createCoreParts(
   consensusAndPeers: ConsensusAndPeers,
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
 ): CoreParts {
-  const { chain, permissions, simulator, tracer, logs } = chainAndPool;
+  const { chain, permissions, simulator, tracer, logs, development } = chainAndPool;
   const { engine, peering, pauseReasons, peerToPeer } = consensusAndPeers;
   const { pool } = chainAndPool.pool;
   return {
@@ -34,7 +34,7 @@ export function createCoreParts(
     findLogs: logs.find,
     logIndex: logs.index,
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
-    isMining: () => engine.status().mode === "validating",
+    isMining: () => development?.isMarked === true || engine.status().mode === "validating",
     diskPauseEndsAtBytes: () =>
       pauseReasons.reasons.includes("diskAlmostFull") ? resumeBytes(settings.minFreeDiskBytes) : undefined,
     syncStatus: () => peering.sync.status,
@@ -59,5 +59,6 @@ export function createCoreParts(
     changeLogLevel: logger.changeLevel,
     logins,
     give,
+    development,
   };
 }

@@ -1,8 +1,10 @@
 import { uptime } from "node:os";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
 import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
+import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
@@ -57,6 +59,7 @@ export type StartErrorCode =
   | IdentityErrorCode
   | "unusableSigner"
   | "unusablePermissions"
+  | "developmentFolder"
   | "folderInUse"
   | "unfinishedImport"
   | "otherSchema"
@@ -203,7 +206,8 @@ async function begin(
   servers: Servers,
 ): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, onStop } = context;
-  const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover } = chainAndPool;
+  const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover, development } =
+    chainAndPool;
   const diskGuard = new DiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {
@@ -223,10 +227,22 @@ async function begin(
   // The servers are open by now; blocks come next.
   await loadModules(loadInterpreter);
   await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
-  const started = startConsensus(engine, chain);
-  if (!started.ok) return unusableVoteLog(directory, started.error.message);
+  // In a folder that is marked for development, consensus never runs again.
+  if (development?.isMarked !== true) {
+    const started = startConsensus(engine, chain);
+    if (!started.ok) return unusableVoteLog(directory, started.error.message);
+  }
   peering.begin(pauseReasons);
   pool.begin();
+  await development?.begin({
+    async stopConsensus() {
+      pauseReasons.pause("development");
+      while (!engine.isIdle) await yieldToEventLoop();
+      await engine.stop();
+    },
+    whyHalted: () => haltOf(pauseReasons),
+    onFailure: engine.fail,
+  });
   const warmUp = openWarmUp(context, chainAndPool, peering, servers);
   onStop(() => warmUp?.stop());
   timing.begin(warmUp?.ended ?? Promise.resolve(false));
@@ -238,6 +254,12 @@ async function begin(
   stateRemover.begin(engine.fail);
   await blockRemover.begin(engine.fail);
   return ok(undefined);
+}
+
+/** Why no blocks are to be made for development either. */
+function haltOf({ reasons }: PauseReasons): string | undefined {
+  if (reasons.includes("diskAlmostFull")) return "the disk is almost full";
+  return reasons.includes("operator") ? "they were paused by miner_stop, until miner_start" : undefined;
 }
 
 function unusableVoteLog({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {

@@ -10,6 +10,7 @@ import { ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Development } from "../dev/development.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
@@ -26,6 +27,7 @@ import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
+import { openDevelopment } from "./openDevelopment.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
@@ -40,6 +42,8 @@ export interface ChainAndPool {
   readonly namedPeers: NamedPeers;
   readonly headCalls: HeadCalls;
   readonly pool: OpenPool;
+  /** The comforts of the development network; undefined anywhere else. */
+  readonly development: Development | undefined;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
@@ -114,12 +118,14 @@ export async function openChainAndPool(
     recoverSigners,
     ...(accounts !== undefined && { isSenderPermitted }),
     askContract: asking?.value,
+    beforeAnswering: () => development?.whenMined(),
     clock,
     logger: logger.child("txpool"),
     metrics: context.metrics,
   });
   pool = txPool;
   onStop(() => txPool.close());
+  const development = openDevelopment(context, stores, { chain, controls, pool: txPool.pool });
   return ok({
     chain,
     shownHead,
@@ -129,6 +135,7 @@ export async function openChainAndPool(
     namedPeers,
     headCalls,
     pool: txPool,
+    development,
     recoverSigners,
     ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),

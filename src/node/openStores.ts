@@ -17,6 +17,7 @@ import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
 import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
+import { type DevelopmentFolder, openDevelopmentFolder } from "./developmentFolder.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./keys/identity.ts";
 import type { NodeKey } from "./keys/nodeKey.ts";
@@ -48,6 +49,8 @@ export interface Stores extends Pick<ChainDatabase, "headMarker" | "lost"> {
   readonly world: WorldState;
   /** Recovers senders on worker threads. */
   readonly recovery: RecoveryPool;
+  /** Undefined where the comforts of the development network are not to be used. */
+  readonly development: DevelopmentFolder | undefined;
 }
 
 export interface ValidatorIdentity {
@@ -60,7 +63,12 @@ export interface ValidatorIdentity {
 /** Opens the data folder, the key and the database. Throws DiskError or DamagedData when the database cannot be used. */
 export async function openStores(
   context: OpenContext,
-): Promise<Result<Stores, "unusableDataPath" | "diskFailure" | "unusableSigner" | IdentityErrorCode>> {
+): Promise<
+  Result<
+    Stores,
+    "unusableDataPath" | "diskFailure" | "unusableSigner" | "developmentFolder" | IdentityErrorCode
+  >
+> {
   const { settings, caches, logger, onStop } = context;
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
@@ -74,6 +82,8 @@ export async function openStores(
   if (!mark.ok) return mark;
   const key = await openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
+  const development = openDevelopmentFolder(settings, key.value);
+  if (!development.ok) return development;
   const validator = await openValidator(context, key.value);
   if (!validator.ok) return validator;
   if (curve.name === "noble") {
@@ -132,6 +142,7 @@ export async function openStores(
     blocks: new BlockStore(caches.blocks, { database }),
     world: new WorldState({ database }, caches.state),
     recovery,
+    development: development.value,
   });
 }
 

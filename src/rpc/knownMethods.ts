@@ -105,6 +105,21 @@ export const OWN_METHODS = [
   "txpool_status",
 ];
 
+/**
+ * Methods of the development network alone, which an endpoint without them does not know, as Besu does not;
+ * docs/development-network.md has a line for each.
+ */
+export const DEVELOPMENT_METHODS = [
+  "anvil_revert",
+  "anvil_snapshot",
+  "evm_increaseTime",
+  "evm_mine",
+  "evm_revert",
+  "evm_setAutomine",
+  "evm_setNextBlockTimestamp",
+  "evm_snapshot",
+];
+
 export const KNOWN_METHODS: ReadonlySet<string> = new Set([
   ...Object.entries(BESU_METHODS).flatMap(([prefix, names]) =>
     names.split(/\s+/).map((name) => `${prefix}_${name}`),

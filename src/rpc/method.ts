@@ -70,11 +70,21 @@ export const NAMESPACES = [
   "QBFT",
   "OTS",
   "EXPLORER",
+  "EVM",
+  "HARDHAT",
+  "ANVIL",
 ] as const;
 export type Namespace = (typeof NAMESPACES)[number];
 
-/** Groups for the operator: never offered to web pages of a foreign origin. */
-export const OPERATOR_NAMESPACES: ReadonlySet<Namespace> = new Set(["ADMIN", "MINER", "PERM"]);
+/** Groups for the operator, and those that change a development network: never offered to web pages of a foreign origin. */
+export const OPERATOR_NAMESPACES: ReadonlySet<Namespace> = new Set([
+  "ADMIN",
+  "MINER",
+  "PERM",
+  "EVM",
+  "HARDHAT",
+  "ANVIL",
+]);
 
 /** A positional parameter. The method sees an optional one that is absent or null as undefined. */
 export interface Parameter<T> {

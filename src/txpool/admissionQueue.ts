@@ -73,6 +73,7 @@ export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
   private readonly recoverSigners: RecoverSigners;
   private readonly askContract: AskContract | undefined;
+  private readonly beforeAnswering: (() => Promise<void> | undefined) | undefined;
   private readonly waiting: Arrived[] = [];
   private readonly batches: Batch[] = [];
   private isReading = false;
@@ -82,10 +83,13 @@ export class AdmissionQueue {
     pool: Pick<TxPool, "add" | "screen">,
     recoverSigners: RecoverSigners,
     askContract?: AskContract,
+    /** What callers wait for, once their transactions are in the pool; undefined for nothing. */
+    beforeAnswering?: () => Promise<void> | undefined,
   ) {
     this.pool = pool;
     this.recoverSigners = recoverSigners;
     this.askContract = askContract;
+    this.beforeAnswering = beforeAnswering;
   }
 
   /** Adds one transaction that came to this thread. Rejects when the node stops, or when the pool threw. */
@@ -168,6 +172,7 @@ export class AdmissionQueue {
     try {
       const judged = this.askContract && (await this.judge(this.askContract, screened, recovered));
       refused = this.addBatch(screened, recovered, judged);
+      await this.beforeAnswering?.();
     } catch (error) {
       on.failed(count, error);
       return;

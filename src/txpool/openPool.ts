@@ -41,6 +41,8 @@ export interface OpenPoolParts {
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
   /** Absent where no contract decides who may send. */
   readonly askContract?: ((transaction: SentTransaction) => Promise<SenderPermission>) | undefined;
+  /** What callers wait for, once their transactions are in the pool; undefined for nothing. */
+  readonly beforeAnswering?: (() => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Absent where metrics are off. */
@@ -67,7 +69,7 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
 
   return {
     pool,
-    admission: new AdmissionQueue(pool, recoverSigners, askContract),
+    admission: new AdmissionQueue(pool, recoverSigners, askContract, parts.beforeAnswering),
     unmined,
     askContract,
     begin() {

@@ -6,7 +6,7 @@ import { VoteProposals } from "../../src/consensus/voteProposals.ts";
 import { ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { ok } from "../../src/primitives/result.ts";
+import { fail, ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import type { Core } from "../../src/rpc/core/core.ts";
 import type { CoreParts, PeerToPeer, RpcPool } from "../../src/rpc/core/coreParts.ts";
@@ -110,6 +110,7 @@ export function rpcPorts(parts: BackendParts): AllParts {
     },
     syncStatus: () => undefined,
     isComparedWithPeers: () => true,
+    development: aDevelopment(),
     changeLogLevel: () => undefined,
     ...parts,
   };
@@ -120,6 +121,27 @@ export function aCore(parts: Partial<CoreParts>): Core {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 1n, fork: "london" });
   return createMainCore({ ...rpcPorts({ chain, spec }), ...parts });
+}
+
+/** Comforts that do nothing, and have nothing to go back to. */
+function aDevelopment(): NonNullable<CoreParts["development"]> {
+  return {
+    mine: async () => ok(undefined),
+    increaseTime: async (seconds) => ok(seconds),
+    setTime: async () => ok(0n),
+    setNextTimestamp: async () => ok(undefined),
+    setTimestampInterval: async () => undefined,
+    isAutomatic: false,
+    setAutomatic: async () => undefined,
+    setInterval: async () => undefined,
+    snapshot: async () => ok(1n),
+    revert: async () => ok(false),
+    reset: async () => ok(undefined),
+    alter: async () => ok(undefined),
+    sendAs: async () => fail("caller", "invalidSignature", "this test sends for nobody"),
+    drop: async () => false,
+    dropAll: async () => undefined,
+  };
 }
 
 /** A node without peers that has just started. */

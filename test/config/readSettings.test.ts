@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { SUPPORTED_API_GROUPS } from "../../src/config/apiGroups.ts";
+import { DEVELOPMENT_API_GROUPS, SUPPORTED_API_GROUPS } from "../../src/config/apiGroups.ts";
 import { clientVersion } from "../../src/config/clientVersion.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Environment } from "../../src/config/environment.ts";
@@ -73,7 +73,7 @@ describe("without any options", () => {
       http: {
         host: "127.0.0.1",
         port: 8545,
-        groups: SUPPORTED_API_GROUPS,
+        groups: [...SUPPORTED_API_GROUPS, ...DEVELOPMENT_API_GROUPS],
         hostAllowlist: ["localhost", "127.0.0.1"],
         corsOrigins: ["*"],
         maxConnections: 80,
@@ -82,7 +82,13 @@ describe("without any options", () => {
         timeoutMs: 300_000,
         isPrettyPrinted: false,
       },
-      webSocket: { host: "127.0.0.1", port: 8546, groups: SUPPORTED_API_GROUPS, maxFrameBytes: 1_048_576 },
+      webSocket: {
+        host: "127.0.0.1",
+        port: 8546,
+        groups: [...SUPPORTED_API_GROUPS, ...DEVELOPMENT_API_GROUPS],
+        maxFrameBytes: 1_048_576,
+      },
+      development: { isInstant: false, isRemoteAllowed: false },
       rpc: {
         gasCap: 0n,
         maxLogsRange: 1000n,

@@ -134,11 +134,11 @@ describe("the explorer", () => {
 });
 
 describe("the Unix socket", () => {
-  it("is off, and in the data folder where it is on, with Besu's default groups", () => {
+  it("is off, and in the data folder where it is on, with Besu's default groups and those of development", () => {
     expect(settingsOf("/", { "data-path": "/data" }).ipc).toBeUndefined();
     expect(settingsOf("/", { "data-path": "/data", "Xrpc-ipc-enabled": "true" }).ipc).toEqual({
       path: "/data/besu.ipc",
-      groups: ["ETH", "NET", "WEB3"],
+      groups: ["ETH", "NET", "WEB3", "EVM", "HARDHAT", "ANVIL"],
       authentication: undefined,
       maxConnections: 80,
       maxConnectionsPerAddress: 80,

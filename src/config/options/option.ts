@@ -15,6 +15,7 @@ export const HELP_GROUPS = [
   "Peer-to-peer network",
   "Permissioning",
   "Explorer",
+  "Development network",
   "Engine API",
   "Metrics",
   "Privacy",

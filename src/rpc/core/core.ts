@@ -1,6 +1,8 @@
 import type { BlockArrival } from "../../chain/blockArrivals.ts";
 import type { RewindErrorCode } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
+import type { Alteration } from "../../dev/alteration.ts";
+import type { DevelopmentErrorCode, MineOrder } from "../../dev/development.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
@@ -14,6 +16,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
+import type { MiningMode } from "../../storage/developmentMark.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { BlockFloors } from "../../txpool/limits.ts";
@@ -64,6 +67,7 @@ export interface Core {
   readonly node: NodeCalls;
   readonly jobs: JobCalls;
   readonly serving: ServingCalls;
+  readonly development: DevelopmentCalls;
 }
 
 /** The transaction pool. */
@@ -301,4 +305,39 @@ interface ServingCalls {
   gift(request: GiftRequest, requester: Requester): Promise<GiftAnswer | "busy">;
   /** Another descriptor of the listening socket (server/acceptBalance.ts); undefined while there is none. */
   descriptor(server: CallerServerName, requester: Requester): Promise<number | undefined>;
+}
+
+/** The comforts of the development network (dev/development.ts); only there, and only its groups of methods make these calls. */
+export interface DevelopmentCalls {
+  mine(order: MineOrder, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Resolves, as the next one does, to the seconds by which the chain's time is ahead of the clock. */
+  increaseTime(seconds: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
+  setTime(timestamp: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
+  setNextTimestamp(timestamp: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Fixes the seconds between two blocks' times; undefined to have the clock decide again. */
+  setTimestampInterval(seconds: bigint | undefined, requester: Requester): Promise<void>;
+  isAutomatic(requester: Requester): Promise<boolean>;
+  setAutomatic(isAutomatic: boolean, requester: Requester): Promise<void>;
+  /** Makes a block after each such time; undefined for no blocks by time. Transactions are mined as before when `isAutomatic` is undefined. */
+  setInterval(
+    intervalMs: MiningMode["intervalMs"],
+    isAutomatic: boolean | undefined,
+    requester: Requester,
+  ): Promise<void>;
+  /** Resolves to the new snapshot's id. */
+  snapshot(requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
+  /** Resolves to false when there is no such snapshot. */
+  revert(id: bigint, requester: Requester): Promise<Result<boolean, DevelopmentErrorCode>>;
+  /** Goes back to the genesis block. */
+  reset(requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Changes the state, in a block of its own. */
+  alter(
+    alterations: readonly Alteration[],
+    requester: Requester,
+  ): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Sends a transaction with the signature of types/impersonatedSignature.ts for an account without its key. */
+  sendAs(raw: Uint8Array, sender: Address, requester: Requester): Promise<Submitted>;
+  /** Resolves to whether the pool had it. */
+  drop(hash: Hash, requester: Requester): Promise<boolean>;
+  dropAll(requester: Requester): Promise<void>;
 }

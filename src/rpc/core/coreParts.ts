@@ -2,6 +2,7 @@ import type { BlockArrivals } from "../../chain/blockArrivals.ts";
 import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainRewinder } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
+import type { Development } from "../../dev/development.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
@@ -74,7 +75,29 @@ export interface CoreParts {
   readonly logins?: Readonly<Record<GuardedServerName, Login | undefined>> | undefined;
   /** Gives the network's coin away; absent where the faucet is off. */
   readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
+  /** The comforts of the development network; absent anywhere else. */
+  readonly development?: RpcDevelopment | undefined;
 }
+
+/** The comforts as the methods use them. */
+type RpcDevelopment = Pick<
+  Development,
+  | "mine"
+  | "increaseTime"
+  | "setTime"
+  | "setNextTimestamp"
+  | "setTimestampInterval"
+  | "isAutomatic"
+  | "setAutomatic"
+  | "setInterval"
+  | "snapshot"
+  | "revert"
+  | "reset"
+  | "alter"
+  | "sendAs"
+  | "drop"
+  | "dropAll"
+>;
 
 /** The log index, as the ADMIN methods use it. */
 export type RpcLogIndex = Pick<LogIndex, "status" | "generate" | "remove" | "repair">;

@@ -85,6 +85,7 @@ export function createMainCore(parts: CoreParts): Core {
     node: nodeCalls(parts),
     jobs: jobCalls(parts),
     serving: servingCalls(parts),
+    development: developmentCalls(parts),
   };
 }
 
@@ -198,5 +199,26 @@ function servingCalls(parts: CoreParts): Core["serving"] {
       expectDefined(logins?.[server], "the log-in of a server with users")(attempt),
     gift: async (request) => expectDefined(give, "the faucet of a request for a gift")(request),
     descriptor: async () => undefined,
+  };
+}
+
+function developmentCalls(parts: Pick<CoreParts, "development">): Core["development"] {
+  const comforts = () => expectDefined(parts.development, "the comforts of the development network");
+  return {
+    mine: async (order) => comforts().mine(order),
+    increaseTime: async (seconds) => comforts().increaseTime(seconds),
+    setTime: async (timestamp) => comforts().setTime(timestamp),
+    setNextTimestamp: async (timestamp) => comforts().setNextTimestamp(timestamp),
+    setTimestampInterval: async (seconds) => comforts().setTimestampInterval(seconds),
+    isAutomatic: async () => comforts().isAutomatic,
+    setAutomatic: async (isAutomatic) => comforts().setAutomatic(isAutomatic),
+    setInterval: async (intervalMs, isAutomatic) => comforts().setInterval(intervalMs, isAutomatic),
+    snapshot: async () => comforts().snapshot(),
+    revert: async (id) => comforts().revert(id),
+    reset: async () => comforts().reset(),
+    alter: async (alterations) => comforts().alter(alterations),
+    sendAs: async (raw, sender) => comforts().sendAs(raw, sender),
+    drop: async (hash) => comforts().drop(hash),
+    dropAll: async () => comforts().dropAll(),
   };
 }

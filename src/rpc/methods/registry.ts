@@ -83,6 +83,8 @@ import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendRawTransactionSync } from "./eth/sendRawTransactionSync.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
+import { evmIncreaseTime, evmMine, evmSetAutomine, evmSetNextBlockTimestamp } from "./evm/mine.ts";
+import { evmRevert, evmSnapshot } from "./evm/snapshot.ts";
 import { explorerGetArrivals } from "./explorer/getArrivals.ts";
 import { explorerGetDays } from "./explorer/getDays.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
@@ -305,4 +307,10 @@ export const METHODS: readonly RpcMethod[] = [
   otsGetInternalOperations,
   otsGetTransactionError,
   otsTraceTransaction,
+  evmIncreaseTime,
+  evmMine,
+  evmRevert,
+  evmSetAutomine,
+  evmSetNextBlockTimestamp,
+  evmSnapshot,
 ];

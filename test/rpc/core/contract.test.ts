@@ -339,6 +339,69 @@ describe.each([
     await expect(serving.login("webSocket", attempt, CALLER)).rejects.toThrow();
   });
 
+  it("passes the comforts of the development network on, and rejects where there are none", async () => {
+    const asked: unknown[] = [];
+    const noting =
+      <Answer>(name: string, answer: Answer) =>
+      async (...given: readonly unknown[]): Promise<Answer> => {
+        asked.push([name, ...given]);
+        return answer;
+      };
+    const { development } = coreOf({
+      development: {
+        mine: noting("mine", ok(undefined)),
+        increaseTime: noting("increaseTime", ok(5n)),
+        setTime: noting("setTime", ok(-5n)),
+        setNextTimestamp: noting("setNextTimestamp", fail("caller", "timeTooEarly", "too early")),
+        setTimestampInterval: noting("setTimestampInterval", undefined),
+        isAutomatic: true,
+        setAutomatic: noting("setAutomatic", undefined),
+        setInterval: noting("setInterval", undefined),
+        snapshot: noting("snapshot", ok(1n)),
+        revert: noting("revert", ok(false)),
+        reset: noting("reset", ok(undefined)),
+        alter: noting("alter", ok(undefined)),
+        sendAs: noting("sendAs", ok(ZERO_HASH)),
+        drop: noting("drop", true),
+        dropAll: noting("dropAll", undefined),
+      },
+    });
+    const order = { blocks: 2, timestamp: 7n, spacingSeconds: 3n };
+    expect(await development.mine(order, CALLER)).toEqual(ok(undefined));
+    expect(await development.increaseTime(5n, CALLER)).toEqual(ok(5n));
+    expect(await development.setTime(6n, CALLER)).toEqual(ok(-5n));
+    expect(await development.setNextTimestamp(8n, CALLER)).toMatchObject({ error: { code: "timeTooEarly" } });
+    await development.setTimestampInterval(9n, CALLER);
+    expect(await development.isAutomatic(CALLER)).toBe(true);
+    await development.setAutomatic(false, CALLER);
+    await development.setInterval({ least: 1, most: 2 }, undefined, CALLER);
+    expect(await development.snapshot(CALLER)).toEqual(ok(1n));
+    expect(await development.revert(1n, CALLER)).toEqual(ok(false));
+    await development.reset(CALLER);
+    const balance = { kind: "balance", address: SENDER, balanceWei: 1n } as const;
+    await development.alter([balance], CALLER);
+    expect(await development.sendAs(Uint8Array.of(1), SENDER, CALLER)).toEqual(ok(ZERO_HASH));
+    expect(await development.drop(ZERO_HASH, CALLER)).toBe(true);
+    await development.dropAll(CALLER);
+    expect(asked).toEqual([
+      ["mine", order],
+      ["increaseTime", 5n],
+      ["setTime", 6n],
+      ["setNextTimestamp", 8n],
+      ["setTimestampInterval", 9n],
+      ["setAutomatic", false],
+      ["setInterval", { least: 1, most: 2 }, undefined],
+      ["snapshot"],
+      ["revert", 1n],
+      ["reset"],
+      ["alter", [balance]],
+      ["sendAs", Uint8Array.of(1), SENDER],
+      ["drop", ZERO_HASH],
+      ["dropAll"],
+    ]);
+    await expect(coreOf({ development: undefined }).development.snapshot(CALLER)).rejects.toThrow();
+  });
+
   it("rejects when what a call reads was removed meanwhile", async () => {
     const { filters } = coreOf({ findLogs: () => Promise.reject(new BlockRemoved(7n)) });
     const criteria = packLogFilter({ from: 0n, to: "latest", addresses: [], topics: [] });

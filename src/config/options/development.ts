@@ -1,0 +1,17 @@
+import { switchType } from "../valueTypes.ts";
+import { option } from "./option.ts";
+
+export const DEVELOPMENT_OPTIONS = {
+  "dev-instant-blocks": option({
+    group: "Development network",
+    type: switchType,
+    default: false,
+    help: "Make a block as soon as a transaction arrives, and none otherwise. Only in the development network.",
+  }),
+  "dev-allow-remote": option({
+    group: "Development network",
+    type: switchType,
+    default: false,
+    help: "Offer EVM, HARDHAT and ANVIL also where JSON-RPC listens on other addresses than loopback.",
+  }),
+} as const;

@@ -1,0 +1,51 @@
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_CODE_HASH } from "../primitives/hash.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { bigintToBytes } from "../primitives/quantity.ts";
+import type { Overlay } from "../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../types/account.ts";
+
+/** A change of the state that no transaction makes. */
+export type Alteration =
+  | { readonly kind: "balance"; readonly address: Address; readonly balanceWei: bigint }
+  | { readonly kind: "nonce"; readonly address: Address; readonly nonce: bigint }
+  | { readonly kind: "code"; readonly address: Address; readonly code: Uint8Array }
+  /** The slot has 32 bytes; a value of zero clears it. */
+  | {
+      readonly kind: "storage";
+      readonly address: Address;
+      readonly slot: Uint8Array;
+      readonly value: bigint;
+    };
+
+/** Makes the changes in order. An account that is empty afterwards does not exist (EIP-161). */
+export function alter(overlay: Overlay, alterations: readonly Alteration[]): void {
+  for (const alteration of alterations) {
+    const { address } = alteration;
+    const account = overlay.account(address) ?? EMPTY_ACCOUNT;
+    switch (alteration.kind) {
+      case "balance":
+        overlay.putAccount(address, { ...account, balance: alteration.balanceWei });
+        break;
+      case "nonce":
+        overlay.putAccount(address, { ...account, nonce: alteration.nonce });
+        break;
+      case "code":
+        overlay.putCode(address, alteration.code);
+        break;
+      case "storage":
+        overlay.putAccount(address, account);
+        overlay.putStorage(address, alteration.slot, bigintToBytes(alteration.value));
+        break;
+    }
+    removeIfEmpty(overlay, address);
+  }
+}
+
+/** Storage alone keeps an account, which contracts could not make: callers set the slots of code that comes later. */
+function removeIfEmpty(overlay: Overlay, address: Address): void {
+  const account = overlay.account(address);
+  if (account === undefined || account.nonce !== 0n || account.balance !== 0n) return;
+  if (!equalBytes(account.codeHash, EMPTY_CODE_HASH) || overlay.hasStorage(address)) return;
+  overlay.putAccount(address, undefined);
+}

@@ -1,0 +1,87 @@
+import type { TransactionSupply } from "../chain/blockExecution.ts";
+import type { Chain } from "../chain/createChain.ts";
+import type { DevelopmentWriter } from "../chain/developmentWriter.ts";
+import { IBFT_MIX_HASH } from "../chain/headerRules.ts";
+import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../primitives/hash.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { EMPTY_BLOOM } from "../types/bloom.ts";
+import { type Alteration, alter } from "./alteration.ts";
+
+interface BlockMakerParts {
+  readonly chain: Pick<Chain, "head" | "build" | "tallyAfter">;
+  readonly writer: DevelopmentWriter;
+  readonly pool: TransactionSupply;
+  /** The only validator's. */
+  readonly privateKey: Uint8Array;
+  /** First 32 bytes of the extra data, read for each block. */
+  readonly vanity: () => Uint8Array;
+}
+
+/**
+ * Makes the blocks of a development chain. Ordinary ones are built, executed and sealed like any validator's, and break no rule but
+ * those of time. An altered block has no transactions and its parent's time; its state is its parent's with changes, so that no rule
+ * of an import accepts it. Callers take turns: the head does not move while a block is made.
+ */
+export class BlockMaker {
+  private readonly parts: BlockMakerParts;
+
+  constructor(parts: BlockMakerParts) {
+    this.parts = parts;
+  }
+
+  /** Builds a block on the head of what waits in the pool; commits it if `isWanted`. */
+  async mine(
+    timestamp: bigint,
+    isWanted: (candidate: Candidate) => boolean = () => true,
+  ): Promise<NamedHeader | undefined> {
+    const { chain, pool, writer } = this.parts;
+    const built = await chain.build({ parent: chain.head, round: 0, timestamp }, pool);
+    if (!built.ok) throw new Error(`no block could be built: ${built.error.message}`);
+    const candidate = built.value;
+    if (!isWanted(candidate)) return undefined;
+    return writer.commitBuilt(this.sealed(candidate), candidate.hash);
+  }
+
+  /** Makes the altered block that follows the head. */
+  async alter(alterations: readonly Alteration[]): Promise<NamedHeader> {
+    const { chain, writer } = this.parts;
+    const parent = chain.head;
+    const overlay = writer.overlay();
+    alter(overlay, alterations);
+    const staged = await writer.stage(overlay);
+    const unsealed = writer.unsealed(parent.header.timestamp);
+    const candidate = createCandidate(
+      {
+        ...unsealed,
+        ommersHash: EMPTY_LIST_HASH,
+        coinbase: addressOfPrivateKey(this.parts.privateKey),
+        stateRoot: staged.root,
+        transactionsRoot: EMPTY_TRIE_ROOT,
+        receiptsRoot: EMPTY_TRIE_ROOT,
+        logsBloom: EMPTY_BLOOM,
+        gasUsed: 0n,
+        extraData: EMPTY_BYTES,
+        difficulty: 1n,
+        mixHash: IBFT_MIX_HASH,
+        nonce: new Uint8Array(8),
+      },
+      {
+        vanity: this.parts.vanity(),
+        validators: chain.tallyAfter(parent).validators,
+        round: 0,
+        seals: [],
+      },
+      [],
+    );
+    const { header, hash } = candidate;
+    const block = { header, hash, transactions: [], ommers: [] };
+    return writer.commit(this.sealed(candidate), { block, receipts: [], staged });
+  }
+
+  private sealed(candidate: Candidate) {
+    return sealedHeader(candidate, [sign(candidate.digest, this.parts.privateKey)]);
+  }
+}

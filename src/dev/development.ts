@@ -1,0 +1,457 @@
+import type { Chain } from "../chain/createChain.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import { Mutex } from "../primitives/mutex.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
+import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
+import type { PoolErrorCode } from "../txpool/errors.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import { impersonatedSignature } from "../types/impersonatedSignature.ts";
+import {
+  decodeTransaction,
+  type SentTransaction,
+  type TransactionErrorCode,
+  withSender,
+} from "../types/transaction.ts";
+import type { Alteration } from "./alteration.ts";
+import { BlockMaker } from "./blockMaker.ts";
+import { ChainTime, type ChainTimeState } from "./chainTime.ts";
+
+/** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
+const MINED_BLOCKS_LIMIT = 10_000;
+/** Snapshots at a time. */
+const SNAPSHOTS_LIMIT = 4096;
+/** Bytes of the transactions that waited in the pool, of all snapshots together. */
+const SNAPSHOT_BYTES_LIMIT = 64 * 1024 * 1024;
+
+export type DevelopmentErrorCode =
+  | "timeTooEarly"
+  | "timeTooLate"
+  | "tooManyBlocks"
+  | "tooManySnapshots"
+  | "notStored"
+  | "halted";
+
+export interface MineOrder {
+  readonly blocks: number;
+  /** Time of the first of these blocks. */
+  readonly timestamp?: bigint | undefined;
+  /** Seconds between their times. */
+  readonly spacingSeconds?: bigint | undefined;
+}
+
+interface DevelopmentParts {
+  /** The data folder, and its mark if it has one. */
+  readonly dataPath: string;
+  readonly marked: MarkedFolder | undefined;
+  readonly chain: Pick<
+    Chain,
+    | "genesis"
+    | "head"
+    | "historyStart"
+    | "build"
+    | "tallyAfter"
+    | "headerByNumber"
+    | "rewind"
+    | "developmentWriter"
+  >;
+  readonly pool: Pick<TxPool, "select" | "drop" | "add" | "entries" | "statistics" | "onAdded">;
+  /** The only validator's key. */
+  readonly validator: { readonly address: Address; readonly privateKey: Uint8Array };
+  readonly vanity: () => Uint8Array;
+  readonly blockPeriodMs: number;
+  /** Whether blocks are instant from the start on. */
+  readonly isInstant: boolean;
+  readonly clock: Clock;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** What is known only when consensus is open. */
+interface DevelopmentHost {
+  /** Stops consensus for good; resolves when nothing of it is in progress. */
+  stopConsensus(): Promise<void>;
+  /** Why no blocks are to be made: a full disk, or the operator. */
+  whyHalted(): string | undefined;
+  /** Called when a block could not be committed. */
+  onFailure(error: unknown): void;
+}
+
+interface Snapshot {
+  readonly id: bigint;
+  readonly number: bigint;
+  readonly hash: Uint8Array;
+  readonly transactions: readonly SentTransaction[];
+  readonly bytes: number;
+  readonly time: ChainTimeState;
+  readonly takenAtMs: number;
+}
+
+/** What makes the blocks, once this has taken over from consensus. */
+interface Taken {
+  readonly folder: MarkedFolder;
+  readonly maker: BlockMaker;
+}
+
+/**
+ * The comforts of the development network (development-network.md#the-comforts): blocks at once or on demand, time that callers move, states
+ * that they change, snapshots.
+ *
+ *     a request ──> its turn ──> the first one: folder marked, consensus stopped for good ──> BlockMaker ──> the chain's one writer
+ *     pool, timer ──> its turn ──────────────────────────────────────────────────────────────────┘
+ *
+ * Invariants: no block is made here before the folder's mark is durable; consensus never runs in a marked folder, so that its votes
+ * stay as they are; one change at a time. The built-in development network alone has an object of this class.
+ */
+export class Development {
+  private readonly parts: DevelopmentParts;
+  private readonly turns = new Mutex();
+  private readonly time: ChainTime;
+  private readonly begun: Promise<DevelopmentHost>;
+  private resolveBegun: (host: DevelopmentHost) => void = () => undefined;
+  private taken: Taken | undefined;
+  private mode: MiningMode;
+  /** False while blocks come at the genesis file's period, because nobody asked for another way. */
+  private isModeChosen: boolean;
+  private snapshots: Snapshot[] = [];
+  private newestSnapshot = 0n;
+  private timer: Timer | undefined;
+  private waitingMined: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(parts: DevelopmentParts) {
+    const { marked, pool, isInstant, blockPeriodMs } = parts;
+    this.parts = parts;
+    this.begun = new Promise((resolve) => {
+      this.resolveBegun = resolve;
+    });
+    this.time = new ChainTime(marked?.state.offsetSeconds ?? 0n);
+    const byPeriod = { isAutomatic: false, intervalMs: { least: blockPeriodMs, most: blockPeriodMs } };
+    this.mode = isInstant ? INSTANT : (marked?.state.mining ?? byPeriod);
+    this.isModeChosen = isInstant || marked !== undefined;
+    pool.onAdded(() => this.transactionAdded());
+  }
+
+  /** Whether the folder is marked, so that consensus must not begin. */
+  get isMarked(): boolean {
+    return this.parts.marked !== undefined || this.taken !== undefined;
+  }
+
+  /** Whether transactions are mined as soon as they arrive. */
+  get isAutomatic(): boolean {
+    return this.mode.isAutomatic;
+  }
+
+  /** Begins to answer; makes blocks at once where the folder is marked, or where blocks are instant. */
+  async begin(host: DevelopmentHost): Promise<void> {
+    this.resolveBegun(host);
+    if (this.isMarked || this.parts.isInstant) await this.course(async () => undefined);
+  }
+
+  /** Stops; resolves when no block is being made. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.timer?.cancel();
+    await this.turns.runExclusive(async () => undefined);
+  }
+
+  /** Resolves when what waits is mined, in case that happens at once; undefined when it does not. */
+  whenMined(): Promise<void> | undefined {
+    return this.waitingMined;
+  }
+
+  mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async (taken) => {
+      if (blocks > MINED_BLOCKS_LIMIT)
+        return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
+      const halted = await this.refuseHalted();
+      if (halted !== undefined) return halted;
+      const { chain } = this.parts;
+      if (timestamp !== undefined) {
+        const set = this.time.setNext(timestamp, chain.head.header.timestamp);
+        if (!set.ok) return set;
+      }
+      for (let made = 0; made < blocks && !this.isClosed; made++) {
+        if (made > 0 && spacingSeconds !== undefined) {
+          const parent = chain.head.header.timestamp;
+          const set = this.time.setNext(parent + (spacingSeconds > 0n ? spacingSeconds : 1n), parent);
+          if (!set.ok) return set;
+        }
+        await this.mineOne(taken);
+      }
+      this.saveTime(taken);
+      return ok(undefined);
+    });
+  }
+
+  /** Moves the time ahead; resolves to all of what it is ahead of the clock, in seconds. */
+  increaseTime(seconds: bigint): Promise<Result<bigint, DevelopmentErrorCode>> {
+    return this.course(async (taken) => {
+      const increased = this.time.increase(seconds, this.parts.clock.nowMs());
+      if (!increased.ok) return increased;
+      this.saveTime(taken);
+      return ok(this.time.offsetSeconds);
+    });
+  }
+
+  setTime(timestamp: bigint): Promise<Result<bigint, DevelopmentErrorCode>> {
+    return this.course(async (taken) => {
+      const set = this.time.set(timestamp, this.parts.clock.nowMs());
+      if (!set.ok) return set;
+      this.saveTime(taken);
+      return ok(this.time.offsetSeconds);
+    });
+  }
+
+  setNextTimestamp(timestamp: bigint): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async () => this.time.setNext(timestamp, this.parts.chain.head.header.timestamp));
+  }
+
+  /** Fixes the seconds between two blocks' times; undefined to have the clock decide again. */
+  setTimestampInterval(seconds: bigint | undefined): Promise<void> {
+    return this.course(async () => this.time.setInterval(seconds));
+  }
+
+  setAutomatic(isAutomatic: boolean): Promise<void> {
+    return this.course(async (taken) => {
+      const intervalMs = this.isModeChosen ? this.mode.intervalMs : undefined;
+      this.changeMode(taken, { isAutomatic, intervalMs });
+    });
+  }
+
+  /** Makes a block after each such time; undefined for no blocks by time. */
+  setInterval(intervalMs: MiningMode["intervalMs"], isAutomatic = this.mode.isAutomatic): Promise<void> {
+    return this.course(async (taken) => this.changeMode(taken, { isAutomatic, intervalMs }));
+  }
+
+  /** The id of a new snapshot of head, time and pool. */
+  snapshot(): Promise<Result<bigint, DevelopmentErrorCode>> {
+    return this.turns.runExclusive(async () => {
+      const { chain, pool, clock } = this.parts;
+      const transactions = [...pool.entries()].map(({ transaction }) => transaction);
+      const bytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0);
+      const kept = this.snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);
+      if (this.snapshots.length >= SNAPSHOTS_LIMIT || kept + bytes > SNAPSHOT_BYTES_LIMIT)
+        return fail("caller", "tooManySnapshots", `no more than ${SNAPSHOTS_LIMIT} snapshots can be kept`);
+      this.newestSnapshot++;
+      const { header, hash } = chain.head;
+      const id = this.newestSnapshot;
+      const [time, takenAtMs] = [this.time.state, clock.nowMs()];
+      this.snapshots.push({ id, number: header.number, hash, transactions, bytes, time, takenAtMs });
+      return ok(id);
+    });
+  }
+
+  /** Goes back to a snapshot, and forgets it and all later ones; false when there is none of that id. */
+  async revert(id: bigint): Promise<Result<boolean, DevelopmentErrorCode>> {
+    if (!this.snapshots.some((snapshot) => snapshot.id === id)) return ok(false);
+    return this.course(async (taken) => {
+      const snapshot = this.snapshots.find((each) => each.id === id);
+      if (snapshot === undefined) return ok(false);
+      const { chain, pool, clock } = this.parts;
+      const at = chain.headerByNumber(snapshot.number);
+      if (at === undefined || !equalBytes(at.hash, snapshot.hash)) return ok(false);
+      const rewound = await this.rewind(snapshot.number);
+      if (!rewound.ok) return rewound;
+      this.snapshots = this.snapshots.filter((each) => each.id < id);
+      for (const transaction of snapshot.transactions) pool.add(transaction, "local");
+      const passedSeconds = BigInt(Math.ceil((snapshot.takenAtMs - clock.nowMs()) / 1000));
+      this.time.restore({ ...snapshot.time, ahead: snapshot.time.ahead + passedSeconds });
+      this.saveTime(taken);
+      return ok(true);
+    });
+  }
+
+  /** Goes back to the genesis block, and to the time of the clock; forgets all snapshots and the pool. */
+  reset(): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async (taken) => {
+      const rewound = await this.rewind(0n);
+      if (!rewound.ok) return rewound;
+      this.snapshots = [];
+      this.time.restore({ ahead: 0n, exact: undefined, interval: undefined });
+      this.saveTime(taken);
+      return ok(undefined);
+    });
+  }
+
+  /** Makes these changes in a block of their own, whose time is its parent's. */
+  alter(alterations: readonly Alteration[]): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async ({ maker }) => {
+      const halted = await this.refuseHalted();
+      if (halted !== undefined) return halted;
+      await this.orFail(() => maker.alter(alterations));
+      return ok(undefined);
+    });
+  }
+
+  /** Adds a transaction that has the signature impersonatedSignature.ts gives for this sender to the pool, and resolves to its hash. */
+  sendAs(
+    raw: Uint8Array,
+    sender: Address,
+  ): Promise<Result<SentTransaction["hash"], PoolErrorCode | TransactionErrorCode>> {
+    return this.course(async () => {
+      const decoded = decodeTransaction(raw);
+      if (!decoded.ok) return decoded;
+      const { r, s } = decoded.value;
+      const expected = impersonatedSignature(sender);
+      if (r !== expected.r || s !== expected.s)
+        return fail("caller", "invalidSignature", "the signature is not that of an impersonated sender");
+      const added = this.parts.pool.add(withSender(decoded.value, sender), "local");
+      return added.ok ? ok(decoded.value.hash) : added;
+    }).then(async (sent) => {
+      await this.whenMined();
+      return sent;
+    });
+  }
+
+  /** Drops a transaction that waits; false when there is none of that hash. */
+  async drop(hash: SentTransaction["hash"]): Promise<boolean> {
+    const { pool } = this.parts;
+    const isThere = [...pool.entries()].some(({ transaction }) => equalBytes(transaction.hash, hash));
+    if (isThere) pool.drop(hash, DROPPED);
+    return isThere;
+  }
+
+  /** Drops all transactions that wait. */
+  async dropAll(): Promise<void> {
+    const { pool } = this.parts;
+    for (const { transaction } of [...pool.entries()]) pool.drop(transaction.hash, DROPPED);
+  }
+
+  /** Work that changes the course of the chain, in its turn. */
+  private course<T>(work: (taken: Taken) => Promise<T>): Promise<T> {
+    return this.turns.runExclusive(async () => {
+      const host = await this.begun;
+      this.taken ??= await this.takeOver(host);
+      return work(this.taken);
+    });
+  }
+
+  private async takeOver({ stopConsensus }: DevelopmentHost): Promise<Taken> {
+    const { chain, pool, validator, vanity, dataPath, marked, logger } = this.parts;
+    const folder =
+      marked ??
+      MarkedFolder.mark(dataPath, {
+        genesis: chain.genesis.hash,
+        validator: validator.address,
+        offsetSeconds: this.time.offsetSeconds,
+        mining: this.mode,
+      });
+    await stopConsensus();
+    logger.warn(
+      { head: chain.head.header.number },
+      "from now on, blocks of this chain are made for development: no other node accepts them, and this data folder opens only in " +
+        "the development network",
+    );
+    const writer = chain.developmentWriter(folder);
+    const maker = new BlockMaker({ chain, writer, pool, privateKey: validator.privateKey, vanity });
+    if (marked !== undefined && this.parts.isInstant) folder.change({ mining: this.mode });
+    this.schedule();
+    if (this.mode.isAutomatic) queueMicrotask(() => this.transactionAdded());
+    return { folder, maker };
+  }
+
+  private changeMode({ folder }: Taken, mode: MiningMode): void {
+    folder.change({ mining: mode });
+    this.mode = mode;
+    this.isModeChosen = true;
+    this.schedule();
+    if (mode.isAutomatic) this.transactionAdded();
+  }
+
+  private saveTime({ folder }: Taken): void {
+    const { offsetSeconds } = this.time;
+    if (folder.state.offsetSeconds !== offsetSeconds) folder.change({ offsetSeconds });
+  }
+
+  private async mineOne({ maker }: Taken, isWanted?: Parameters<BlockMaker["mine"]>[1]): Promise<boolean> {
+    const { chain, clock } = this.parts;
+    const timestamp = this.time.next(chain.head.header.timestamp, clock.nowMs());
+    const mined = await this.orFail(() => maker.mine(timestamp, isWanted));
+    if (mined !== undefined) this.time.mined(timestamp, clock.nowMs());
+    return mined !== undefined;
+  }
+
+  /** A failure while a block is made leaves an unknown state on the disk, which the next start verifies. */
+  private async orFail<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.isClosed = true;
+      this.timer?.cancel();
+      (await this.begun).onFailure(error);
+      throw error;
+    }
+  }
+
+  private async refuseHalted(): Promise<Result<never, "halted"> | undefined> {
+    const why = (await this.begun).whyHalted();
+    return why === undefined ? undefined : fail("caller", "halted", `no blocks are made: ${why}`);
+  }
+
+  /** Mines what waits, where transactions are mined at once; several that came together are in one block. */
+  private transactionAdded(): void {
+    if (!this.mode.isAutomatic || this.isClosed || this.waitingMined !== undefined) return;
+    const mined = this.turns
+      .runExclusive(async () => {
+        // Transactions that arrive from here on have a turn of their own.
+        this.waitingMined = undefined;
+        if (this.taken !== undefined) await this.mineWaiting(this.taken);
+      })
+      .catch((error: unknown) =>
+        this.parts.logger.error({ error }, "the transactions that wait could not be mined"),
+      );
+    this.waitingMined = mined;
+  }
+
+  private async mineWaiting(taken: Taken): Promise<void> {
+    const { pool } = this.parts;
+    const host = await this.begun;
+    while (this.mode.isAutomatic && !this.isClosed && host.whyHalted() === undefined) {
+      if (pool.statistics.pending === 0) return;
+      // What no block can hold waits on; a block without transactions would not change that.
+      if (!(await this.mineOne(taken, ({ transactions }) => transactions.length > 0))) return;
+    }
+  }
+
+  /** Has the next block by time made. */
+  private schedule(): void {
+    this.timer?.cancel();
+    const { intervalMs } = this.mode;
+    if (intervalMs === undefined || this.isClosed) return;
+    const { clock, random } = this.parts;
+    const { least, most } = intervalMs;
+    const afterMs = least + Math.floor(random() * (most - least + 1));
+    this.timer = clock.at(clock.nowMs() + Math.min(afterMs, most), () => void this.mineByTime());
+  }
+
+  private async mineByTime(): Promise<void> {
+    const { logger } = this.parts;
+    try {
+      await this.course(async (taken) => {
+        if (this.isClosed || this.mode.intervalMs === undefined) return;
+        if ((await this.refuseHalted()) === undefined) await this.mineOne(taken);
+        this.schedule();
+      });
+    } catch (error) {
+      logger.error({ error }, "a block could not be made");
+    }
+  }
+
+  private async rewind(number: bigint): Promise<Result<void, "notStored">> {
+    const { chain } = this.parts;
+    const { states } = chain.historyStart;
+    if (number < states)
+      return fail("caller", "notStored", `the states of this chain begin with that of block ${states}`);
+    await this.orFail(() => chain.rewind(number));
+    // The pool has got back what the removed blocks held.
+    await this.dropAll();
+    return ok(undefined);
+  }
+}
+
+const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };
+const DROPPED = "dropped by a request of development";

@@ -1,0 +1,35 @@
+import { isObject } from "./parameters.ts";
+
+/** A number as tools for development send it: a JSON integer, hex text with 0x, or decimal text; at most 32 bytes, not negative. */
+export function decodeNumberOrQuantity(value: unknown): bigint | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined;
+  if (typeof value !== "string" || value.length > LONGEST_NUMBER) return undefined;
+  if (!/^(0x[0-9a-fA-F]{1,64}|[0-9]{1,77})$/.test(value)) return undefined;
+  const number = BigInt(value);
+  return number < 2n ** 256n ? number : undefined;
+}
+
+const LONGEST_NUMBER = 77;
+
+/** What evm_mine is asked for. */
+export interface MineParameter {
+  readonly blocks?: bigint;
+  readonly timestamp?: bigint;
+}
+
+/** The time of the block to mine; or an object, as anvil takes it. */
+export function decodeMineParameter(value: unknown): MineParameter | undefined {
+  if (!isObject(value)) {
+    const timestamp = decodeNumberOrQuantity(value);
+    return timestamp === undefined ? undefined : { timestamp };
+  }
+  const read = { blocks: value["blocks"], timestamp: value["timestamp"] };
+  const decoded: { blocks?: bigint; timestamp?: bigint } = {};
+  for (const name of ["blocks", "timestamp"] as const) {
+    if (read[name] === undefined || read[name] === null) continue;
+    const number = decodeNumberOrQuantity(read[name]);
+    if (number === undefined) return undefined;
+    decoded[name] = number;
+  }
+  return decoded;
+}
