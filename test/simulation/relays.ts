@@ -55,6 +55,8 @@ export interface RelaysParts {
 export function createRelays(parts: RelaysParts): Relays {
   const { nodes, mesh, codec, checkers } = parts;
   const routers = new Map<SimulatedNode, MessageRouter>();
+  /** The node that sends a message of its own at the moment; what others send meanwhile is relayed. */
+  let author: SimulatedNode | undefined;
 
   function send(from: SimulatedNode, to: SimulatedNode, code: number, payload: Uint8Array): void {
     parts.carry(from, to, () => {
@@ -77,12 +79,11 @@ export function createRelays(parts: RelaysParts): Relays {
           return linked.map(({ rules }) => rules.self);
         },
         send(code, payload, { to, except }) {
-          const isOwn = except.length === 1;
           for (const other of nodes) {
             const { self } = other.rules;
             if (other.state === undefined || !mesh.areLinked(node.index, other.index)) continue;
             if (!includesBytes(to, self) || includesBytes(except, self)) continue;
-            if (isOwn || parts.passesOn(node)) send(node, other, code, payload);
+            if (node === author || parts.passesOn(node)) send(node, other, code, payload);
           }
         },
       },
@@ -127,7 +128,12 @@ export function createRelays(parts: RelaysParts): Relays {
     headAdvanced(node, head) {
       if (node.state !== undefined) routers.get(node)?.headAdvanced(head);
     },
-    multicast: (node, message, validators) => routers.get(node)?.multicast(message, validators),
+    multicast(node, message, validators) {
+      const outer = author;
+      author = node;
+      routers.get(node)?.multicast(message, validators);
+      author = outer;
+    },
     sendNotice: (node, message) => routers.get(node)?.sendNotice(message),
     tell(from, to, message) {
       if (!mesh.areLinked(from.index, to.index)) return;
