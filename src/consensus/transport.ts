@@ -51,7 +51,6 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     self,
     schedule: spec.ibft,
     carrier: ibf,
-    connected: () => ibf.connected,
     hasOtherNodeKey: parts.hasOtherNodeKey,
     messagesBy: (author) => engine().messagesBy(author),
     judgeNotice: (notice) => engine().keyWatch.judge(notice),

@@ -36,8 +36,6 @@ interface MessageRouterParts {
     | "requestTimeoutSeconds"
   >;
   readonly carrier: Carrier;
-  /** Addresses of the connected nodes; nobody is known to be connected by default. */
-  readonly connected?: () => readonly Address[];
   /**
    * True when this node's key is not its validator's, so that others recognise it as the validator's node only by a message.
    */
@@ -205,9 +203,9 @@ export class MessageRouter {
 
   /** Sends a small message of our own to all other nodes: one may be the node of a validator that does not know us yet. */
   private introduce(code: number, payload: Uint8Array, known: readonly Address[]): void {
-    const { hasOtherNodeKey, connected, carrier, self } = this.parts;
-    if (hasOtherNodeKey !== true || connected === undefined || payload.length > SMALL_BYTES) return;
-    const to = connected().filter((address) => !includesBytes(known, address));
+    const { hasOtherNodeKey, carrier, self } = this.parts;
+    if (hasOtherNodeKey !== true || payload.length > SMALL_BYTES) return;
+    const to = (carrier.connected ?? []).filter((address) => !includesBytes(known, address));
     if (to.length > 0) carrier.send(code, payload, { to, except: [self] });
   }
 
@@ -287,9 +285,9 @@ export class MessageRouter {
   }
 
   private learnValidatorNode(sender: Address, author: Address, { tally }: Head): void {
-    const { self, connected } = this.parts;
+    const { self, carrier } = this.parts;
     if (isValidator(tally, sender) || equalBytes(author, self)) return;
-    if (!includesBytes(connected?.() ?? [], author)) this.validatorNodes.learn(author, sender);
+    if (!includesBytes(carrier.connected ?? [], author)) this.validatorNodes.learn(author, sender);
   }
 
   private noteResult(result: ValidationResult): void {

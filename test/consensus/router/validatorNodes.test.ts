@@ -59,8 +59,8 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
     carrier: {
       send: (_code, _payload, { to, except }) =>
         sent.push(namesOf(to.filter((one) => !includesBytes(except, one)))),
+      connected: [...(change.connected ?? "")].map(addressOf),
     },
-    connected: () => [...(change.connected ?? "")].map(addressOf),
     hasOtherNodeKey: change.hasOtherNodeKey === true,
     messagesBy: (author) => (equalBytes(author, addressOf("b")) ? [roundChange("b", 7)] : []),
     deliver: () => undefined,
