@@ -1,7 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
+import { type AllowlistKey, isListWritten, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /** Why a list was not changed (json-rpc-errors.md#permissioning), in the order of the checks. */
 type AllowlistErrorCode =
@@ -92,7 +92,8 @@ export class Allowlist {
       return fail("caller", "fixed", "a maintained peer must stay on the list");
     if (!removed.value.every((item) => this.members.has(item)))
       return fail("caller", "absent", "it is not on the list");
-    return this.change(this.current.filter((item) => !removed.value.includes(item)));
+    const leaving = new Set(removed.value);
+    return this.change(this.current.filter((item) => !leaving.has(item)));
   }
 
   /** Reads the list from the file; fails when the file is unusable. */
@@ -115,15 +116,18 @@ export class Allowlist {
 
   private change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
     const { read, path, kind } = this.parts;
-    const inFile = read();
-    if (!inFile.ok) return this.notWritten("notPersisted", inFile.error.message);
-    const itemsInFile = new Set(inFile.value);
-    if (this.current.some((item) => !itemsInFile.has(item))) {
-      this.replace(changed);
-      return this.notWritten("outOfSync", `${path} does not contain the list in force`);
+    const isWritten = isListWritten(path, kind.key, this.current);
+    if (!isWritten) {
+      const inFile = read();
+      if (!inFile.ok) return this.notWritten("notPersisted", inFile.error.message);
+      const itemsInFile = new Set(inFile.value);
+      if (this.current.some((item) => !itemsInFile.has(item))) {
+        this.replace(changed);
+        return this.notWritten("outOfSync", `${path} does not contain the list in force`);
+      }
     }
     try {
-      writeListedTexts(path, kind.key, changed);
+      writeListedTexts(path, kind.key, changed, isWritten ? this.current : undefined);
     } catch (error) {
       return this.notWritten("notPersisted", messageOf(error));
     }
@@ -153,11 +157,12 @@ function normalizeAll(
 function readItems(kind: AllowlistKind, path: string): Result<readonly string[], "unusablePermissions"> {
   const listed = readListedTexts(path, kind.key);
   if (!listed.ok) return listed;
+  const { texts, lineOf } = listed.value;
   const items = new Set<string>();
-  for (const { text, line } of listed.value) {
+  for (const text of texts) {
     const item = kind.normalize(text);
     if (item === undefined) {
-      const message = `Invalid ${kind.noun} ${text} (${kind.key} in line ${line} of ${path})`;
+      const message = `Invalid ${kind.noun} ${text} (${kind.key} in line ${lineOf(text)} of ${path})`;
       return fail("local", "unusablePermissions", message);
     }
     items.add(item);

@@ -156,5 +156,7 @@ export const ERRORS = {
     -32000,
     "Error reloading permissions file. Please use perm_getAccountsAllowlist and perm_getNodesAllowlist to review the current state of the allowlists",
   ),
+  /** Not in Besu, which takes any number (methods/perm/allowlists.ts). */
+  tooManyListed: new RpcError(-32005, "The request has more than 1,000 entries"),
   permissionsDisabled: new RpcError(-32000, "Node/Account allowlist has not been enabled"),
 } as const;

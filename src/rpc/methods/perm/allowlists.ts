@@ -38,6 +38,9 @@ const ALLOWLIST_ERRORS: Readonly<Record<AllowlistName, Readonly<Record<Allowlist
 
 const SUCCESS = "Success";
 
+/** Most entries of one request: each is read on the thread that makes blocks. */
+const ENTRIES_LIMIT = 1000;
+
 export const permGetAccounts = getterOf("accounts");
 export const permGetNodes = getterOf("nodes");
 
@@ -90,6 +93,7 @@ function changerOf(list: AllowlistName, change: "add" | "remove"): RpcMethod {
     ports: ["permissions"],
     mayOverlap: "many",
     async run([items], context) {
+      if (items.length > ENTRIES_LIMIT) return ERRORS.tooManyListed;
       const outcome = await context.backend.permissions.change(list, change, items, context);
       if (outcome === "disabled") return DISABLED[list];
       return outcome === "changed" ? SUCCESS : ALLOWLIST_ERRORS[list][outcome];
