@@ -83,6 +83,7 @@ const SUITES = [
   "test/cluster/peers/peers",
   "test/cluster/operators/permissions",
   "test/cluster/operators/permissionContracts",
+  "test/cluster/operators/permissionIngress",
   "test/cluster/rpc/manyCallers",
   "test/cluster/rpc/manySubscribers",
   "test/cluster/validators/replacedKey",

@@ -42,6 +42,8 @@ export interface NetworkChoices {
   readonly followers?: number;
   readonly epochLength?: number;
   readonly requestTimeoutSeconds?: number;
+  /** How many members are named to all as bootnodes, the first ones; then discovery is on, and nobody is a static node. */
+  readonly bootnodes?: number;
   /** How many of the validators have another key for peers than for votes, which no file holds: the first ones. */
   readonly withOtherNodeKey?: number;
   /** Further options of every node. */
@@ -82,19 +84,24 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
     members.push({ key, nodeKey, dataPath, peerPort: await freePort(), node: undefined });
   }
   writeFileSync(genesis, genesisOf(choices, validators));
-  const enodes = members.map(
-    ({ nodeKey, peerPort }) =>
-      `enode://${toHex(curve.publicKey(nodeKey.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
-  );
-  for (const { dataPath } of members)
-    writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
+  const enodes = members.map(enodeOf);
+  if (choices.bootnodes === undefined)
+    for (const { dataPath } of members)
+      writeFileSync(
+        join(dataPath, "static-nodes.json"),
+        JSON.stringify(enodes.map((enode) => `${enode}?discport=0`)),
+      );
+  const discovery =
+    choices.bootnodes === undefined
+      ? "--discovery-enabled=false"
+      : `--bootnodes=${enodes.slice(0, choices.bootnodes).join(",")}`;
 
   function optionsOf({ peerPort }: Member): readonly string[] {
     return [
       `--genesis-file=${genesis}`,
       `--p2p-port=${peerPort}`,
       "--p2p-interface=127.0.0.1",
-      "--discovery-enabled=false",
+      discovery,
       "--rpc-http-enabled",
       "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
       `--min-gas-price=${choices.minGasPrice ?? 0}`,
@@ -142,6 +149,11 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
       await Promise.all(members.map(({ node }) => node?.kill()));
     },
   };
+}
+
+/** How others name a member. */
+export function enodeOf({ nodeKey, peerPort }: Pick<Member, "nodeKey" | "peerPort">): string {
+  return `enode://${toHex(curve.publicKey(nodeKey.privateKey)).slice(2)}@127.0.0.1:${peerPort}`;
 }
 
 const USUAL_RULES: GenesisRules = {
