@@ -3,6 +3,7 @@ import type { ChainReader } from "../chain/chain.ts";
 import type { ViewLimits } from "../chain/view/limits.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Logger } from "../observability/logger.ts";
+import { Progress } from "../observability/progress.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { DamagedData, type DatabaseOnDisk } from "../storage/database.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
@@ -92,8 +93,8 @@ export class AccountIndex {
   private retry: Timer | undefined;
   private retryMs = FIRST_RETRY_MS;
   private isClosed = false;
-  private reportedAtMs = Number.NEGATIVE_INFINITY;
-  private catchingUpSinceMs: number | undefined;
+  /** How far the index is while it is far behind the head, and the block at which that began. */
+  private building: { readonly progress: Progress; readonly from: number } | undefined;
   private hasReportedCut = false;
   private hasReportedDamage = false;
   private reportedFailure: string | undefined;
@@ -119,6 +120,7 @@ export class AccountIndex {
     this.retry?.cancel();
     this.stopListening();
     await this.thread?.close("close" satisfies AccountIndexCommand);
+    this.building?.progress.end();
     await this.database.close();
   }
 
@@ -173,17 +175,25 @@ export class AccountIndex {
 
   private reportDistance({ next, head, bytes }: IndexProgress): void {
     const { clock, logger } = this.parts;
-    const nowMs = clock.nowMs();
     const block = next - 1;
     const behind = head - block;
-    if (behind > MANY_BLOCKS) {
-      this.catchingUpSinceMs ??= nowMs;
-      if (nowMs - this.reportedAtMs < REPORT_MS) return;
-      this.reportedAtMs = nowMs;
-      logger.info({ block, head, bytes }, "the explorer's index is being built");
-    } else if (behind <= 0 && this.catchingUpSinceMs !== undefined) {
-      const seconds = Math.round((nowMs - this.catchingUpSinceMs) / 1000);
-      this.catchingUpSinceMs = undefined;
+    if (behind > MANY_BLOCKS && this.building === undefined) {
+      this.building = { progress: new Progress(BUILD, logger, () => clock.nowMs()), from: block };
+      logger.info({ block, head, bytes }, BUILD.message);
+    }
+    if (this.building === undefined) return;
+    const { progress, from } = this.building;
+    if (behind > 0) {
+      progress.change({ ...BUILD, total: head });
+      progress.advance({
+        position: block,
+        counts: { blocks: block - from - progress.count("blocks") },
+        fields: { block, head, bytes },
+      });
+    } else {
+      this.building = undefined;
+      progress.end();
+      const seconds = Math.round(progress.seconds);
       logger.info({ block, bytes, seconds }, "the explorer's index has reached the head");
     }
   }
@@ -216,4 +226,5 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 /** Distance behind the head above which it is logged. */
 const MANY_BLOCKS = 100;
-const REPORT_MS = 30_000;
+/** The log has a line every half minute: a long chain takes hours. */
+const BUILD = { message: "the explorer's index is being built", lineIntervalMs: 30_000 };

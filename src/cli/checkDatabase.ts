@@ -15,6 +15,7 @@ import { checkSchema } from "../storage/schema.ts";
 import { CheckProgress } from "./checkProgress.ts";
 import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
+import type { PrintedOutput } from "./printedOutput.ts";
 
 /**
  * `ibex database check`: prints each damage on one line, and a summary at the end. The order matters, because each step
@@ -25,12 +26,13 @@ import { EXIT, exitCodeOf } from "./exitCodes.ts";
  *
  * Does not change blocks or states; opening moves the end of LevelDB's log into a table, as each start of a node does.
  */
-export async function checkDatabase(paths: DatabasePaths, print: (line: string) => void): Promise<number> {
+export async function checkDatabase(paths: DatabasePaths, output: PrintedOutput): Promise<number> {
+  const print = output.printLine;
+  const progress = new CheckProgress(output);
   try {
     await refuseLockedFolder(paths.chain);
     const report = new Report(print);
-    const progress = new CheckProgress(print);
-    progress.begin(`Checking the files of ${paths.chain}`, bytesIn(paths.chain));
+    progress.begin(`Checking the files of ${paths.chain}`, bytesIn(paths.chain), "bytes");
     for (const damage of findLevelDamage(paths.chain, ALL_TABLES, (bytes) => progress.advance(bytes)))
       report.add(damage);
     if (report.count > 0) {
@@ -44,6 +46,8 @@ export async function checkDatabase(paths: DatabasePaths, print: (line: string) 
     if (!(error instanceof DiskError)) throw error;
     print(error.message);
     return exitCodeOf(error);
+  } finally {
+    progress.end();
   }
 }
 
@@ -54,12 +58,12 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
     await report.damageIn(() => checkHeadMarker(database, paths.headFile));
     if (report.count === 0) dropKeptLogs(paths.chain);
     const blocks = headOf(database) + 1 - firstHeaderOf(database);
-    progress.begin("Checking every entry", bytesIn(paths.chain));
+    progress.begin("Checking every entry", bytesIn(paths.chain), "bytes");
     const tally = new EntryTally(database, progress);
     for await (const damage of findDamagedEntries(tally.database)) report.add(damage);
-    progress.begin(`Checking ${blocks} blocks`, blocks);
+    progress.begin(`Checking ${blocks} blocks`, blocks, "blocks");
     for await (const damage of findDamagedBlocks(database, () => progress.advance(1))) report.add(damage);
-    progress.begin(`Checking that ${blocks} blocks have their states`, blocks);
+    progress.begin(`Checking that ${blocks} blocks have their states`, blocks, "blocks");
     for (const damage of findBlocksWithoutState(database, () => progress.advance(1))) report.add(damage);
     await checkStates(database, { blocks, tally }, { report, progress });
   } finally {

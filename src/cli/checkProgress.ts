@@ -1,42 +1,42 @@
-import { systemClock } from "../primitives/clock.ts";
+import { Progress, type ProgressOutput } from "../observability/progress.ts";
 
-const INTERVAL_MS = 5000;
-
-/** Prints the progress of a check's step, in percent and time left, every few seconds. */
+/** The progress of work in several steps, each of which is printed when it begins. */
 export class CheckProgress {
-  private readonly print: (line: string) => void;
-  private readonly nowMs: () => number;
-  private total = 0;
+  private readonly output: ProgressOutput & { printLine(line: string): void };
+  private readonly nowMs: (() => number) | undefined;
+  private step:
+    | { readonly progress: Progress; readonly total: number; readonly unit: string | undefined }
+    | undefined;
   private done = 0;
-  private startMs = 0;
-  private nextMs = 0;
 
-  constructor(print: (line: string) => void, nowMs: () => number = systemClock.nowMs) {
-    this.print = print;
+  constructor(output: ProgressOutput & { printLine(line: string): void }, nowMs?: () => number) {
+    this.output = output;
     this.nowMs = nowMs;
   }
 
-  /** Begins a step; `work` is its amount, in any unit. */
-  begin(step: string, work: number): void {
-    this.print(step);
-    [this.total, this.done, this.startMs] = [work, 0, this.nowMs()];
-    this.nextMs = this.startMs + INTERVAL_MS;
+  /** Begins a step; `total` is its amount, whose rate is shown if it has a unit. */
+  begin(name: string, total: number, unit?: string): void {
+    this.end();
+    this.output.printLine(name);
+    this.done = 0;
+    this.step = { progress: new Progress({ message: "", total }, this.output, this.nowMs), total, unit };
   }
 
   advance(more: number): void {
+    const { step } = this;
+    if (step === undefined || step.total === 0) return;
     this.done += more;
-    const now = this.nowMs();
-    if (now < this.nextMs || this.total === 0) return;
-    this.nextMs = now + INTERVAL_MS;
-    // Totals are sizes on disk, which may be slightly less than the bytes read.
-    const share = Math.min(0.99, this.done / this.total);
-    const secondsLeft = Math.round((((now - this.startMs) / 1000) * (1 - share)) / Math.max(share, 0.001));
-    this.print(`  ${Math.floor(100 * share)} %, about ${durationOf(secondsLeft)} left`);
+    step.progress.advance({
+      // Totals are sizes on disk, which may be slightly less than the bytes read.
+      position: Math.min(this.done, MOST_SHOWN * step.total),
+      ...(step.unit !== undefined && { counts: { [step.unit]: more } }),
+    });
+  }
+
+  end(): void {
+    this.step?.progress.end();
+    this.step = undefined;
   }
 }
 
-/** Formats a duration: "90 s", "12 min", "3 h". */
-export function durationOf(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-}
+const MOST_SHOWN = 0.99;

@@ -1,24 +1,27 @@
+import { durationOf } from "../observability/progress.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import { freeBytesOf } from "../storage/diskGuard.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { migrate } from "../storage/migration/migrate.ts";
 import { type MigrationPlan, planMigration } from "../storage/migration/planMigration.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
-import { CheckProgress, durationOf } from "./checkProgress.ts";
+import { CheckProgress } from "./checkProgress.ts";
 import type { DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
+import type { PrintedOutput } from "./printedOutput.ts";
 
 interface MigrationRequest {
   readonly paths: DatabasePaths;
   /** True to only print what would be done. */
   readonly isDryRun: boolean;
   isStopped(): boolean;
-  print(line: string): void;
+  readonly output: PrintedOutput;
 }
 
 /** `ibex database migrate`: prints the plan, then performs it, with its progress every few seconds. */
 export async function migrateDatabase(request: MigrationRequest): Promise<number> {
-  const { paths, print } = request;
+  const { paths } = request;
+  const print = request.output.printLine;
   try {
     const database = await openLevelDatabase({ path: paths.chain });
     try {
@@ -42,22 +45,27 @@ export async function migrateDatabase(request: MigrationRequest): Promise<number
 }
 
 async function migrateAsPlanned(
-  { paths, isDryRun, isStopped, print }: MigrationRequest,
+  { paths, isDryRun, isStopped, output }: MigrationRequest,
   database: Parameters<typeof migrate>[0],
   plan: MigrationPlan,
 ): Promise<number> {
+  const print = output.printLine;
   const freeBytes = (): Promise<number | undefined> => freeBytesOf(paths.chain);
   for (const line of describe(plan, paths, await freeBytes())) print(line);
   if (isDryRun) return EXIT.ok;
-  const progress = new CheckProgress(print);
+  const progress = new CheckProgress(output);
   const end = await migrate(database, {
     freeBytes,
     isStopped,
     onStep({ from, step, leftBytes }) {
-      progress.begin(`Migrating from schema version ${from} to ${from + 1}: ${step.what}`, leftBytes);
+      progress.begin(
+        `Migrating from schema version ${from} to ${from + 1}: ${step.what}`,
+        leftBytes,
+        "bytes",
+      );
     },
     onProgress: (bytes) => progress.advance(bytes),
-  });
+  }).finally(() => progress.end());
   if (end === "stopped") {
     print("The migration was stopped. Run `ibex database migrate` again: it continues where it stopped.");
     return EXIT.failed;

@@ -50,7 +50,11 @@ export async function runNode(
     if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
     // Standard output has only JSON lines when the log is JSON.
     const print = settings.logging.format === "json" ? io.printError : io.print;
-    if (settings.isDevelopmentNetwork) print(welcomeText(settings, node.endpoints));
+    const printWelcome = (): unknown => print(welcomeText(settings, node.endpoints));
+    if (settings.isDevelopmentNetwork) {
+      if (logger.bar === undefined) printWelcome();
+      else logger.bar.above(printWelcome);
+    }
     logger.info(fieldsOf(node), "Ethereum main loop is up.");
     rereading.begin(node.live);
     return await untilEnd(node, { stopRequest, fault }, logger);

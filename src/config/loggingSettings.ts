@@ -40,6 +40,8 @@ export function loggingChoices(
       level: values.logging,
       moduleLevels: Object.fromEntries(values["logging-modules"].map(({ module, level }) => [module, level])),
       format,
+      // A terminal that only prints cannot draw a line again.
+      hasBar: format === "terminal" && !["", "dumb"].includes(variable("TERM")),
       isColored: values["color-enabled"] ?? (isTerminal && variable("NO_COLOR") === ""),
     },
     warnings,

@@ -4,6 +4,7 @@ import { LOG_MODULES, type LogLevel, type LogModule } from "./levels.ts";
 import { MAX_FIELD_LENGTH, OFTEN_INTERVAL_MS, OFTEN_LINES, OftenLines } from "./often.ts";
 import { type RecentWarning, RecentWarnings } from "./recentWarnings.ts";
 import { SharedLevels } from "./sharedLevels.ts";
+import { TerminalBar, type TerminalSize } from "./terminalBar.ts";
 import { createTerminalLines } from "./terminalLine.ts";
 import { createTextLines } from "./textLine.ts";
 
@@ -33,6 +34,8 @@ export interface Logger {
   isEnabled(level: MessageLevel): boolean;
   /** The logger of a module; the same one for each call. */
   child(module: LogModule): Logger;
+  /** Where a person looks on, the lines that show how far long work is (progress.ts). */
+  readonly bar?: TerminalBar | undefined;
 }
 
 /** The parent of all loggers; it logs for the `node` module itself. */
@@ -58,6 +61,8 @@ export interface LoggingSettings {
   /** `text` is Besu's layout, `terminal` has short lines for a person, `json` one object per line for programs. */
   readonly format: "text" | "terminal" | "json";
   readonly isColored: boolean;
+  /** Whether long work has a bar: on a terminal that can move its cursor. */
+  readonly hasBar?: boolean;
 }
 
 /**
@@ -69,9 +74,11 @@ export function createLogger(
   settings: LoggingSettings,
   destination?: DestinationStream,
   clock: Clock = durationClock,
+  terminal: TerminalSize = process.stdout,
 ): RootLogger {
   const output = destination ?? outputTo(1);
-  const stream = settings.format === "json" ? output : textStream(output, settings);
+  const bar = settings.hasBar === true ? new TerminalBar((text) => output.write(text), terminal) : undefined;
+  const stream = settings.format === "json" ? output : textStream(output, settings, { terminal, bar });
   const root = pino(
     {
       level: PINO_LEVELS[settings.level],
@@ -115,6 +122,7 @@ export function createLogger(
     };
     return {
       ...own,
+      bar,
       often: (level, message, fields) => logOften(own, module, level, message, fields),
       child: (name) => fromPino(loggerOf(name), name),
     };
@@ -210,12 +218,14 @@ const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
 function textStream(
   destination: DestinationStream,
   { format, isColored }: LoggingSettings,
+  { terminal, bar }: { readonly terminal: TerminalSize; readonly bar: TerminalBar | undefined },
 ): DestinationStream {
   const textOf =
     format === "terminal"
-      ? createTerminalLines({ isColored, columns: () => process.stdout.columns })
+      ? createTerminalLines({ isColored, columns: () => terminal.columns })
       : createTextLines({ isColored });
-  return { write: (line) => destination.write(textOf(JSON.parse(line))) };
+  const write = (line: string): void => destination.write(textOf(JSON.parse(line)));
+  return { write: bar === undefined ? write : (line) => bar.above(() => write(line)) };
 }
 
 /**

@@ -64,7 +64,7 @@ export const STARVED_MS = 100;
 /** Interval of the checks for body requests that are late. */
 export const LATE_CHECK_MS = 500;
 /** Interval of the progress in the log. */
-export const PROGRESS_INTERVAL_MS = 5_000;
+export const PROGRESS_INTERVAL_MS = 10_000;
 
 /** Largest distance to the best peer at which the node counts as in sync (p2p.md#full-sync). */
 export const IN_SYNC_DISTANCE = 5n;

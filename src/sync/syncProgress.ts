@@ -1,4 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
+import { Progress } from "../observability/progress.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import { IN_SYNC_DISTANCE, PROGRESS_INTERVAL_MS } from "./limits.ts";
@@ -108,10 +109,10 @@ interface ProgressLogParts {
   readonly highest: () => bigint | undefined;
 }
 
-/** Logs the progress once per interval: how far, how fast, how much longer. */
+/** Shows how far the node is, how fast, and how much longer it takes; also while no block comes. */
 class ProgressLog {
   private readonly parts: ProgressLogParts;
-  private since = { atMs: 0, blocks: 0, transactions: 0 };
+  private progress: Progress | undefined;
   private timer: Timer | undefined;
 
   constructor(parts: ProgressLogParts) {
@@ -119,42 +120,42 @@ class ProgressLog {
   }
 
   begin(): void {
-    this.since = { atMs: this.parts.clock.nowMs(), blocks: 0, transactions: 0 };
-    this.timer?.cancel();
-    this.timer = this.parts.clock.at(this.since.atMs + PROGRESS_INTERVAL_MS, () => {
-      this.logSpeed();
-      this.begin();
-    });
+    const { clock, logger } = this.parts;
+    this.progress = new Progress({ message: MESSAGE }, logger, () => clock.nowMs());
+    this.advance(0, 0);
+    this.lookLater();
   }
 
   end(): void {
     this.timer?.cancel();
+    this.progress?.end();
+    this.progress = undefined;
   }
 
   /** Counts an imported block. */
   note(transactions: number): void {
-    this.since.blocks++;
-    this.since.transactions += transactions;
+    this.advance(1, transactions);
   }
 
-  private logSpeed(): void {
-    const seconds = (this.parts.clock.nowMs() - this.since.atMs) / 1000;
+  private advance(blocks: number, transactions: number): void {
     const number = this.parts.head();
     const highest = larger(this.parts.highest() ?? number, number);
-    if (highest === 0n || seconds <= 0) return;
-    const blocksPerSecond = this.since.blocks / seconds;
-    const left = Number(highest - number);
-    this.parts.logger.info(
-      {
-        number,
-        highest,
-        percent: Number((number * 1000n) / highest) / 10,
-        blocksPerSecond: Number(blocksPerSecond.toFixed(1)),
-        transactionsPerSecond: Math.round(this.since.transactions / seconds),
-        // The remaining time is unknown while no block arrives.
-        ...(blocksPerSecond > 0 && { secondsLeft: Math.round(left / blocksPerSecond) }),
-      },
-      "catching up with peers",
-    );
+    this.progress?.change({ message: MESSAGE, total: Number(highest) });
+    this.progress?.advance({
+      position: Number(number),
+      counts: { blocks, transactions },
+      fields: { number, highest },
+    });
+  }
+
+  private lookLater(): void {
+    const { clock } = this.parts;
+    this.timer?.cancel();
+    this.timer = clock.at(clock.nowMs() + PROGRESS_INTERVAL_MS, () => {
+      this.advance(0, 0);
+      this.lookLater();
+    });
   }
 }
+
+const MESSAGE = "catching up with peers";

@@ -14,6 +14,8 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createBackup } from "../../src/cli/backup/createBackup.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
+import { Progress } from "../../src/observability/progress.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { Batch } from "../../src/storage/batch.ts";
@@ -188,7 +190,7 @@ describe("ibex backup", () => {
   it("gives two backups of one moment names of their own", async () => {
     const request = {
       ...{ dataPath: join(folder, "data"), to: join(folder, "backups"), keep: 7, key: undefined },
-      ...{ processId: process.pid, nowMs: () => 0 },
+      ...{ processId: process.pid, nowMs: () => 0, progress: new Progress({ message: "" }, silentLogger) },
       pace: { bytesPerSecond: undefined, continueOrThrow: () => undefined },
     };
     for (let count = 0; count < 3; count++) expect((await createBackup(request)).ok).toBe(true);

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Progress } from "../../src/cli/blocks/progress.ts";
 import { EXIT } from "../../src/cli/exitCodes.ts";
-import { type LogFields, silentLogger } from "../../src/observability/logger.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { type HistoryStart, putHistoryStart } from "../../src/storage/historyStart.ts";
@@ -247,32 +245,6 @@ describe("ibex blocks", () => {
     expect(await headOf(folder)).toBe("0");
     expect((await ibexIn(folder, "blocks", "import", "all")).exitCode).toBe(0);
     expect(await headOf(folder)).toBe("5");
-  });
-
-  it("logs progress every second on a terminal, and every five seconds in a log", () => {
-    for (const [isTerminal, intervalSeconds] of [
-      [true, 1],
-      [false, 5],
-    ] as const) {
-      const logged: LogFields[] = [];
-      let nowMs = 0;
-      const logger = { ...silentLogger, info: (fields: LogFields) => void logged.push(fields) };
-      const progress = new Progress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
-      // The first half is already stored; the rest takes ten seconds.
-      for (let number = 500; number < 1000; number++) {
-        nowMs += 20;
-        progress.advance({ number: BigInt(number), transactions: 2, from: number, until: number + 1 });
-      }
-      expect(logged).toHaveLength(10 / intervalSeconds);
-      expect(logged[5 / intervalSeconds - 1]).toEqual({
-        percent: 75,
-        number: 749n,
-        blocksPerSecond: 50,
-        transactionsPerSecond: 100,
-        secondsLeft: 5,
-      });
-      expect(progress.summary()).toEqual({ blocks: 500, transactions: 1000, seconds: 10 });
-    }
   });
 
   it("names the file when an export fills the disk", async () => {

@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CheckProgress } from "../../src/cli/checkProgress.ts";
+import { PrintedOutput } from "../../src/cli/printedOutput.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
@@ -59,24 +60,25 @@ describe("ibex database", () => {
     expect(output).toContain("Damage: Block 2 lacks its state.\n");
   });
 
-  it("prints its progress in percent and time left every few seconds", () => {
-    const lines: string[] = [];
+  it("prints its progress in percent, speed and time left every ten seconds", () => {
+    let output = "";
     let nowMs = 0;
-    const progress = new CheckProgress(
-      (line) => lines.push(line),
-      () => nowMs,
-    );
-    progress.begin("Checking 1000 blocks", 1000);
-    for (let block = 0; block < 1000; block++) {
+    const print = (text: string): void => {
+      output += text;
+    };
+    const io = { isTerminal: false, environment: {}, print };
+    const progress = new CheckProgress(new PrintedOutput(io), () => nowMs);
+    progress.begin("Checking 2000 blocks", 2000, "blocks");
+    for (let block = 0; block < 2000; block++) {
       nowMs += 20;
       progress.advance(1);
     }
-    expect(lines).toEqual([
-      "Checking 1000 blocks",
-      "  25 %, about 15 s left",
-      "  50 %, about 10 s left",
-      "  75 %, about 5 s left",
-      "  99 %, about 0 s left",
+    expect(output.split("\n")).toEqual([
+      "Checking 2000 blocks",
+      "  25 %, 50 blocks/s, about 30 s left",
+      "  50 %, 50 blocks/s, about 20 s left",
+      "  75 %, 50 blocks/s, about 10 s left",
+      "",
     ]);
   });
 

@@ -10,6 +10,8 @@ export interface CopyPace {
   readonly bytesPerSecond: number | undefined;
   /** Throws when the command must stop. Called between two pieces. */
   continueOrThrow(): void;
+  /** Called with the bytes of each piece that was read. */
+  onBytes?(bytes: number): void;
 }
 
 /** Size and CRC-32 of a copied file. */
@@ -54,7 +56,7 @@ export function isCode(error: unknown, codes: readonly string[]): boolean {
 
 async function readPieces(
   path: string,
-  { bytesPerSecond, continueOrThrow }: CopyPace,
+  { bytesPerSecond, continueOrThrow, onBytes }: CopyPace,
   use: (piece: Uint8Array) => unknown,
 ): Promise<Copied> {
   const file = await open(path, "r");
@@ -70,6 +72,7 @@ async function readPieces(
       sum = crc32(piece, sum);
       bytes += bytesRead;
       await use(piece);
+      onBytes?.(bytesRead);
       if (bytesPerSecond === undefined) continue;
       const restMs = (1000 * bytesRead) / bytesPerSecond - (performance.now() - startMs);
       if (restMs >= 1) await pause(restMs);

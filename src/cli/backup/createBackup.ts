@@ -12,6 +12,7 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { clientVersion } from "../../config/clientVersion.ts";
+import type { Progress } from "../../observability/progress.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { DamagedData } from "../../storage/database.ts";
@@ -41,6 +42,7 @@ interface BackupRequest {
   readonly key: KeyToCopy | undefined;
   readonly processId: number;
   readonly pace: CopyPace;
+  readonly progress: Progress;
   nowMs(): number;
 }
 
@@ -90,7 +92,9 @@ export async function createBackup(request: BackupRequest): Promise<Result<Backu
     const newest = newestBackup(to);
     const room = await refuseWithoutRoom(links, to, newest);
     if (!room.ok) return room;
-    const { files, newBytes } = await copyAll(request, { links, staging, newest });
+    const { files, newBytes } = await copyAll(request, { links, staging, newest }).finally(() =>
+      request.progress.end(),
+    );
     const info = await readCopyInfo(join(staging, "chain"), join(staging, "check"), request.pace);
     if (info === undefined) return fail("caller", "noChain", `There is no chain in ${dataPath}.`);
     const createdAt = new Date(request.nowMs()).toISOString();
@@ -118,14 +122,25 @@ interface KnownBackup {
 }
 
 async function copyAll(
-  { dataPath, key, pace }: BackupRequest,
+  { dataPath, key, pace: asked, progress }: BackupRequest,
   { links, staging, newest }: Folders,
 ): Promise<{ readonly files: readonly BackedUpFile[]; readonly newBytes: number }> {
   const files: BackedUpFile[] = [];
   let newBytes = 0;
   mkdirSync(join(staging, "chain"));
   const known = tablesOf(newest);
-  for (const name of readdirSync(links)) {
+  const names = readdirSync(links);
+  progress.change({
+    message: "backing up",
+    total: sum(names.map((name) => lstatSync(join(links, name)).size)),
+  });
+  let done = 0;
+  const passed = (bytes: number): void => {
+    done += bytes;
+    progress.advance({ position: done, counts: { bytes } });
+  };
+  const pace = { ...asked, onBytes: passed };
+  for (const name of names) {
     const path = `chain/${name}`;
     const origin = isTable(name) ? originOf(join(links, name)) : undefined;
     const old = origin === undefined ? undefined : known.get(origin);
@@ -135,6 +150,7 @@ async function copyAll(
       link(join(newest.folder, old.path), join(staging, path))
     ) {
       files.push({ ...old, path });
+      passed(old.bytes);
       continue;
     }
     const copied = await copyNew(join(links, name), join(staging, path), pace);
@@ -150,6 +166,10 @@ async function copyAll(
     files.push({ path: name, ...copied });
   }
   return { files, newBytes };
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
 }
 
 /** The operator's files in the data folder. */

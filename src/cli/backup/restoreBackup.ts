@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Progress } from "../../observability/progress.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type CopyPace, copyFile } from "./copyFile.ts";
@@ -15,6 +16,7 @@ interface RestoreRequest {
   readonly dataPath: string;
   readonly processId: number;
   readonly pace: CopyPace;
+  readonly progress: Progress;
 }
 
 interface Restored extends FileList {
@@ -34,7 +36,7 @@ interface Restored extends FileList {
 export async function restoreBackup(
   request: RestoreRequest,
 ): Promise<Result<Restored, "notABackup" | "notEmpty" | "badBackup" | "tooLittleRoom">> {
-  const { from, dataPath } = request;
+  const { from, dataPath, progress } = request;
   const list = readFileList(from);
   if (!list.ok) return list;
   const inTheWay = ["chain", "head.log", "caches"].find((name) => existsSync(join(dataPath, name)));
@@ -52,10 +54,8 @@ export async function restoreBackup(
   const staging = makeWorkFolder(dataPath, request.processId);
   try {
     mkdirSync(join(staging, "chain"));
-    for (const file of list.value.files) {
-      const checked = await copyChecked(request, file, staging);
-      if (!checked.ok) return checked;
-    }
+    const copied = await copyAllChecked(request, list.value.files, staging).finally(() => progress.end());
+    if (!copied.ok) return copied;
     const { head, genesisHash, files } = list.value;
     const needsMigration = await isOutdated(join(staging, "chain"));
     // Its blocks are readable only after migration; until then the checksums of its files must suffice.
@@ -70,6 +70,25 @@ export async function restoreBackup(
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
+}
+
+async function copyAllChecked(
+  request: RestoreRequest,
+  files: readonly BackedUpFile[],
+  staging: string,
+): Promise<Result<void, "badBackup">> {
+  const { pace, progress } = request;
+  progress.change({ message: "restoring", total: files.reduce((sum, { bytes }) => sum + bytes, 0) });
+  let done = 0;
+  const onBytes = (bytes: number): void => {
+    done += bytes;
+    progress.advance({ position: done, counts: { bytes } });
+  };
+  for (const file of files) {
+    const checked = await copyChecked({ ...request, pace: { ...pace, onBytes } }, file, staging);
+    if (!checked.ok) return checked;
+  }
+  return ok(undefined);
 }
 
 async function copyChecked(

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../observability/logger.ts";
+import { Progress } from "../../observability/progress.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { ImportChain } from "./importChain.ts";
 import { type ImportErrorCode, type ImportRequest, type ImportResult, ImportRun } from "./importRun.ts";
-import { Progress } from "./progress.ts";
 
 /**
  * `ibex blocks import`: imports blocks one by one from files of concatenated RLP into the chain.
@@ -27,23 +27,27 @@ export async function importBlocks(
     sizes.push(size);
   }
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const progress = new Progress(
-    { message: "importing blocks", total, isTerminal: request.isTerminal },
-    logger,
-  );
-  const run = new ImportRun(request, importChain, progress);
-  let before = 0;
-  for (const [index, file] of request.files.entries()) {
-    const result = await run.importFile(file.name, file.path, before);
-    if (!result.ok) return result;
-    before += sizes[index] ?? 0;
+  const progress = new Progress({ message: "importing blocks", total }, logger);
+  const run = new ImportRun(request, importChain, { progress, total });
+  try {
+    let before = 0;
+    for (const [index, file] of request.files.entries()) {
+      const result = await run.importFile(file.name, file.path, before);
+      if (!result.ok) return result;
+      before += sizes[index] ?? 0;
+    }
+  } finally {
+    progress.end();
   }
   const { head } = importChain.chain;
+  const [imported, transactions] = [progress.count("blocks"), progress.count("transactions")];
+  const { seconds } = progress;
+  const { skipped } = run;
   logger.info(
-    { ...progress.summary(), skipped: run.skipped, number: head.header.number, hash: head.hash },
+    { blocks: imported, transactions, seconds, skipped, number: head.header.number, hash: head.hash },
     request.isStopped() ? "import stopped" : "import finished",
   );
-  return ok({ imported: progress.summary().blocks, skipped: run.skipped, wasStopped: request.isStopped() });
+  return ok({ imported, skipped, wasStopped: request.isStopped() });
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

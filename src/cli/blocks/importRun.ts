@@ -1,6 +1,7 @@
 import type { BulkImport, PreparedBlock } from "../../chain/bulk/bulkImport.ts";
 import type { HeaderRun } from "../../chain/bulk/headerRun.ts";
 import type { Chain } from "../../chain/createChain.ts";
+import type { Progress } from "../../observability/progress.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
@@ -10,7 +11,6 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import { decodeHeader, type Header } from "../../types/header.ts";
 import { BlockFileError, type RawBlock, readBlockFile } from "./blockFile.ts";
 import type { ImportChain } from "./importChain.ts";
-import type { Progress } from "./progress.ts";
 
 export interface ImportRequest {
   /** Names as given by the operator, and resolved paths. */
@@ -18,7 +18,6 @@ export interface ImportRequest {
   readonly startBlock: bigint;
   /** End of the range, exclusive; undefined for no limit. */
   readonly endBlock: bigint | undefined;
-  readonly isTerminal: boolean;
   /** True once a stop was requested. */
   isStopped(): boolean;
 }
@@ -62,6 +61,8 @@ export class ImportRun {
   private readonly request: ImportRequest;
   private readonly chain: Chain;
   private readonly progress: Progress;
+  /** Bytes of all files. */
+  private readonly total: number;
   /** The bulk import; undefined until the first new block of a file. */
   private bulk: BulkImport | undefined;
   private headers: HeaderRun | undefined;
@@ -76,10 +77,15 @@ export class ImportRun {
   private newest = 0n;
   private load = { blocks: 0, transactions: 0, bytes: 0 };
 
-  constructor(request: ImportRequest, { chain }: ImportChain, progress: Progress) {
+  constructor(
+    request: ImportRequest,
+    { chain }: ImportChain,
+    { progress, total }: { readonly progress: Progress; readonly total: number },
+  ) {
     this.request = request;
     this.chain = chain;
     this.progress = progress;
+    this.total = total;
   }
 
   /** `before` is the size of the files before this one. */
@@ -119,7 +125,9 @@ export class ImportRun {
     const { startBlock, endBlock } = this.request;
     const skip = (): Result<void, ImportErrorCode> => {
       this.skipped++;
-      this.progress.skip({ number, until: file.before + raw.offset + raw.bytes.length });
+      // Known blocks cost almost nothing, and say nothing about the speed of the others.
+      this.progress.change({ message: "skipping known blocks", total: this.total });
+      this.progress.advance({ position: file.before + raw.offset + raw.bytes.length, fields: { number } });
       return ok(undefined);
     };
     if (number < startBlock || (endBlock !== undefined && number >= endBlock)) return skip();
@@ -223,11 +231,11 @@ export class ImportRun {
     this.addLoad(block, raw, -1);
     const imported = await expectDefined(this.bulk, "an import in progress").importBlock(prepared);
     if (!imported.ok) return this.refuseBlock(name, { block, raw, reason: imported.error.message });
+    this.progress.change({ message: "importing blocks", total: this.total });
     this.progress.advance({
-      number: block.header.number,
-      transactions: block.transactions.length,
-      from: before + raw.offset,
-      until: before + raw.offset + raw.bytes.length,
+      position: before + raw.offset + raw.bytes.length,
+      counts: { blocks: 1, transactions: block.transactions.length },
+      fields: { number: block.header.number },
     });
     return ok(undefined);
   }

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { type ConfigSources, readDataFolder, readKeyFile } from "../../config/readSettings.ts";
 import { integerType, pathType, switchType } from "../../config/valueTypes.ts";
+import { Progress } from "../../observability/progress.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { translateDiskError } from "../../storage/diskErrors.ts";
 import type { CopyPace } from "../backup/copyFile.ts";
@@ -8,6 +9,7 @@ import type { KeyToCopy } from "../backup/createBackup.ts";
 import { KEY_NAME, KEYSTORE_NAME } from "../backup/fileList.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
+import { PrintedOutput } from "../printedOutput.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -87,6 +89,7 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
     const result = await createBackup({
       ...{ dataPath, to, keep: values.keep, key: key.value, processId: io.processId },
       pace: { ...pace, bytesPerSecond: megabytes === 0 ? undefined : megabytes * 1024 ** 2 },
+      progress: new Progress({ message: "backing up" }, new PrintedOutput(io)),
       nowMs: Date.now,
     });
     if (!result.ok)
@@ -119,7 +122,10 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
   return run(io, `The backup ${values.from} cannot be restored`, async (pace) => {
     const { restoreBackup } = await import("../backup/restoreBackup.ts");
     const from = resolve(io.workingDirectory, values.from);
-    const result = await restoreBackup({ from, dataPath, processId: io.processId, pace });
+    const result = await restoreBackup({
+      ...{ from, dataPath, processId: io.processId, pace },
+      progress: new Progress({ message: "restoring" }, new PrintedOutput(io)),
+    });
     if (!result.ok)
       return reportFailure(
         result.error.message,

@@ -106,7 +106,6 @@ async function importWith(
       files: names.map((name) => ({ name, path: resolve(io.workingDirectory, name) })),
       startBlock: values["start-block"],
       endBlock: values["end-block"],
-      isTerminal: io.isTerminal,
       isStopped,
     };
     const result = await importBlocks(request, opened.value, logger);
@@ -176,11 +175,7 @@ async function writeBlocks(request: WriteRequest): Promise<number> {
   const path = resolve(io.workingDirectory, values.to);
   const isAppended = values["start-block"] !== undefined;
   try {
-    await exportBlocks(
-      { path, startBlock, endBlock, isAppended, isTerminal: io.isTerminal, isStopped },
-      blocks,
-      createLogger(logging),
-    );
+    await exportBlocks({ path, startBlock, endBlock, isAppended, isStopped }, blocks, createLogger(logging));
     return isStopped() ? EXIT.failed : EXIT.ok;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";

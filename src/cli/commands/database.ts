@@ -1,6 +1,7 @@
 import { readDataFolder } from "../../config/readSettings.ts";
 import { switchType } from "../../config/valueTypes.ts";
 import { type DatabasePaths, findDatabase } from "../databasePaths.ts";
+import { PrintedOutput } from "../printedOutput.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -20,7 +21,7 @@ export const DATABASE_COMMANDS: readonly Command[] = [
     nodeOptions: ["data-path", "config-file"],
     run: async (invocation) => {
       const { printDatabaseInfo } = await import("../databaseInfo.ts");
-      return withDatabase(invocation, printDatabaseInfo);
+      return withDatabase(invocation, (paths, { printLine }) => printDatabaseInfo(paths, printLine));
     },
   }),
   defineCommand({
@@ -37,8 +38,8 @@ export const DATABASE_COMMANDS: readonly Command[] = [
       const { migrateDatabase } = await import("../migrateDatabase.ts");
       const isStopped = listen(invocation.io);
       const isDryRun = invocation.values["dry-run"] === true;
-      return withDatabase(invocation, (paths, print) =>
-        migrateDatabase({ paths, isDryRun, isStopped, print }),
+      return withDatabase(invocation, (paths, output) =>
+        migrateDatabase({ paths, isDryRun, isStopped, output }),
       );
     },
   }),
@@ -55,11 +56,11 @@ function listen(io: ProcessIo): () => boolean {
 
 async function withDatabase(
   { io, raw }: Pick<Invocation, "io" | "raw">,
-  action: (paths: DatabasePaths, print: (line: string) => void) => Promise<number>,
+  action: (paths: DatabasePaths, output: PrintedOutput) => Promise<number>,
 ): Promise<number> {
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const paths = findDatabase(folder.value.dataPath);
   if (!paths.ok) return refuse(paths.error.message, io);
-  return action(paths.value, (line) => io.print(`${line}\n`));
+  return action(paths.value, new PrintedOutput(io));
 }

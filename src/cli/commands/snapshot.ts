@@ -109,11 +109,10 @@ async function writeSnapshot(
   const path = resolve(io.workingDirectory, to);
   const partPath = `${path}.part`;
   const logger = createLogger(logging);
-  const { isTerminal } = io;
   const isStopped = listen(io);
   try {
     const result = await exportSnapshot({
-      ...{ spec: chainSpec, database, blocks, number, path: partPath, logger, isTerminal, isStopped },
+      ...{ spec: chainSpec, database, blocks, number, path: partPath, logger, isStopped },
     });
     if (!result.ok) return reportFailure(result.error.message, io, EXIT.failed);
     if (result.value === undefined) {
@@ -149,7 +148,6 @@ async function importFrom({ values, io, raw, unknown }: Invocation<ImportValues>
       file: { name: values.from, path: resolve(io.workingDirectory, values.from) },
       blockHash: values["block-hash"],
       logger,
-      isTerminal: io.isTerminal,
       isStopped: listen(io),
     });
     if (!result.ok) {

@@ -4,6 +4,7 @@ import { Endpoint, NodeUnreachable } from "../compare/endpoint.ts";
 import { headOf, identify, type NodeIdentity } from "../compare/identity.ts";
 import { Stop, Stopped } from "../compare/stop.ts";
 import { EXIT } from "../exitCodes.ts";
+import { PrintedOutput } from "../printedOutput.ts";
 import type { ProcessIo } from "../processIo.ts";
 import { BadAnswer } from "./answers.ts";
 import { type ExportFolder, openExportFolder } from "./exportFolder.ts";
@@ -43,7 +44,9 @@ interface DataExportRequest {
  * a range has all of its files or none (exportFolder.ts); the same blocks and options give the same files, however often the
  * export was stopped; blocks of a chain that was rewound are removed and rewritten.
  */
-export async function exportData(request: DataExportRequest, io: ProcessIo): Promise<number> {
+export async function exportData(request: DataExportRequest, processIo: ProcessIo): Promise<number> {
+  const output = new PrintedOutput(processIo);
+  const io: ProcessIo = { ...processIo, print: output.print };
   const stop = new Stop(io.awaitStop().received);
   let bytesRead = 0;
   let isAway = false;
@@ -66,7 +69,7 @@ export async function exportData(request: DataExportRequest, io: ProcessIo): Pro
     },
   });
   try {
-    return await exportFrom(node, () => bytesRead, request, stop, io);
+    return await exportFrom(node, () => bytesRead, request, stop, { ...io, output });
   } catch (error) {
     return reportEnd(error, request, io);
   }
@@ -98,13 +101,14 @@ async function exportFrom(
   bytesRead: () => number,
   request: DataExportRequest,
   stop: Stop,
-  io: ProcessIo,
+  io: ProcessIo & { readonly output: PrintedOutput },
 ): Promise<number> {
   const identity = await identify(node);
   if (!identity.ok) return reportFailure(identity.error.message, io, EXIT.badInput);
   const chainId = Number(identity.value.chainId);
   const network = request.naming.network ?? `network_${chainId}`;
   const naming: Naming = { ...request.naming, network };
+  const progress = new ExportProgress(io.output, rangeOf(request, Number(identity.value.head)));
   const opened = openExportFolder(request.folder, settingsOf(request, naming, identity.value), {
     processId: io.processId,
     onDamage: (range, path) =>
@@ -122,10 +126,11 @@ async function exportFrom(
       pace: createPace(bytesRead),
       sleep: (milliseconds: number) => stop.sleep(milliseconds),
     };
-    const progress = new ExportProgress(io);
     const createFile = await tableFilesOf(naming.format);
     const writer: RangeWriter = { tables, naming, folder, source, progress, createFile };
-    const wasWritten = await exportRanges(writer, identity.value, request, stop, io);
+    const wasWritten = await exportRanges(writer, identity.value, request, stop, io).finally(() =>
+      progress.end(),
+    );
     if (wasWritten) io.print(`Exported: ${progress.summary()}\n`);
     return wasWritten ? EXIT.ok : EXIT.failed;
   } finally {
@@ -162,7 +167,7 @@ async function exportRanges(
   const { startBlock, endBlock, isFollowing } = request;
   const { node } = writer.source;
   const newest = Number(head);
-  const last = Math.min(endBlock === undefined ? newest : endBlock - 1, newest);
+  const last = lastOf(request, newest);
   if (!isFollowing && startBlock > last) {
     io.printError(`Block ${startBlock} is above the newest block, ${newest}.\n`);
     return false;
@@ -178,6 +183,16 @@ async function exportRanges(
     if (!isFollowing || (end !== undefined && isDone(end, writer.folder))) return true;
     await stop.sleep(EXPORT_LIMITS.pollMs);
   }
+}
+
+/** The last block of an export that does not follow the chain. */
+function lastOf({ endBlock }: DataExportRequest, newest: number): number {
+  return Math.min(endBlock === undefined ? newest : endBlock - 1, newest);
+}
+
+/** The blocks of an export; undefined for one without end. */
+function rangeOf(request: DataExportRequest, newest: number): Range | undefined {
+  return request.isFollowing ? undefined : { from: request.startBlock, to: lastOf(request, newest) };
 }
 
 function isDone(block: number, { ranges }: ExportFolder): boolean {

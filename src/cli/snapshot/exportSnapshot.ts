@@ -2,6 +2,7 @@ import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isEpochBlock } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
+import { Progress } from "../../observability/progress.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
@@ -25,7 +26,6 @@ import {
 } from "./limits.ts";
 import { encodeBegin, encodeEnd, encodeItems, type StateItem, writeStateItem } from "./records.ts";
 import { createSnapshotFile, type SnapshotWriter } from "./snapshotFile.ts";
-import { SnapshotProgress } from "./snapshotProgress.ts";
 
 interface SnapshotExport {
   readonly spec: ChainSpec;
@@ -36,7 +36,6 @@ interface SnapshotExport {
   /** File to write; it must not be in use by others. */
   readonly path: string;
   readonly logger: Logger;
-  readonly isTerminal: boolean;
   isStopped(): boolean;
 }
 
@@ -140,26 +139,38 @@ interface Counts {
 
 /** Writes the state; undefined when it was stopped. */
 async function writeState(
-  { database, logger, isTerminal, isStopped }: SnapshotExport,
+  { database, logger, isStopped }: SnapshotExport,
   { header }: StoredBlock,
   writer: SnapshotWriter,
 ): Promise<Counts | undefined> {
-  const progress = new SnapshotProgress({ message: "exporting the state", isTerminal }, logger);
+  const progress = new Progress({ message: "exporting the state", total: HASHES }, logger);
   const items = new StateWriter(writer, progress, isStopped);
   const codes = new CodeReader(database, CODE_CACHE_BYTES);
   const written = new Set<string>();
-  for (const { slots, ...account } of stateLeaves(database, Number(header.number))) {
-    const { codeHash } = account.account;
-    if (isNewCode(codeHash, written)) await items.add({ kind: "code", code: codes.code(codeHash) });
-    await items.add({ kind: "account", ...account });
-    for (const slot of slots) {
-      await items.add({ kind: "slot", ...slot });
+  try {
+    for (const { slots, ...account } of stateLeaves(database, Number(header.number))) {
+      const { codeHash } = account.account;
+      items.position = firstBytesOf(account.hash);
+      if (isNewCode(codeHash, written)) await items.add({ kind: "code", code: codes.code(codeHash) });
+      await items.add({ kind: "account", ...account });
+      for (const slot of slots) {
+        await items.add({ kind: "slot", ...slot });
+        if (items.isStopped) return undefined;
+      }
       if (items.isStopped) return undefined;
     }
-    if (items.isStopped) return undefined;
+    await items.flush();
+    return items.isStopped ? undefined : items.counts;
+  } finally {
+    progress.end();
   }
-  await items.flush();
-  return items.isStopped ? undefined : items.counts;
+}
+
+/** Accounts come in the order of their hashes, which are spread evenly: the first bytes of one tell how far the state is. */
+const HASHES = 2 ** 32;
+
+function firstBytesOf(hash: Hash): number {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).readUInt32BE(0);
 }
 
 const CODE_CACHE_BYTES = 1024 * 1024;
@@ -179,12 +190,14 @@ class StateWriter {
   /** Whether a stop was requested; checked once per frame. */
   isStopped = false;
   private readonly writer: SnapshotWriter;
-  private readonly progress: SnapshotProgress;
+  /** How far the accounts are, in HASHES. */
+  position = 0;
+  private readonly progress: Progress;
   private readonly askStopped: () => boolean;
   private record = new RecordWriter(STATE_FRAME_BYTES);
   private bytes = 0;
 
-  constructor(writer: SnapshotWriter, progress: SnapshotProgress, askStopped: () => boolean) {
+  constructor(writer: SnapshotWriter, progress: Progress, askStopped: () => boolean) {
     this.writer = writer;
     this.progress = progress;
     this.askStopped = askStopped;
@@ -203,7 +216,12 @@ class StateWriter {
     this.record = new RecordWriter(STATE_FRAME_BYTES);
     this.bytes = 0;
     if (payload.length > 0) await this.writer.write("state", payload);
-    this.progress.advance(this.counts);
+    const { accounts, slots } = this.counts;
+    this.progress.advance({
+      position: this.position,
+      counts: { accounts: accounts - this.progress.count("accounts") },
+      fields: { accounts, slots },
+    });
     this.isStopped = this.askStopped();
   }
 }

@@ -4,6 +4,7 @@ import type { Settings } from "../../config/settings.ts";
 import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
+import { Progress } from "../../observability/progress.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
@@ -25,7 +26,6 @@ import { importHeaders } from "./importHeaders.ts";
 import { ANCESTORS, FIRST_SNAPSHOT } from "./limits.ts";
 import { decodeBegin, decodeEnd, readStateItems, type SnapshotBegin, type StateItem } from "./records.ts";
 import { openSnapshotFile, SnapshotFileError, type SnapshotReader } from "./snapshotFile.ts";
-import { SnapshotProgress } from "./snapshotProgress.ts";
 
 interface SnapshotImport {
   readonly settings: Settings;
@@ -34,7 +34,6 @@ interface SnapshotImport {
   /** The block that the operator vouches for. */
   readonly blockHash: Hash;
   readonly logger: Logger;
-  readonly isTerminal: boolean;
   isStopped(): boolean;
 }
 
@@ -198,14 +197,24 @@ async function writeGenesis(database: Database, genesis: StoredBlock): Promise<v
 
 /** Reads the state up to the end of the file; false when it was stopped. */
 async function loadState(
-  { logger, isTerminal, isStopped }: SnapshotImport,
+  { logger, isStopped }: SnapshotImport,
   reader: SnapshotReader,
   loader: StateLoader,
 ): Promise<boolean> {
-  const progress = new SnapshotProgress(
-    { message: "importing the state", total: reader.size, isTerminal },
-    logger,
-  );
+  const progress = new Progress({ message: "importing the state", total: reader.size }, logger);
+  try {
+    return await readState(reader, loader, progress, isStopped);
+  } finally {
+    progress.end();
+  }
+}
+
+async function readState(
+  reader: SnapshotReader,
+  loader: StateLoader,
+  progress: Progress,
+  isStopped: () => boolean,
+): Promise<boolean> {
   for (;;) {
     const frame = await reader.read();
     if (frame.kind === "end") {
@@ -225,7 +234,12 @@ async function loadState(
       addItem(loader, item);
       await loader.flushIfFull();
     }
-    progress.advance(loader, frame.position);
+    const { accounts, slots } = loader;
+    progress.advance({
+      position: frame.position,
+      counts: { accounts: accounts - progress.count("accounts") },
+      fields: { accounts, slots },
+    });
     if (isStopped()) return false;
   }
 }

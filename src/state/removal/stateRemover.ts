@@ -1,3 +1,4 @@
+import { Progress } from "../../observability/progress.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import { RemovalThread } from "../../storage/removal/removalThread.ts";
 import type { RemoverParts, RemoverSettings } from "../../storage/removal/remover.ts";
@@ -44,7 +45,9 @@ export class StateRemover {
   private isRemoving = false;
   private report: StateRemovalReport | undefined;
   private beganMs = 0;
-  private reportedAtMs = Number.NEGATIVE_INFINITY;
+  /** How far the removal in progress is, and the first block of which it removes a state. */
+  private progress: Progress | undefined;
+  private first: number | undefined;
 
   constructor(settings: RemoverSettings, parts: StateRemoverParts) {
     this.settings = settings;
@@ -91,6 +94,7 @@ export class StateRemover {
     this.stopListening();
     await this.moving;
     await this.thread.close();
+    this.progress?.end();
   }
 
   /**
@@ -119,27 +123,39 @@ export class StateRemover {
   /** Makes the worker remove what lies before the start. */
   private remove(): void {
     if (this.isClosed) return;
-    if (!this.isRemoving) this.beganMs = this.parts.clock.nowMs();
+    if (!this.isRemoving) {
+      const { clock, logger } = this.parts;
+      this.beganMs = clock.nowMs();
+      this.progress = new Progress(REMOVAL, logger, () => clock.nowMs());
+      this.first = undefined;
+    }
     this.isRemoving = true;
     this.thread.run("remove");
   }
 
   private receive(report: StateRemovalReport): void {
     this.report = report;
-    const { isDone, nodes, pages } = report;
+    const { isDone, nodes, pages, next } = report;
     const { clock, logger, chain } = this.parts;
     const nowMs = clock.nowMs();
     const start = Number(chain.historyStart.states);
     const seconds = Math.round((nowMs - this.beganMs) / 1000);
     if (isDone) {
       this.isRemoving = false;
+      this.progress?.end();
       const fields = { start, nodes, pages, seconds };
       if (seconds >= LONG_SECONDS) logger.info(fields, "old states have been removed");
       else logger.debug(fields, "old states have been removed");
       this.follow();
-    } else if (nowMs - this.beganMs >= REPORT_MS && nowMs - this.reportedAtMs >= REPORT_MS) {
-      this.reportedAtMs = nowMs;
-      logger.info({ start, nodes, pages, seconds }, "old states are being removed");
+    } else {
+      this.first ??= next;
+      const moved = next - this.first;
+      this.progress?.change({ ...REMOVAL, total: start - this.first });
+      this.progress?.advance({
+        position: moved,
+        counts: { blocks: moved - (this.progress?.count("blocks") ?? 0) },
+        fields: { start, nodes, pages, seconds },
+      });
     }
   }
 }
@@ -150,4 +166,5 @@ const ROUNDS_PER_HISTORY = 4n;
 const THREAD_MEMORY_MB = 256;
 /** Duration above which a removal is logged. */
 const LONG_SECONDS = 30;
-const REPORT_MS = 30_000;
+/** The log has a line every half minute: a removal may take hours. */
+const REMOVAL = { message: "old states are being removed", lineIntervalMs: 30_000 };

@@ -1,3 +1,4 @@
+import { Progress } from "../../observability/progress.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { HistoryStart } from "../historyStart.ts";
 import { hasRemovable } from "./blockRemoval.ts";
@@ -36,9 +37,8 @@ export class BlockRemover {
   private moving: Promise<void> | undefined;
   private movedAtMs = Number.NEGATIVE_INFINITY;
   private report: BlockRemovalReport | undefined;
-  private reportedAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when there have been many blocks to remove, and the first of them. */
-  private backlog: { readonly sinceMs: number; readonly from: number } | undefined;
+  /** How far the removal of many blocks is, and the first of them. */
+  private backlog: { readonly progress: Progress; readonly from: number } | undefined;
 
   constructor(settings: RemoverSettings, parts: BlockRemoverParts) {
     this.settings = settings;
@@ -83,6 +83,7 @@ export class BlockRemover {
     this.stopListening();
     await this.moving;
     await this.thread.close();
+    this.backlog?.progress.end();
   }
 
   /**
@@ -125,16 +126,24 @@ export class BlockRemover {
 
   private log({ next, until, transactions, isDone }: BlockRemovalReport): void {
     const { clock, logger } = this.parts;
-    const nowMs = clock.nowMs();
-    if (until - next > MANY_BLOCKS) this.backlog ??= { sinceMs: nowMs, from: next };
+    if (until - next > MANY_BLOCKS && this.backlog === undefined) {
+      this.backlog = { progress: new Progress(REMOVAL, logger, () => clock.nowMs()), from: next };
+      logger.info({ next, until, transactions }, REMOVAL.message);
+    }
     if (this.backlog === undefined) return;
+    const { progress, from } = this.backlog;
     if (isDone) {
-      const seconds = Math.round((nowMs - this.backlog.sinceMs) / 1000);
       this.backlog = undefined;
+      progress.end();
+      const seconds = Math.round(progress.seconds);
       logger.info({ until, transactions, seconds }, "old blocks have been removed");
-    } else if (nowMs - this.reportedAtMs >= REPORT_MS) {
-      this.reportedAtMs = nowMs;
-      logger.info({ next, until, transactions }, "old blocks are being removed");
+    } else {
+      progress.change({ ...REMOVAL, total: until - from });
+      progress.advance({
+        position: next - from,
+        counts: { blocks: next - from - progress.count("blocks") },
+        fields: { next, until, transactions },
+      });
     }
   }
 }
@@ -146,4 +155,5 @@ const MOVE_PAUSE_MS = 5_000;
 const THREAD_MEMORY_MB = 128;
 /** Number of removed blocks above which a removal is logged. */
 const MANY_BLOCKS = 100;
-const REPORT_MS = 30_000;
+/** The log has a line every half minute: a removal may take hours. */
+const REMOVAL = { message: "old blocks are being removed", lineIntervalMs: 30_000 };
