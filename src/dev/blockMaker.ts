@@ -45,8 +45,8 @@ export class BlockMaker {
     return writer.commitBuilt(this.sealed(candidate), candidate.hash);
   }
 
-  /** Makes the altered block that follows the head. */
-  async alter(alterations: readonly Alteration[]): Promise<NamedHeader> {
+  /** Makes the altered block that follows the head, of that gas limit if it is given. */
+  async alter(alterations: readonly Alteration[], gasLimit?: bigint): Promise<NamedHeader> {
     const { chain, writer } = this.parts;
     const parent = chain.head;
     const overlay = writer.overlay();
@@ -56,6 +56,7 @@ export class BlockMaker {
     const candidate = createCandidate(
       {
         ...unsealed,
+        ...(gasLimit !== undefined && { gasLimit }),
         ommersHash: EMPTY_LIST_HASH,
         coinbase: addressOfPrivateKey(this.parts.privateKey),
         stateRoot: staged.root,

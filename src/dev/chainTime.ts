@@ -61,20 +61,17 @@ export class ChainTime {
 
   /** Sets the time of the next block that is mined. */
   setNext(timestamp: bigint, parent: bigint): Result<void, "timeTooEarly" | "timeTooLate"> {
-    if (timestamp <= parent)
-      return fail(
-        "caller",
-        "timeTooEarly",
-        `timestamp ${timestamp} is not after the newest block's, ${parent}`,
-      );
+    if (timestamp <= parent) return tooEarly(timestamp, parent);
     if (timestamp > LATEST_TIMESTAMP) return tooLate();
     this.exact = timestamp;
     return ok(undefined);
   }
 
-  /** Fixes the time between blocks, or has the clock decide again. */
-  setInterval(seconds: bigint | undefined): void {
+  /** Fixes the time between blocks, or has the clock decide again; returns whether it was fixed before. */
+  setInterval(seconds: bigint | undefined): boolean {
+    const wasFixed = this.interval !== undefined;
     this.interval = seconds;
+    return wasFixed;
   }
 
   /** What a snapshot keeps. */
@@ -93,6 +90,15 @@ export interface ChainTimeState {
   readonly ahead: bigint;
   readonly exact: bigint | undefined;
   readonly interval: bigint | undefined;
+}
+
+/** The texts are Hardhat's, which tools look for. */
+function tooEarly(timestamp: bigint, parent: bigint): Result<never, "timeTooEarly"> {
+  const message =
+    timestamp < parent
+      ? `Timestamp ${timestamp} is lower than the previous block's timestamp ${parent}`
+      : `Timestamp ${timestamp} is equal to the previous block's timestamp. Enable the 'allowBlocksWithSameTimestamp' option to allow this`;
+  return fail("caller", "timeTooEarly", message);
 }
 
 function tooLate(): Result<never, "timeTooLate"> {

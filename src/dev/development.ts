@@ -23,6 +23,9 @@ import { ChainTime, type ChainTimeState } from "./chainTime.ts";
 const MINED_BLOCKS_LIMIT = 10_000;
 /** Snapshots at a time. */
 const SNAPSHOTS_LIMIT = 4096;
+/** Bounds of a header's gas limit. */
+const LOWEST_GAS_LIMIT = 5000n;
+const HIGHEST_GAS_LIMIT = 2n ** 63n - 1n;
 /** Bytes of the transactions that waited in the pool, of all snapshots together. */
 const SNAPSHOT_BYTES_LIMIT = 64 * 1024 * 1024;
 
@@ -31,6 +34,7 @@ export type DevelopmentErrorCode =
   | "timeTooLate"
   | "tooManyBlocks"
   | "tooManySnapshots"
+  | "gasLimitOutOfBounds"
   | "notStored"
   | "halted";
 
@@ -210,8 +214,11 @@ export class Development {
     return this.course(async () => this.time.setNext(timestamp, this.parts.chain.head.header.timestamp));
   }
 
-  /** Fixes the seconds between two blocks' times; undefined to have the clock decide again. */
-  setTimestampInterval(seconds: bigint | undefined): Promise<void> {
+  /**
+   * Fixes the seconds between two blocks' times, until a restart; undefined to have the clock decide again. Resolves to whether they
+   * were fixed before.
+   */
+  setTimestampInterval(seconds: bigint | undefined): Promise<boolean> {
     return this.course(async () => this.time.setInterval(seconds));
   }
 
@@ -304,6 +311,22 @@ export class Development {
     }).then(async (sent) => {
       await this.whenMined();
       return sent;
+    });
+  }
+
+  /** Gives the chain this gas limit at once, in an altered block; later blocks keep it. */
+  setGasLimit(gasLimit: bigint): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async ({ maker }) => {
+      if (gasLimit < LOWEST_GAS_LIMIT || gasLimit > HIGHEST_GAS_LIMIT)
+        return fail(
+          "caller",
+          "gasLimitOutOfBounds",
+          `the gas limit of a block is from ${LOWEST_GAS_LIMIT} to ${HIGHEST_GAS_LIMIT}`,
+        );
+      const halted = await this.refuseHalted();
+      if (halted !== undefined) return halted;
+      await this.orFail(() => maker.alter([], gasLimit));
+      return ok(undefined);
     });
   }
 

@@ -19,6 +19,9 @@ export const BOOLEAN: JsonSchema = { type: "boolean" };
 export const INTEGER: JsonSchema = { type: "integer" };
 export const NUMBER: JsonSchema = { type: "number" };
 export const OBJECT: JsonSchema = { type: "object" };
+export const NOTHING: JsonSchema = { type: "null" };
+/** A number in any form in which tools for development send it. */
+export const NUMBER_OR_QUANTITY = { oneOf: [{ type: "integer", minimum: 0 }, TEXT] } as const;
 
 const TAG: JsonSchema = { enum: ["latest", "earliest", "pending", "finalized", "safe"] };
 /** Shorter than any hash, so that no text matches both schemas. */

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
+import { DEVELOPMENT_REFUSALS } from "../../src/rpc/errors/developmentErrors.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
@@ -74,6 +75,9 @@ const VALID_VALUES: Readonly<Record<string, unknown>> = {
   plugin: "none",
   position: "0x0",
   price: "0x1",
+  intervalMs: 1000,
+  prevRandao: WORD,
+  isAutomatic: true,
   startKey: WORD,
   targetGasLimit: 9000,
   transaction: "0x12",
@@ -145,7 +149,9 @@ const STRANGE_VALUES: readonly unknown[] = [
 
 /** Codes and messages of the interface document. */
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(
-  Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`),
+  [...Object.values(ERRORS), ...Object.values(DEVELOPMENT_REFUSALS)].map(
+    ({ code, message }) => `${code} ${message}`,
+  ),
 );
 
 /** A negative block number, on which most methods of family BN fail with -32603 (json-rpc.md#block-parameters). */

@@ -314,8 +314,12 @@ export interface DevelopmentCalls {
   increaseTime(seconds: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
   setTime(timestamp: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
   setNextTimestamp(timestamp: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
-  /** Fixes the seconds between two blocks' times; undefined to have the clock decide again. */
-  setTimestampInterval(seconds: bigint | undefined, requester: Requester): Promise<void>;
+  /**
+   * Fixes the seconds between two blocks' times; undefined to have the clock decide again. Resolves to whether they were fixed before.
+   */
+  setTimestampInterval(seconds: bigint | undefined, requester: Requester): Promise<boolean>;
+  /** Gives the chain this gas limit, in a block of its own. */
+  setGasLimit(gasLimit: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   isAutomatic(requester: Requester): Promise<boolean>;
   setAutomatic(isAutomatic: boolean, requester: Requester): Promise<void>;
   /** Makes a block after each such time; undefined for no blocks by time. Transactions are mined as before when `isAutomatic` is undefined. */

@@ -112,6 +112,7 @@ export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<R
   "development.setTime": PLAIN,
   "development.setNextTimestamp": PLAIN,
   "development.setTimestampInterval": PLAIN,
+  "development.setGasLimit": PLAIN,
   "development.isAutomatic": PLAIN,
   "development.setAutomatic": PLAIN,
   "development.setInterval": PLAIN,

@@ -87,6 +87,7 @@ type RpcDevelopment = Pick<
   | "setTime"
   | "setNextTimestamp"
   | "setTimestampInterval"
+  | "setGasLimit"
   | "isAutomatic"
   | "setAutomatic"
   | "setInterval"

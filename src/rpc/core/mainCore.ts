@@ -210,6 +210,7 @@ function developmentCalls(parts: Pick<CoreParts, "development">): Core["developm
     setTime: async (timestamp) => comforts().setTime(timestamp),
     setNextTimestamp: async (timestamp) => comforts().setNextTimestamp(timestamp),
     setTimestampInterval: async (seconds) => comforts().setTimestampInterval(seconds),
+    setGasLimit: async (gasLimit) => comforts().setGasLimit(gasLimit),
     isAutomatic: async () => comforts().isAutomatic,
     setAutomatic: async (isAutomatic) => comforts().setAutomatic(isAutomatic),
     setInterval: async (intervalMs, isAutomatic) => comforts().setInterval(intervalMs, isAutomatic),

@@ -3,6 +3,19 @@ import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache } from "./admin/logIndex.ts";
 import { adminNodeInfo } from "./admin/nodeInfo.ts";
 import { adminAddPeer, adminPeers, adminRemovePeer } from "./admin/peers.ts";
+import {
+  anvilDropAllTransactions,
+  anvilDropTransaction,
+  anvilMine,
+  anvilSetAutomine,
+  anvilSetIntervalMining,
+  anvilSetNextBlockBaseFeePerGas,
+} from "./anvil/mining.ts";
+import {
+  anvilRemoveBlockTimestampInterval,
+  anvilSetBlockTimestampInterval,
+  anvilSetNextBlockTimestamp,
+} from "./anvil/time.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
 import {
@@ -83,8 +96,9 @@ import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendRawTransactionSync } from "./eth/sendRawTransactionSync.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
-import { evmIncreaseTime, evmMine, evmSetAutomine, evmSetNextBlockTimestamp } from "./evm/mine.ts";
-import { evmRevert, evmSnapshot } from "./evm/snapshot.ts";
+import { evmMine, evmSetAutomine, evmSetBlockGasLimit, evmSetIntervalMining } from "./evm/mine.ts";
+import { anvilReset, evmRevert, evmSnapshot, hardhatReset } from "./evm/snapshot.ts";
+import { anvilIncreaseTime, evmIncreaseTime, evmSetNextBlockTimestamp, evmSetTime } from "./evm/time.ts";
 import { explorerGetArrivals } from "./explorer/getArrivals.ts";
 import { explorerGetDays } from "./explorer/getDays.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
@@ -95,6 +109,14 @@ import { explorerGetTokens } from "./explorer/getTokens.ts";
 import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
 import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
 import { explorerGetTokenTransfers, explorerGetTransfersOfToken } from "./explorer/tokenTransfers.ts";
+import {
+  hardhatDropTransaction,
+  hardhatGetAutomine,
+  hardhatMine,
+  hardhatSetCoinbase,
+  hardhatSetNextBlockBaseFeePerGas,
+  hardhatSetPrevRandao,
+} from "./hardhat/mining.ts";
 import { ibftGetRounds } from "./ibft/getRounds.ts";
 import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
@@ -307,10 +329,31 @@ export const METHODS: readonly RpcMethod[] = [
   otsGetInternalOperations,
   otsGetTransactionError,
   otsTraceTransaction,
+  anvilDropAllTransactions,
+  anvilDropTransaction,
+  anvilIncreaseTime,
+  anvilMine,
+  anvilRemoveBlockTimestampInterval,
+  anvilReset,
+  anvilSetAutomine,
+  anvilSetBlockTimestampInterval,
+  anvilSetIntervalMining,
+  anvilSetNextBlockBaseFeePerGas,
+  anvilSetNextBlockTimestamp,
   evmIncreaseTime,
   evmMine,
   evmRevert,
   evmSetAutomine,
+  evmSetBlockGasLimit,
+  evmSetIntervalMining,
   evmSetNextBlockTimestamp,
+  evmSetTime,
   evmSnapshot,
+  hardhatDropTransaction,
+  hardhatGetAutomine,
+  hardhatMine,
+  hardhatReset,
+  hardhatSetCoinbase,
+  hardhatSetNextBlockBaseFeePerGas,
+  hardhatSetPrevRandao,
 ];

@@ -11,6 +11,34 @@ export function decodeNumberOrQuantity(value: unknown): bigint | undefined {
 
 const LONGEST_NUMBER = 77;
 
+/** A number above zero, as `decodeNumberOrQuantity` reads it, of seconds at most for thousands of years. */
+export function decodeSeconds(value: unknown): bigint | undefined {
+  const seconds = decodeNumberOrQuantity(value);
+  return seconds === undefined || seconds > MOST_SECONDS ? undefined : seconds;
+}
+
+const MOST_SECONDS = 2n ** 40n;
+
+/** Bounds of the time between two blocks. */
+export interface IntervalParameter {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Milliseconds between two blocks, or two bounds of them, as Hardhat takes them; 0 for no blocks by time. */
+export function decodeMiningInterval(value: unknown): IntervalParameter | undefined {
+  const [least, most, ...others] = Array.isArray(value) ? (value as readonly unknown[]) : [value, value];
+  if (!isInterval(least) || !isInterval(most) || others.length > 0 || least > most) return undefined;
+  return { least, most };
+}
+
+function isInterval(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_INTERVAL_MS;
+}
+
+/** A day. */
+const MOST_INTERVAL_MS = 86_400_000;
+
 /** What evm_mine is asked for. */
 export interface MineParameter {
   readonly blocks?: bigint;

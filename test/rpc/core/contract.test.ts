@@ -353,7 +353,8 @@ describe.each([
         increaseTime: noting("increaseTime", ok(5n)),
         setTime: noting("setTime", ok(-5n)),
         setNextTimestamp: noting("setNextTimestamp", fail("caller", "timeTooEarly", "too early")),
-        setTimestampInterval: noting("setTimestampInterval", undefined),
+        setTimestampInterval: noting("setTimestampInterval", true),
+        setGasLimit: noting("setGasLimit", ok(undefined)),
         isAutomatic: true,
         setAutomatic: noting("setAutomatic", undefined),
         setInterval: noting("setInterval", undefined),
@@ -371,7 +372,8 @@ describe.each([
     expect(await development.increaseTime(5n, CALLER)).toEqual(ok(5n));
     expect(await development.setTime(6n, CALLER)).toEqual(ok(-5n));
     expect(await development.setNextTimestamp(8n, CALLER)).toMatchObject({ error: { code: "timeTooEarly" } });
-    await development.setTimestampInterval(9n, CALLER);
+    expect(await development.setTimestampInterval(9n, CALLER)).toBe(true);
+    expect(await development.setGasLimit(8000n, CALLER)).toEqual(ok(undefined));
     expect(await development.isAutomatic(CALLER)).toBe(true);
     await development.setAutomatic(false, CALLER);
     await development.setInterval({ least: 1, most: 2 }, undefined, CALLER);
@@ -389,6 +391,7 @@ describe.each([
       ["setTime", 6n],
       ["setNextTimestamp", 8n],
       ["setTimestampInterval", 9n],
+      ["setGasLimit", 8000n],
       ["setAutomatic", false],
       ["setInterval", { least: 1, most: 2 }, undefined],
       ["snapshot"],

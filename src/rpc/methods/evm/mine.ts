@@ -1,12 +1,14 @@
 import { developmentError } from "../../errors/developmentErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeMineParameter, decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
+import {
+  decodeMineParameter,
+  decodeMiningInterval,
+  decodeNumberOrQuantity,
+} from "../../parameters/developmentParameters.ts";
 import { decodeBoolean } from "../../parameters/parameters.ts";
-import { BOOLEAN, GIVEN_QUANTITY, OBJECT, TEXT } from "../../schemas.ts";
+import { BOOLEAN, INTEGER, listOf, NUMBER_OR_QUANTITY, OBJECT, TEXT } from "../../schemas.ts";
 
-/** Blocks on demand (development-network.md#mining). */
-
-const NUMBER_OR_QUANTITY = { oneOf: [{ type: "integer", minimum: 0 }, GIVEN_QUANTITY] };
+/** Blocks on demand, as Hardhat's names have them (development-network.md#mining). */
 
 export const evmMine = defineMethod({
   name: "evm_mine",
@@ -35,28 +37,32 @@ export const evmSetAutomine = defineMethod({
   },
 });
 
-export const evmIncreaseTime = defineMethod({
-  name: "evm_increaseTime",
+export const evmSetIntervalMining = defineMethod({
+  name: "evm_setIntervalMining",
   namespace: "EVM",
-  summary: "Moves the time of the blocks that follow ahead by so many seconds.",
-  parameters: [required("seconds", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: { name: "aheadSeconds", schema: TEXT },
+  summary:
+    "Mines a block after each so many milliseconds, or a time between two bounds; 0 for no blocks by time.",
+  parameters: [required("intervalMs", decodeMiningInterval, { oneOf: [INTEGER, listOf(INTEGER)] })],
+  result: { name: "isSet", schema: BOOLEAN },
   ports: ["development"],
-  async run([seconds], context) {
-    const ahead = await context.backend.development.increaseTime(seconds, context);
-    return ahead.ok ? ahead.value.toString() : developmentError(ahead.error);
+  async run([{ least, most }], context) {
+    const intervalMs = most === 0 ? undefined : { least: Math.max(least, 1), most };
+    await context.backend.development.setInterval(intervalMs, undefined, context);
+    return true;
   },
 });
 
-export const evmSetNextBlockTimestamp = defineMethod({
-  name: "evm_setNextBlockTimestamp",
+export const evmSetBlockGasLimit = defineMethod({
+  name: "evm_setBlockGasLimit",
+  aliases: ["anvil_setBlockGasLimit"],
   namespace: "EVM",
-  summary: "Sets the time of the next block that is mined.",
-  parameters: [required("timestamp", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: { name: "timestamp", schema: TEXT },
+  alsoIn: ["ANVIL"],
+  summary: "Gives the chain this gas limit, in a block of its own.",
+  parameters: [required("gasLimit", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
+  result: { name: "isSet", schema: BOOLEAN },
   ports: ["development"],
-  async run([timestamp], context) {
-    const set = await context.backend.development.setNextTimestamp(timestamp, context);
-    return set.ok ? timestamp.toString() : developmentError(set.error);
+  async run([gasLimit], context) {
+    const set = await context.backend.development.setGasLimit(gasLimit, context);
+    return set.ok ? true : developmentError(set.error);
   },
 });

@@ -1,8 +1,9 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { developmentError } from "../../errors/developmentErrors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { DEVELOPMENT_REFUSALS, developmentError } from "../../errors/developmentErrors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
-import { BOOLEAN, GIVEN_QUANTITY, QUANTITY } from "../../schemas.ts";
+import { isObject } from "../../parameters/parameters.ts";
+import { BOOLEAN, NOTHING, NUMBER_OR_QUANTITY, OBJECT, QUANTITY } from "../../schemas.ts";
 
 /** Going back to an earlier state of the chain (development-network.md#snapshots). */
 
@@ -27,7 +28,7 @@ export const evmRevert = defineMethod({
   namespace: "EVM",
   alsoIn: ["ANVIL"],
   summary: "Goes back to a snapshot and forgets it, with all later ones; false when there is none.",
-  parameters: [required("id", decodeNumberOrQuantity, GIVEN_QUANTITY)],
+  parameters: [required("id", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
   result: { name: "isReverted", schema: BOOLEAN },
   ports: ["development"],
   async run([id], context) {
@@ -35,3 +36,35 @@ export const evmRevert = defineMethod({
     return reverted.ok ? reverted.value : developmentError(reverted.error);
   },
 });
+
+export const hardhatReset = defineMethod({
+  name: "hardhat_reset",
+  namespace: "HARDHAT",
+  summary: "Goes back to the genesis block and to the time of the clock; forgets all snapshots and the pool.",
+  parameters: [optional("options", decodeOptions, OBJECT)],
+  result: { name: "isReset", schema: BOOLEAN },
+  ports: ["development"],
+  async run([options], context) {
+    if (options?.["forking"] !== undefined) return DEVELOPMENT_REFUSALS.noForking;
+    const reset = await context.backend.development.reset(context);
+    return reset.ok ? true : developmentError(reset.error);
+  },
+});
+
+export const anvilReset = defineMethod({
+  name: "anvil_reset",
+  namespace: "ANVIL",
+  summary: "Goes back to the genesis block and to the time of the clock; forgets all snapshots and the pool.",
+  parameters: [optional("options", decodeOptions, OBJECT)],
+  result: { name: "nothing", schema: NOTHING },
+  ports: ["development"],
+  async run([options], context) {
+    if (options?.["forking"] !== undefined) return DEVELOPMENT_REFUSALS.noForking;
+    const reset = await context.backend.development.reset(context);
+    return reset.ok ? null : developmentError(reset.error);
+  },
+});
+
+function decodeOptions(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isObject(value) ? value : undefined;
+}

@@ -1,0 +1,94 @@
+import { toHex } from "../../../primitives/hex.ts";
+import { DEVELOPMENT_REFUSALS, developmentError } from "../../errors/developmentErrors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeNumberOrQuantity, decodeSeconds } from "../../parameters/developmentParameters.ts";
+import { decodeBoolean, decodeHash } from "../../parameters/parameters.ts";
+import { BOOLEAN, HASH, NOTHING, NUMBER_OR_QUANTITY, orNull } from "../../schemas.ts";
+
+/** Blocks on demand, as anvil's names have them (development-network.md#mining). */
+
+const NULL = { name: "nothing", schema: NOTHING };
+
+export const anvilMine = defineMethod({
+  name: "anvil_mine",
+  namespace: "ANVIL",
+  summary:
+    "Mines so many blocks, one unless said otherwise, whose times are so many seconds apart if that is said.",
+  parameters: [
+    optional("blocks", decodeNumberOrQuantity, NUMBER_OR_QUANTITY),
+    optional("seconds", decodeSeconds, NUMBER_OR_QUANTITY),
+  ],
+  result: NULL,
+  ports: ["development"],
+  async run([blocks = 1n, spacingSeconds], context) {
+    const mined = await context.backend.development.mine({ blocks: Number(blocks), spacingSeconds }, context);
+    return mined.ok ? null : developmentError(mined.error);
+  },
+});
+
+export const anvilSetAutomine = defineMethod({
+  name: "anvil_setAutomine",
+  namespace: "ANVIL",
+  summary:
+    "Has transactions mined as soon as they arrive, or no longer; no blocks are made by time from now on.",
+  parameters: [required("isAutomatic", decodeBoolean, BOOLEAN)],
+  result: NULL,
+  ports: ["development"],
+  async run([isAutomatic], context) {
+    await context.backend.development.setInterval(undefined, isAutomatic, context);
+    return null;
+  },
+});
+
+export const anvilSetIntervalMining = defineMethod({
+  name: "anvil_setIntervalMining",
+  namespace: "ANVIL",
+  summary: "Mines a block after each so many seconds, and none when transactions arrive; 0 for none by time.",
+  parameters: [required("seconds", decodeSeconds, NUMBER_OR_QUANTITY)],
+  result: NULL,
+  ports: ["development"],
+  async run([seconds], context) {
+    const ms = Number(seconds < MOST_SECONDS ? seconds : MOST_SECONDS) * 1000;
+    const intervalMs = ms === 0 ? undefined : { least: ms, most: ms };
+    await context.backend.development.setInterval(intervalMs, false, context);
+    return null;
+  },
+});
+
+/** A day; a longer time counts as one. */
+const MOST_SECONDS = 86_400n;
+
+export const anvilDropTransaction = defineMethod({
+  name: "anvil_dropTransaction",
+  namespace: "ANVIL",
+  summary: "Removes a transaction from the pool, and returns its hash; null when it was not there.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: { name: "hash", schema: orNull(HASH) },
+  ports: ["development"],
+  run: async ([hash], context) =>
+    (await context.backend.development.drop(hash, context)) ? toHex(hash) : null,
+});
+
+export const anvilDropAllTransactions = defineMethod({
+  name: "anvil_dropAllTransactions",
+  namespace: "ANVIL",
+  summary: "Removes all transactions from the pool.",
+  parameters: [],
+  result: NULL,
+  ports: ["development"],
+  async run(_, context) {
+    await context.backend.development.dropAll(context);
+    return null;
+  },
+});
+
+export const anvilSetNextBlockBaseFeePerGas = defineMethod({
+  name: "anvil_setNextBlockBaseFeePerGas",
+  namespace: "ANVIL",
+  summary: "Refuses any base fee but the one that the genesis file fixes.",
+  parameters: [required("baseFee", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
+  result: NULL,
+  ports: ["nextBaseFeePerGas"],
+  run: ([baseFeeWei], { backend }) =>
+    baseFeeWei === backend.nextBaseFeePerGas() ? null : DEVELOPMENT_REFUSALS.fixedBaseFee,
+});
