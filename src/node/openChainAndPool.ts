@@ -168,7 +168,7 @@ async function openHeadCalls(
   });
   if (permissions.accountContract !== undefined || permissions.nodeContract !== undefined)
     await loadInterpreter();
-  return new HeadCalls({ chain, state: world.head, simulator });
+  return new HeadCalls({ chain, state: world.head, simulator }, "nodes");
 }
 
 /** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
@@ -181,10 +181,14 @@ async function openAccountContract(
     const message = `Error validating onchain account permissioning smart contract configuration: ${defect}`;
     return fail("local", "unusablePermissions", message);
   }
-  return ok(async (transaction) => {
+  const calls = {
+    local: headCalls.for("transactions of callers"),
+    remote: headCalls.for("transactions of peers"),
+  };
+  return ok(async (transaction, origin) => {
     // The pool asks the list itself, and counts the question.
     if (accounts?.has(toHex(transaction.sender)) === false) return "notAsked";
-    const permission = await contract.askAtHead(transaction, headCalls);
+    const permission = await contract.askAtHead(transaction, calls[origin]);
     return typeof permission === "string" ? permission : "unknown";
   });
 }

@@ -3,13 +3,12 @@ import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { SentTransaction } from "../types/transaction.ts";
 import { AdmissionQueue } from "./admissionQueue.ts";
 import { logDepartures } from "./departureLog.ts";
 import { PoolExpiry } from "./expiry.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { createPoolFile } from "./poolFile.ts";
-import type { AskContract, PoolChainView, PoolParts, SenderPermission } from "./ports.ts";
+import type { AskContract, PoolChainView, PoolParts } from "./ports.ts";
 import { TxPool } from "./txPool.ts";
 import { type UnminedWatch, watchUnmined } from "./unminedWatch.ts";
 
@@ -40,7 +39,7 @@ export interface OpenPoolParts {
   readonly recoverSigners: RecoverSigners;
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
   /** Absent where no contract decides who may send. */
-  readonly askContract?: ((transaction: SentTransaction) => Promise<SenderPermission>) | undefined;
+  readonly askContract?: AskContract | undefined;
   /** What callers wait for, once their transactions are in the pool; undefined for nothing. */
   readonly beforeAnswering?: (() => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
@@ -84,12 +83,9 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
 }
 
 /** A call of the contract takes far longer than the pool's own checks, so what these refuse is not asked about. */
-function askingFor(
-  pool: Pick<TxPool, "mattersIfPermitted">,
-  ask: (transaction: SentTransaction) => Promise<SenderPermission>,
-): AskContract {
+function askingFor(pool: Pick<TxPool, "mattersIfPermitted">, ask: AskContract): AskContract {
   return async (transaction, origin) =>
-    pool.mattersIfPermitted(transaction, origin) ? ask(transaction) : "notAsked";
+    pool.mattersIfPermitted(transaction, origin) ? ask(transaction, origin) : "notAsked";
 }
 
 /** Logs, at DEBUG, why transactions are refused and dropped. */

@@ -17,6 +17,7 @@ import { addressFromHex } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import type { Requester } from "../../src/primitives/requester.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import type { Block } from "../../src/types/block.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -215,26 +216,29 @@ describe("a question at the head", () => {
     let calls = 0;
     const contract = asking(gasCap, silentLogger, metrics)(spec);
     const { head } = chain;
-    const headCalls = new HeadCalls({
-      chain,
-      state: world.head,
-      simulator: {
-        runNow: () => undefined,
-        async run(job) {
-          calls++;
-          const { header } = head;
-          const state = world.head;
-          return runSimulation(job, {
-            spec,
-            header,
-            state,
-            gasCap,
-            ancestorHash: () => undefined,
-            yieldPolicy: NEVER_YIELD,
-          });
+    const headCalls = new HeadCalls(
+      {
+        chain,
+        state: world.head,
+        simulator: {
+          runNow: () => undefined,
+          async run(job) {
+            calls++;
+            const { header } = head;
+            const state = world.head;
+            return runSimulation(job, {
+              spec,
+              header,
+              state,
+              gasCap,
+              ancestorHash: () => undefined,
+              yieldPolicy: NEVER_YIELD,
+            });
+          },
         },
       },
-    });
+      "nodes",
+    );
     return {
       contract,
       headCalls,
@@ -264,15 +268,30 @@ describe("a question at the head", () => {
     const contract = asking()(spec);
     let calls = 0;
     const run = () => Promise.resolve({ kind: calls++ === 0 ? "tooLarge" : "timedOut", limitMs: 1 } as const);
-    const headCalls = new HeadCalls({
-      chain,
-      state: world.head,
-      simulator: { run, runNow: () => undefined },
-    });
+    const simulator = { run, runNow: () => undefined };
+    const headCalls = new HeadCalls({ chain, state: world.head, simulator }, "transactions of callers");
     expect(await contract.askAtHead(transfer(), headCalls)).toBe(undefined);
     expect(await contract.askAtHead(transfer(), headCalls)).toBe(undefined);
     const parent = { ...chain.head, state: world.head, ancestorHash: () => undefined };
     expect(await contract.askingAfter(parent)(transfer(), NEVER_YIELD)).toBe("permitted");
+  });
+
+  it("about a peer's transaction waits with others of peers, which delay no caller's", async () => {
+    const { chain, world } = await aChain({ genesis: genesisWithRules(), clock });
+    const hosts: string[] = [];
+    const run = async (_: unknown, { remoteHost }: Requester) => {
+      hosts.push(remoteHost);
+      return { kind: "busy" } as const;
+    };
+    const simulator = { run, runNow: () => undefined };
+    const ofNodes = new HeadCalls({ chain, state: world.head, simulator }, "nodes");
+    for (const calls of [
+      ofNodes,
+      ofNodes.for("transactions of callers"),
+      ofNodes.for("transactions of peers"),
+    ])
+      await calls.run(RULES, new Uint8Array());
+    expect(new Set(hosts).size).toBe(3);
   });
 
   it("has the gas of the head, or the gas cap in its place", async () => {

@@ -356,7 +356,7 @@ async function onGenesis(alloc: object) {
     return result;
   };
   const simulator = { run: async (job: SimulationJob) => run(job), runNow: run };
-  const calls = new HeadCalls({ chain, state: world.head, simulator });
+  const calls = new HeadCalls({ chain, state: world.head, simulator }, "nodes");
   return new NodeContract(
     { address: CONTRACT, version: 1 },
     {

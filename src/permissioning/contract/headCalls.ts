@@ -1,6 +1,7 @@
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
 import type { CallContext } from "../../execution/simulation/simulate.ts";
 import type { Address } from "../../primitives/address.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import type { NamedHeader } from "../../types/block.ts";
 
 export interface HeadCallsParts {
@@ -17,14 +18,22 @@ export interface HeadCallsParts {
 /** The result of a call; "absent" where no account has the address. */
 export type CallResult = SimulationResult | "absent";
 
+/** What calls are about; each has its turns among the callers of the simulator, so that a flood of one delays no other. */
+type Purpose = "nodes" | "transactions of callers" | "transactions of peers";
+
 /** Calls of contracts at the head that may wait: those of the pool, of peers and of the start. Blocks make their own. */
 export class HeadCalls {
   private readonly parts: HeadCallsParts;
-  /** One client of this node among the callers of the simulator. */
-  private readonly requester = { remoteHost: "permissioning", client: this, isAbandoned: () => false };
+  private readonly requester: Requester;
 
-  constructor(parts: HeadCallsParts) {
+  constructor(parts: HeadCallsParts, purpose: Purpose) {
     this.parts = parts;
+    this.requester = { remoteHost: `permissions of ${purpose}`, client: this, isAbandoned: () => false };
+  }
+
+  /** The same calls for another purpose. */
+  for(purpose: Purpose): HeadCalls {
+    return new HeadCalls(this.parts, purpose);
   }
 
   get head(): NamedHeader {
