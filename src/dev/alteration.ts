@@ -18,7 +18,10 @@ export type Alteration =
       readonly value: bigint;
     };
 
-/** Makes the changes in order. An account that is empty afterwards does not exist (EIP-161). */
+/**
+ * Makes the changes in order. An account that is empty afterwards does not exist (EIP-161), except that one whose last slots were
+ * cleared by the same changes stays until the next one.
+ */
 export function alter(overlay: Overlay, alterations: readonly Alteration[]): void {
   for (const alteration of alterations) {
     const { address } = alteration;
