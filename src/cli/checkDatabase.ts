@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { findBlocksWithoutState } from "../state/missingStates.ts";
 import { checkState } from "../state/verifyState.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
 import { FETCH_LOST_BLOCKS, REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
+import { developmentMarkFile } from "../storage/developmentMark.ts";
 import { findLostEnd, LostEnd } from "../storage/headMarker.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
@@ -66,6 +70,8 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
     progress.begin(`Checking that ${blocks} blocks have their states`, blocks, "blocks");
     for (const damage of findBlocksWithoutState(database, () => progress.advance(1))) report.add(damage);
     await checkStates(database, { blocks, tally }, { report, progress });
+    if (existsSync(developmentMarkFile(dirname(paths.chain))))
+      report.note(describeDevelopment(countAltered(database, firstHeaderOf(database))));
   } finally {
     await database.close();
   }
@@ -112,6 +118,28 @@ function firstHeaderOf(database: Database): number {
   }
 }
 
+/**
+ * Blocks of the development network whose states no transaction made; their time is their parent's, which no other block's is
+ * (development-network.md#altered-states).
+ */
+function countAltered(database: Database, first: number): number {
+  let altered = 0;
+  let parent = readHeader(database, BigInt(first))?.header.timestamp;
+  for (let number = first + 1; number <= headOf(database); number++) {
+    const timestamp = readHeader(database, BigInt(number))?.header.timestamp;
+    if (timestamp !== undefined && timestamp === parent) altered++;
+    parent = timestamp;
+  }
+  return altered;
+}
+
+function describeDevelopment(altered: number): string {
+  return (
+    `This chain was made with the comforts of the development network; ${altered} of its blocks are altered ones. Their states were ` +
+    "verified like all others, against the roots in their headers; nothing says that they follow from the states before."
+  );
+}
+
 async function checkHeadMarker(database: Database, headFile: string): Promise<void> {
   const marker = openMarkerFile(headFile, "the record of the newest block");
   try {
@@ -152,6 +180,11 @@ class Report {
       if (error instanceof LostEnd) this.#hasLostEnd = true;
       this.add(error instanceof LostEnd ? error.what : error.message);
     }
+  }
+
+  /** Says something at the end that is no damage. */
+  note(what: string): void {
+    this.#print(what);
   }
 
   summary(): string {

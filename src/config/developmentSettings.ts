@@ -52,13 +52,27 @@ export function developmentSettings(
   return { settings: undefined, problems };
 }
 
-/** Leaves out the groups of development where they are not offered. */
-export function withoutDevelopment<Offer extends OfferSettings>(offer: Offer): Offer {
+/** The same servers, without the groups of development where they are not to be offered. */
+export function offering<Servers extends Pick<Settings, "http" | "webSocket" | "ipc">>(
+  servers: Servers,
+  development: Settings["development"],
+): Servers {
+  const { http, webSocket, ipc } = servers;
+  const isOffered = (host: string | undefined): boolean => offersDevelopment(development, host);
+  return {
+    ...servers,
+    http: http && !isOffered(http.host) ? withoutDevelopment(http) : http,
+    webSocket: webSocket && !isOffered(webSocket.host) ? withoutDevelopment(webSocket) : webSocket,
+    ipc: ipc && !isOffered(undefined) ? withoutDevelopment(ipc) : ipc,
+  };
+}
+
+function withoutDevelopment<Offer extends OfferSettings>(offer: Offer): Offer {
   return { ...offer, groups: offer.groups.filter((group) => !DEVELOPMENT_API_GROUPS.includes(group)) };
 }
 
 /** Whether a server of JSON-RPC offers the groups of development, where it listens. */
-export function offersDevelopment(development: Settings["development"], host: string | undefined): boolean {
+function offersDevelopment(development: Settings["development"], host: string | undefined): boolean {
   return development !== undefined && (development.isRemoteAllowed || host === undefined || isLoopback(host));
 }
 

@@ -9,7 +9,7 @@ import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
-import { developmentSettings, offersDevelopment, withoutDevelopment } from "./developmentSettings.ts";
+import { developmentSettings, offering } from "./developmentSettings.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
@@ -134,7 +134,7 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const assembled = assemble(inForce, { genesis: genesis.value, ...serverFiles }, sources);
   const { nodeKey } = assembled;
   const settings = {
-    ...withOffered(assembled, development.settings),
+    ...offering(assembled, development.settings),
     development: development.settings,
     ethstats: ethstats.ethstats,
     nodeKey:
@@ -260,18 +260,6 @@ function readGenesisFile(
   if (overrides.size === 0) return readGenesis(text, path, expectations);
   const changes = OPTIONS["override-genesis-config"].type.show(overrides);
   return readGenesis(text, `${path} with --override-genesis-config=${changes}`, expectations);
-}
-
-/** The servers without the groups of development, where these are not to be offered. */
-function withOffered(assembled: Assembled, development: Settings["development"]): Assembled {
-  const { http, webSocket, ipc } = assembled;
-  const isOffered = (host: string | undefined): boolean => offersDevelopment(development, host);
-  return {
-    ...assembled,
-    http: http && !isOffered(http.host) ? withoutDevelopment(http) : http,
-    webSocket: webSocket && !isOffered(webSocket.host) ? withoutDevelopment(webSocket) : webSocket,
-    ipc: ipc && !isOffered(undefined) ? withoutDevelopment(ipc) : ipc,
-  };
 }
 
 type Assembled = Omit<

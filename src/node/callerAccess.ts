@@ -14,15 +14,19 @@ export interface CallerAccess {
   onReplaced(listener: () => void): void;
 }
 
-export function createCallerAccess(settings: CallerAccess["now"]): CallerAccess {
+/** `restrict` leaves out what this node does not offer, whatever its configuration says. */
+export function createCallerAccess(
+  settings: CallerAccess["now"],
+  restrict: (settings: CallerAccess["now"]) => CallerAccess["now"] = (same) => same,
+): CallerAccess {
   const listeners: (() => void)[] = [];
-  let now = settings;
+  let now = restrict(settings);
   return {
     get now() {
       return now;
     },
     set now(settings) {
-      now = settings;
+      now = restrict(settings);
       for (const listener of listeners) listener();
     },
     onReplaced: (listener) => void listeners.push(listener),

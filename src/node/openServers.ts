@@ -1,3 +1,4 @@
+import { offering } from "../config/developmentSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
@@ -47,7 +48,11 @@ export async function openServers(
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const faucet = await openFaucet(context, stores, chainAndPool);
-  const access = createCallerAccess(settings);
+  const { development } = chainAndPool;
+  // A folder of the development network with another key has no comforts.
+  const restrict = (given: CallerAccess["now"]) =>
+    development === undefined ? offering(given, undefined) : given;
+  const access = createCallerAccess(settings, restrict);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
   const parts = createCoreParts(context, stores, chainAndPool, consensusAndPeers, {
@@ -55,7 +60,7 @@ export async function openServers(
     logins: logins.logins,
     give: faucet && ((request) => faucet.give(request)),
   });
-  const servers = await openRpcServers(settings, createMainCore(parts), {
+  const servers = await openRpcServers(restrict(settings), createMainCore(parts), {
     callers: threads,
     visitors: settings.explorer && threadsToLoad(1),
     openThreads: threadOpener(context, stores, chainAndPool, {

@@ -82,7 +82,7 @@ export class MarkedFolder {
   }
 }
 
-const developmentMarkFile = (dataPath: string): string => join(dataPath, "development.json");
+export const developmentMarkFile = (dataPath: string): string => join(dataPath, "development.json");
 
 const VERSION = 1;
 const MARK_BYTES = 64 * 1024;

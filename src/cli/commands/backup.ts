@@ -9,6 +9,7 @@ import type { KeyToCopy } from "../backup/createBackup.ts";
 import { KEY_NAME, KEYSTORE_NAME } from "../backup/fileList.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
+import { refuseMarkedFolder } from "../markedFolder.ts";
 import { PrintedOutput } from "../printedOutput.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
@@ -77,6 +78,8 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath } = folder.value;
+  const unmarked = refuseMarkedFolder(dataPath, "it is not backed up");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   const to = resolve(io.workingDirectory, values.to);
   if (to === resolve(dataPath))
     return refuse("Backups need a folder of their own, apart from the node's files.", io);
@@ -119,6 +122,8 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath } = folder.value;
+  const unmarked = refuseMarkedFolder(dataPath, "no backup is restored into it");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   return run(io, `The backup ${values.from} cannot be restored`, async (pace) => {
     const { restoreBackup } = await import("../backup/restoreBackup.ts");
     const from = resolve(io.workingDirectory, values.from);

@@ -10,6 +10,7 @@ import { isDiskAtFault } from "../../storage/diskErrors.ts";
 import { readHistoryStart } from "../../storage/historyStart.ts";
 import { reportDiskErrors, reportFailure, reportOpenError } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
+import { refuseMarkedFolder } from "../markedFolder.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -84,6 +85,8 @@ async function importFrom(invocation: Invocation<ImportValues>): Promise<number>
   const configuration = readConfiguration({ ...io, raw, unknown });
   if (!configuration.ok) return refuse(configuration.error.message, io);
   const { settings } = configuration.value;
+  const unmarked = refuseMarkedFolder(settings.dataPath, "no blocks are imported into it");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   const logger = createLogger(settings.logging);
   const exitCode = await reportDiskErrors(io, () => importWith(settings, names, logger, invocation));
   if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
@@ -131,6 +134,8 @@ async function exportTo({ values, io, raw }: Invocation<ExportValues>): Promise<
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath, logging } = folder.value;
+  const unmarked = refuseMarkedFolder(dataPath, "its blocks are not exported");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   return reportDiskErrors(io, async () => {
     const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");
     const stored = await openStoredBlocks(dataPath);

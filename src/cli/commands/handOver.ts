@@ -10,6 +10,7 @@ import { EXIT } from "../exitCodes.ts";
 import type { ReadHandOver } from "../handOver/handOverFile.ts";
 import { type Place, placeType } from "../handOver/place.ts";
 import type { StoppedFolder } from "../handOver/stoppedFolder.ts";
+import { refuseMarkedFolder } from "../markedFolder.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -83,6 +84,8 @@ async function giveAway({ values, raw, unknown, io }: Invocation<GiveValues>): P
     return refuse("--never-taken and --new-node go with --undo.", io);
   const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
+  const unmarked = refuseMarkedFolder(settings.value.dataPath, "its validator is not handed over");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   const found = findDatabase(settings.value.dataPath);
   if (!found.ok) return refuse(found.error.message, io);
   return to === undefined
@@ -142,6 +145,8 @@ interface TakeValues {
 async function takeIn({ values, raw, unknown, io }: Invocation<TakeValues>): Promise<number> {
   const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
+  const unmarked = refuseMarkedFolder(settings.value.dataPath, "no validator is taken over into it");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   const { readHandOver } = await import("../handOver/handOverFile.ts");
   const read = readHandOver(resolve(io.workingDirectory, values.from));
   if (!read.ok) return reportFailure(read.error.message, io, EXIT.failed);

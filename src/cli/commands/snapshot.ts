@@ -10,6 +10,7 @@ import { fail } from "../../primitives/result.ts";
 import { isDiskAtFault } from "../../storage/diskErrors.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
+import { refuseMarkedFolder } from "../markedFolder.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
@@ -80,6 +81,8 @@ async function exportTo({ values, io, raw, unknown }: Invocation<ExportValues>):
   const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
   const { dataPath } = settings.value;
+  const unmarked = refuseMarkedFolder(dataPath, "its states are not exported");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   return reportDiskErrors(io, async () => {
     const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");
     const stored = await openStoredBlocks(dataPath);
@@ -140,6 +143,8 @@ interface ImportValues {
 async function importFrom({ values, io, raw, unknown }: Invocation<ImportValues>): Promise<number> {
   const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
+  const unmarked = refuseMarkedFolder(settings.value.dataPath, "no snapshot is imported into it");
+  if (!unmarked.ok) return refuse(unmarked.error.message, io);
   const logger = createLogger(settings.value.logging);
   return reportDiskErrors(io, async () => {
     const { importSnapshot } = await import("../snapshot/importSnapshot.ts");

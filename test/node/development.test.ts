@@ -1,0 +1,188 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { settingsOf } from "./settingsOf.ts";
+
+let folder: string;
+let lines: string[];
+let logger: RootLogger;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  lines = [];
+  logger = {
+    ...silentLogger,
+    warn: (_, message) => void lines.push(message),
+    child: () => logger,
+  };
+});
+
+function start(options: Readonly<Record<string, string>> = {}) {
+  const own = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0", "rpc-threads": "2" };
+  return startNode(settingsOf(folder, { ...own, "explorer-enabled": "false", ...options }), logger);
+}
+
+interface Started {
+  readonly node: RunningNode;
+  ask(method: string, ...params: readonly unknown[]): Promise<unknown>;
+  askFrom(origin: string, method: string): Promise<unknown>;
+}
+
+async function started(options: Readonly<Record<string, string>> = {}): Promise<Started> {
+  const node = await start(options);
+  if (!node.ok) throw new Error(node.error.message);
+  onTestFinished(() => node.value.stop());
+  const { http } = node.value.endpoints;
+  if (http === undefined || !("port" in http)) throw new Error("HTTP is on");
+  const send = async (
+    headers: Readonly<Record<string, string>>,
+    method: string,
+    params: readonly unknown[],
+  ) => {
+    const response = await fetch(`http://127.0.0.1:${http.port}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { readonly result?: unknown; readonly error?: unknown };
+    return answer.error ?? answer.result;
+  };
+  return {
+    node: node.value,
+    ask: (method, ...params) => send({}, method, params),
+    askFrom: (origin, method) => send({ origin }, method, []),
+  };
+}
+
+const newestTime = async ({ ask }: Started): Promise<number> => {
+  const block = (await ask("eth_getBlockByNumber", "latest", false)) as { readonly timestamp: string };
+  return Number(block.timestamp);
+};
+
+describe("the development network", () => {
+  it("makes blocks on demand, moves time and goes back, by the names of Hardhat and anvil", async () => {
+    const network = await started();
+    const { ask } = network;
+    expect(await ask("evm_setAutomine", false)).toBe(true);
+    const height = Number(await ask("eth_blockNumber"));
+    const id = await ask("evm_snapshot");
+    expect(id).toBe("0x1");
+    expect(await ask("evm_mine")).toBe("0");
+    expect(await ask("hardhat_mine", "0x3", "0x3c")).toBe(true);
+    const before = await newestTime(network);
+    expect(await ask("evm_increaseTime", "0x64")).toMatch(/^[0-9]+$/);
+    expect(await ask("anvil_mine", 2)).toBeNull();
+    expect((await newestTime(network)) - before).toBeGreaterThan(100);
+    const next = before + 100_000;
+    expect(await ask("evm_setNextBlockTimestamp", next)).toBe(String(next));
+    expect(await ask("evm_mine")).toBe("0");
+    expect(await newestTime(network)).toBe(next);
+    expect(await ask("evm_mine", 5)).toMatchObject({
+      code: -32000,
+      message: expect.stringContaining("lower"),
+    });
+    expect(await ask("evm_mine", { blocks: 2, timestamp: next + 5 })).toBe("0");
+    expect(await newestTime(network)).toBe(next + 6);
+    expect(Number(await ask("eth_blockNumber"))).toBe(height + 9);
+    expect(await ask("evm_setBlockGasLimit", "0x1c9c380")).toBe(true);
+    expect(await ask("eth_getBlockByNumber", "latest", false)).toMatchObject({ gasLimit: "0x1c9c380" });
+    expect(await ask("evm_revert", id)).toBe(true);
+    expect(Number(await ask("eth_blockNumber"))).toBe(height);
+    expect(await ask("evm_revert", id)).toBe(false);
+    expect(await ask("hardhat_setNextBlockBaseFeePerGas", "0x0")).toBe(true);
+    expect(await ask("anvil_setNextBlockBaseFeePerGas", "0x1")).toMatchObject({ code: -32000 });
+    expect(await ask("hardhat_reset")).toBe(true);
+    expect(await ask("eth_blockNumber")).toBe("0x0");
+    expect(await ask("eth_mining")).toBe(true);
+  });
+
+  it("mines a transaction before its caller has the answer, with instant blocks", async () => {
+    const { ask } = await started({ "dev-instant-blocks": "true" });
+    expect(await ask("hardhat_getAutomine")).toBe(true);
+    for (let nonce = 0n; nonce < 5n; nonce++) {
+      const { raw, hash } = aTransaction({ nonce });
+      expect(await ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
+      expect(await ask("eth_getTransactionReceipt", toHex(hash))).toMatchObject({ status: "0x1" });
+    }
+    expect(await ask("eth_blockNumber")).toBe("0x5");
+  });
+
+  it("offers no comfort to pages of foreign origins, unless an option names them", async () => {
+    const { askFrom } = await started({ "rpc-ws-origins": "https://trusted.example" });
+    for (const method of ["evm_mine", "hardhat_mine", "anvil_mine", "evm_snapshot", "anvil_setAutomine"])
+      expect(await askFrom("https://evil.example", method)).toMatchObject({ code: -32601 });
+    expect(await askFrom("https://evil.example", "eth_chainId")).toBe("0x539");
+    expect(await askFrom("https://trusted.example", "evm_mine")).toBe("0");
+  });
+});
+
+describe("a folder of the development network with another key", () => {
+  it("opens without the comforts", async () => {
+    writeFileSync(join(folder, "key"), toHex(account(0).privateKey));
+    const { ask } = await started();
+    expect(await ask("eth_chainId")).toBe("0x539");
+    for (const method of ["evm_mine", "evm_snapshot", "hardhat_getAutomine", "anvil_mine"])
+      expect(await ask(method)).toMatchObject({ code: -32601 });
+    expect(await ask("rpc_modules")).not.toHaveProperty("evm");
+  });
+});
+
+describe("a folder with the mark", () => {
+  async function markedFolder(): Promise<void> {
+    const { node, ask } = await started();
+    await ask("evm_increaseTime", 1000);
+    await ask("evm_setAutomine", true);
+    await ask("evm_mine");
+    await node.stop();
+    expect(existsSync(join(folder, "development.json"))).toBe(true);
+  }
+
+  it("opens in the development network again, with its time and way of mining, and never votes", async () => {
+    await markedFolder();
+    const votesBefore = await newestVote();
+    const again = await started();
+    const before = await newestTime(again);
+    expect(await again.ask("hardhat_getAutomine")).toBe(true);
+    await again.ask("evm_mine");
+    expect(await newestTime(again)).toBeGreaterThan(before);
+    expect(await newestTime(again)).toBeGreaterThan(Date.now() / 1000 + 500);
+    expect(await again.ask("ibft_status")).toMatchObject({ mode: "notStarted" });
+    await again.node.stop();
+    expect(await newestVote()).toEqual(votesBefore);
+  });
+
+  it.each([
+    ["another genesis file", { "genesis-file": DEV_GENESIS_FILE }],
+    ["peers", { "p2p-enabled": "true", "p2p-port": "0" }],
+    ["another key", { "node-private-key-file": "other.key" }],
+  ])("does not open with %s, and says what to do", async (_, options) => {
+    await markedFolder();
+    const refused = await start(options);
+    expect(refused).toMatchObject({ ok: false, error: { code: "developmentFolder" } });
+    expect(refused.ok ? "" : refused.error.message).toContain("--data-path");
+    // The refusal leaves the folder to others.
+    await (await openLevelDatabase({ path: join(folder, "chain") })).close();
+  });
+
+  it("does not open with another key in it", async () => {
+    await markedFolder();
+    writeFileSync(join(folder, "key"), toHex(account(0).privateKey));
+    expect(await start()).toMatchObject({ ok: false, error: { code: "developmentFolder" } });
+  });
+
+  async function newestVote(): Promise<Uint8Array | undefined> {
+    const log = await openVoteLog(join(folder, "votes.log"));
+    const newest = log.read();
+    await log.close();
+    return newest;
+  }
+});
