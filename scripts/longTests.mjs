@@ -66,6 +66,7 @@ const SUITES = [
   "test/cluster/operators/compare",
   "test/cluster/attacks/endlessCall",
   "test/cluster/clients/foundry",
+  "test/cluster/clients/graphNode",
   "test/cluster/rpc/ipc",
   "test/cluster/rpc/largeAnswers",
   "test/cluster/validators/largeBlocks",

@@ -109,6 +109,7 @@ export const TRACE_FILTER: JsonSchema = {
     ...LOG_FILTER_MEMBERS,
     fromAddress: ADDRESSES,
     toAddress: ADDRESSES,
+    mode: { type: "string", enum: ["union", "intersection"] },
     after: INTEGER,
     count: INTEGER,
   },

@@ -55,7 +55,7 @@ export async function writeBlockTraces(
  */
 export async function writeFilteredTraces(
   source: TraceSource,
-  { fromBlock, toBlock, fromAddresses, toAddresses, after, count }: TraceFilter,
+  { fromBlock, toBlock, fromAddresses, toAddresses, isUnion, after, count }: TraceFilter,
   { text, budget }: TraceOutput,
 ): Promise<void> {
   const from = keysOf(fromAddresses);
@@ -77,7 +77,8 @@ export async function writeFilteredTraces(
     const before = budget.remainingBytes;
     const traces = await tracesOf(source, block, budget);
     const heldBytes = before - budget.remainingBytes;
-    for (const traced of traces) if (isBetween(traced.trace, from, to)) offer(() => jsonOf(traced));
+    for (const traced of traces)
+      if (isBetween(traced.trace, { from, to, isUnion })) offer(() => jsonOf(traced));
     budget.release(heldBytes);
     if (isAnyAddress && number > 0n) offer(() => rewardJson(source, block));
   }
@@ -85,15 +86,20 @@ export async function writeFilteredTraces(
 }
 
 /** A trace without sender or recipient does not match a filter on it; a creation has no recipient. */
-function isBetween(
-  { action }: FlatTrace,
-  from: ReadonlySet<string> | undefined,
-  to: ReadonlySet<string> | undefined,
-): boolean {
+function isBetween({ action }: FlatTrace, { from, to, isUnion }: AddressFilter): boolean {
   if (from === undefined && to === undefined) return true;
   if (action.kind === "suicide") return false;
-  if (from !== undefined && !from.has(toKey(action.from))) return false;
-  return to === undefined || (!isCreation(action.kind) && to.has(toKey(action.to)));
+  const isFrom = from?.has(toKey(action.from));
+  const isTo = to === undefined ? undefined : !isCreation(action.kind) && to.has(toKey(action.to));
+  if (isFrom === undefined || isTo === undefined) return isFrom ?? isTo ?? true;
+  return isUnion ? isFrom || isTo : isFrom && isTo;
+}
+
+/** Undefined for any address. */
+interface AddressFilter {
+  readonly from: ReadonlySet<string> | undefined;
+  readonly to: ReadonlySet<string> | undefined;
+  readonly isUnion: boolean;
 }
 
 function keysOf(addresses: readonly Address[]): ReadonlySet<string> | undefined {

@@ -81,6 +81,8 @@ export interface TraceFilter {
   readonly toBlock: bigint;
   readonly fromAddresses: readonly Address[];
   readonly toAddresses: readonly Address[];
+  /** Whether one of sender and recipient is enough where both are given. */
+  readonly isUnion: boolean;
   /** Matches to skip. */
   readonly after: number;
   /** Most matches to return; no limit when undefined. */

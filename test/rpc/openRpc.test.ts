@@ -114,7 +114,9 @@ describe("the schemas of traces", () => {
     expect(accepts("trace_filter", range)).toBe(true);
     const ofLogs = { address: `0x${"11".repeat(20)}`, topics: [null], blockHash: `0x${"12".repeat(32)}` };
     expect(accepts("trace_filter", { ...range, ...ofLogs })).toBe(true);
-    expect(accepts("trace_filter", { ...range, mode: "union" })).toBe(false);
+    expect(accepts("trace_filter", { ...range, mode: "union" })).toBe(true);
+    expect(accepts("trace_filter", { ...range, mode: "both" })).toBe(false);
+    expect(accepts("trace_filter", { ...range, sort: "union" })).toBe(false);
   });
 });
 

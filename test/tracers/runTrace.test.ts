@@ -180,6 +180,7 @@ describe("filtered traces", () => {
       toBlock: 3n,
       fromAddresses: [],
       toAddresses: [],
+      isUnion: false,
       after: 0,
       count: undefined,
     };
@@ -215,7 +216,9 @@ describe("filtered traces", () => {
     expect(await filtered({ fromAddresses: [address] })).toEqual(["1 call", "1 call", "2 create"]);
     expect(await filtered({ fromAddresses: [CALLER, CALLEE] })).toEqual(["1 call 0"]);
     expect(await filtered({ toAddresses: [CALLER, CALLEE] })).toEqual(["1 call", "1 call 0"]);
-    expect(await filtered({ fromAddresses: [address], toAddresses: [CALLEE] })).toEqual([]);
+    const both = { fromAddresses: [address], toAddresses: [CALLEE] };
+    expect(await filtered(both)).toEqual([]);
+    expect(await filtered({ ...both, isUnion: true })).toEqual(["1 call", "1 call 0", "1 call", "2 create"]);
   });
 });
 

@@ -68,8 +68,26 @@ describe("pages of trace_filter", () => {
       expect(await ask("trace_filter", { ...range, ...odd })).toMatchObject({ code: -32602 });
   });
 
+  it("are of what has one of the addresses or both, as `mode` says, and as Besu has it without", async () => {
+    const range = { fromBlock: "0x1", toBlock: "0x6", fromAddress: [from], toAddress: [from] };
+    const none = await ask("trace_filter", range);
+    expect(none).toEqual([]);
+    expect(await ask("trace_filter", { ...range, mode: "intersection" })).toEqual(none);
+    const union = { ...range, mode: "union", after: null, count: null };
+    expect(await ask("trace_filter", union)).toHaveLength(BLOCKS * PER_BLOCK);
+    expect(await ask("trace_filter", { ...union, toAddress: [] })).toHaveLength(BLOCKS * PER_BLOCK);
+    for (const mode of ["both", 1, ["union"]])
+      expect(await ask("trace_filter", { ...range, mode })).toMatchObject({ code: -32602 });
+  });
+
   it("hold the traces of one block at a time, however long the range", async () => {
-    const filter = { fromBlock: 1n, toBlock: BigInt(BLOCKS), fromAddresses: [], toAddresses: [] };
+    const filter = {
+      fromBlock: 1n,
+      toBlock: BigInt(BLOCKS),
+      fromAddresses: [],
+      toAddresses: [],
+      isUnion: false,
+    };
     const source = {
       spec: node.spec,
       gasCap: 0n,

@@ -46,12 +46,12 @@ interface TraceFilterParameter extends Omit<TraceFilter, "fromBlock" | "toBlock"
 }
 
 /**
- * Members of a log filter are allowed if they decode, and ignored, because Besu uses one type for both. Other members are
- * refused.
+ * Members of a log filter are allowed if they decode, and ignored, because Besu uses one type for both. Besu refuses `mode`, which
+ * OpenEthereum's trace_filter has and clients on alloy always write; other members are refused here, too.
  */
 function decodeTraceFilter(value: unknown): TraceFilterParameter | undefined {
   if (!isObject(value)) return undefined;
-  const { fromBlock, toBlock, fromAddress, toAddress, after, count, ...others } = value;
+  const { fromBlock, toBlock, fromAddress, toAddress, mode, after, count, ...others } = value;
   if (decodeLogFilter(others) === undefined) return undefined;
   const from = isAbsent(fromBlock) ? "latest" : decodeNumberOrTag(fromBlock);
   const to = isAbsent(toBlock) ? "latest" : decodeNumberOrTag(toBlock);
@@ -62,7 +62,8 @@ function decodeTraceFilter(value: unknown): TraceFilterParameter | undefined {
   if (from === undefined || to === undefined || fromAddresses === undefined || toAddresses === undefined)
     return undefined;
   if (skipped === undefined || most === undefined) return undefined;
-  return { from, to, fromAddresses, toAddresses, after: skipped, count: most };
+  if (!isAbsent(mode) && mode !== "union" && mode !== "intersection") return undefined;
+  return { from, to, fromAddresses, toAddresses, isUnion: mode === "union", after: skipped, count: most };
 }
 
 /** No address, one or a list; at most as many as in a log filter. */
