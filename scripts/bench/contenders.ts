@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { createRpcClient } from "./httpClient.ts";
 
-export type ContenderName = "ibex" | "anvil";
+export type ContenderName = "ibex" | "anvil" | "geth";
 
 /** A node under measurement, with its own process and port. */
 export interface Contender {
@@ -126,6 +126,38 @@ export async function startAnvil(): Promise<Contender> {
   ];
   const words = [...options, "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"];
   return start("anvil", anvilBinary(), words, { port, wsPort: port });
+}
+
+/** go-ethereum's node: GO_GETH, else `geth` on the path. */
+const GETH_COMMAND = process.env["GO_GETH"] ?? "geth";
+
+export function isGethInstalled(): boolean {
+  return spawnSync(GETH_COMMAND, ["version"]).status === 0;
+}
+
+/**
+ * Starts geth in memory, with blocks of one second and GraphQL on the port of JSON-RPC. It has a funded account of its own, for which
+ * it signs.
+ */
+export async function startGeth(): Promise<Contender> {
+  const port = await freePort();
+  const words = [
+    "--dev",
+    "--dev.period=1",
+    "--dev.gaslimit=30000000",
+    "--miner.gasprice=1",
+    "--txpool.pricelimit=1",
+    "--txpool.accountslots=4096",
+    "--http",
+    `--http.port=${port}`,
+    "--graphql",
+    `--authrpc.port=${await freePort()}`,
+    "--ipcdisable",
+    "--nodiscover",
+    "--port=0",
+    "--verbosity=1",
+  ];
+  return start("geth", GETH_COMMAND, words, { port, wsPort: port });
 }
 
 async function start(

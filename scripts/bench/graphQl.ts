@@ -1,7 +1,8 @@
-import { type Contender, freePort, startIbex } from "./contenders.ts";
-import { createRpcClient } from "./httpClient.ts";
+import { type Contender, freePort, isGethInstalled, startGeth, startIbex } from "./contenders.ts";
+import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { openHttpRequester } from "./httpRequester.ts";
 import { measureAsking } from "./measureAsking.ts";
+import { pause } from "./pause.ts";
 import { printBeside } from "./report.ts";
 import { senderAddresses, tokenWorkload } from "./workload.ts";
 
@@ -10,8 +11,9 @@ const CONNECTIONS = 4;
 const WARM_UP_SECONDS = 2;
 
 /**
- * A block with some 200 token transfers and their receipts and logs, over GraphQL in one query, and over JSON-RPC in one batch: how
- * many a second, the slowest hundredth, the node's CPU for each, and the bytes of an answer.
+ * A block with some 200 token transfers and their receipts and logs, over GraphQL in one query, beside JSON-RPC in one batch, and
+ * beside geth's GraphQL where there is a geth: how many a second, the slowest hundredth, the node's CPU for each, and the bytes of
+ * an answer.
  */
 export async function measureGraphQl(seconds: number): Promise<void> {
   const graphQlPort = await freePort();
@@ -20,23 +22,56 @@ export async function measureGraphQl(seconds: number): Promise<void> {
     `--graphql-http-port=${graphQlPort}`,
     "--explorer-enabled=false",
   ];
-  const node = await startIbex(undefined, options);
-  try {
+  const { batch, graphQl } = await whileRunning(await startIbex(undefined, options), async (node) => {
     const { number, transactions } = await fullBlock(node);
     console.log(
       `\na block of ${transactions} token transfers with receipts and logs, ${CONNECTIONS} connections`,
     );
-    const batch = await askForSeconds(node, { port: node.port, path: "/", body: batchOf(number) }, seconds);
+    const batchOfBlock = { port: node.port, path: "/", body: batchOf(number) };
     const query = { port: graphQlPort, path: "/graphql", body: queryOf(number) };
-    const graphQl = await askForSeconds(node, query, seconds);
-    const peer = "JSON-RPC";
-    printBeside("GraphQL: answers per second", "1/s", graphQl.perSecond, peer, batch.perSecond);
-    printBeside("GraphQL: p99", "ms", graphQl.p99Ms, peer, batch.p99Ms);
-    printBeside("GraphQL: node's CPU for an answer", "ms", graphQl.cpuMs, peer, batch.cpuMs);
-    printBeside("GraphQL: size of an answer", "KB", graphQl.kilobytes, peer, batch.kilobytes);
+    return {
+      batch: await askForSeconds(node, batchOfBlock, seconds),
+      graphQl: await askForSeconds(node, query, seconds),
+    };
+  });
+  printAll(graphQl, "JSON-RPC", batch);
+  if (!isGethInstalled()) {
+    console.log("beside geth: not measured, for neither GO_GETH nor the path has it");
+    return;
+  }
+  const geth = await whileRunning(await startGeth(), async (node) => {
+    await fundSenders(node);
+    const { number, transactions } = await fullBlock(node);
+    console.log(`\ngeth, with a block of ${transactions}`);
+    return askForSeconds(node, { port: node.port, path: "/graphql", body: queryOf(number) }, seconds);
+  });
+  printAll(graphQl, "geth", geth);
+}
+
+async function whileRunning<T>(node: Contender, measure: (node: Contender) => Promise<T>): Promise<T> {
+  try {
+    return await measure(node);
   } finally {
     await node.stop();
   }
+}
+
+function printAll(graphQl: Figures, peer: string, others: Figures): void {
+  printBeside("GraphQL: answers per second", "1/s", graphQl.perSecond, peer, others.perSecond);
+  printBeside("GraphQL: p99", "ms", graphQl.p99Ms, peer, others.p99Ms);
+  printBeside("GraphQL: node's CPU for an answer", "ms", graphQl.cpuMs, peer, others.cpuMs);
+  printBeside("GraphQL: size of an answer", "KB", graphQl.kilobytes, peer, others.kilobytes);
+}
+
+/** Has the account of the node give to those that send; waits until they have it. */
+async function fundSenders({ port }: Contender): Promise<void> {
+  const client = createRpcClient(port, 1);
+  const [from] = await client.call<string[]>("eth_accounts");
+  const hashes: string[] = [];
+  for (const to of senderAddresses())
+    hashes.push(await client.call("eth_sendTransaction", [{ from, to, value: "0x3635c9adc5dea00000" }]));
+  await minedBlocks(client, hashes);
+  client.close();
 }
 
 /** The block with most transactions of those that were sent together. */
@@ -53,22 +88,25 @@ async function fullBlock({
   const hashes = pooled.flatMap((text) =>
     (JSON.parse(text) as { readonly result: string }[]).map(({ result }) => result),
   );
-  const numbers: string[] = [];
-  for (const hash of hashes) {
-    const receipt = await client.call<{ readonly blockNumber: string } | null>("eth_getTransactionReceipt", [
-      hash,
-    ]);
-    if (receipt !== null) numbers.push(receipt.blockNumber);
-    else {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      hashes.push(hash);
-    }
-  }
+  const numbers = await minedBlocks(client, hashes);
   client.close();
   const counts = new Map<string, number>();
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
   const [[number, transactions] = ["0x0", 0]] = [...counts].sort(([, one], [, other]) => other - one);
   return { number, transactions };
+}
+
+/** The numbers of the blocks that have the transactions; waits for these. */
+async function minedBlocks(client: RpcClient, hashes: readonly string[]): Promise<readonly string[]> {
+  const numbers: string[] = [];
+  for (const hash of hashes) {
+    const receiptOf = () =>
+      client.call<{ readonly blockNumber: string } | null>("eth_getTransactionReceipt", [hash]);
+    let receipt = await receiptOf();
+    for (; receipt === null; receipt = await receiptOf()) await pause(100);
+    numbers.push(receipt.blockNumber);
+  }
+  return numbers;
 }
 
 function batchOf(number: string): string {
@@ -97,7 +135,18 @@ interface Question {
   readonly body: string;
 }
 
-async function askForSeconds(node: Contender, { port, path, body }: Question, seconds: number) {
+interface Figures {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  readonly cpuMs: number;
+  readonly kilobytes: number;
+}
+
+async function askForSeconds(
+  node: Contender,
+  { port, path, body }: Question,
+  seconds: number,
+): Promise<Figures> {
   const requesters = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => openHttpRequester(port, { path })),
   );
