@@ -9,6 +9,7 @@ import { aborted, FieldError, type GraphQlError, Refusal } from "./graphQlError.
 import { operationOf } from "./operation.ts";
 import { readQuery } from "./readQuery.ts";
 import type { GraphQlAnswer, GraphQlContext, GraphQlRequest } from "./request.ts";
+import { MUTATION } from "./schema.ts";
 import { validate } from "./validation/validate.ts";
 import { WorkLimit } from "./validation/workLimit.ts";
 
@@ -43,7 +44,7 @@ export async function answerGraphQl(
 }
 
 async function answer(
-  { query, operationName, variables }: GraphQlRequest,
+  { query, operationName, variables, isReadOnly = false }: GraphQlRequest,
   request: GraphQlContext,
 ): Promise<GraphQlAnswer> {
   const budget = new Budget(() => request.isAbandoned(), request);
@@ -51,6 +52,7 @@ async function answer(
   const problems = await inSteps(validate(document, new WorkLimit()), budget);
   if (problems.length > 0) return refusal(400, problems);
   const operation = operationOf(document, operationName, variables);
+  if (isReadOnly && operation.rootType === MUTATION) throw new Refusal(403, [{ message: READ_ONLY }]);
   const complexity = complexityOf(operation);
   if (complexity > COMPLEXITY_LIMIT)
     throw aborted(`maximum query complexity exceeded ${complexity} > ${COMPLEXITY_LIMIT}`);
@@ -60,6 +62,9 @@ async function answer(
     ? { status: 200, body: ['{\n  "data" : ', ...data, "\n}"], heldBytes: roughLengthOf(data) }
     : { status: 400, body: withErrors(errors, data), heldBytes: budget.takenLength };
 }
+
+const READ_ONLY =
+  "A browser that does not name an allowed origin cannot have a mutation by GET. Send it by POST.";
 
 function refusal(status: number, errors: readonly GraphQlError[]): GraphQlAnswer {
   return { status, body: prettySlices(errorPieces(errors, "]}")) };

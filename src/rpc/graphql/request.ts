@@ -11,6 +11,8 @@ export interface GraphQlRequest {
   readonly operationName: string | undefined;
   /** Values as JSON has them. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether a mutation is refused; it is not unless given. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Who asks, and what is asked. The context of a JSON-RPC method on the same thread has all but the logger. */

@@ -30,7 +30,17 @@ export function readGraphQlQuery(request: IncomingMessage): Read<GraphQlRequest>
     query: parameters.get("query") ?? "",
     operationName: parameters.get("operationName") ?? undefined,
     variables: variables.value,
+    ...(mayBeOfAnyPage(request.headers) && { isReadOnly: true }),
   });
+}
+
+/**
+ * Whether a request may be one that any web page had sent: browsers say so of a GET without an Origin, as for an image, only where
+ * the connection is encrypted or the node is on the same machine.
+ */
+function mayBeOfAnyPage(headers: IncomingMessage["headers"]): boolean {
+  const { origin, "sec-fetch-site": site, "user-agent": program = "" } = headers;
+  return origin === undefined && site !== "none" && site !== "same-origin" && program.startsWith("Mozilla/");
 }
 
 /** The request of a body that is the text of a query, as it is with any other type and without one. */

@@ -215,6 +215,20 @@ describe("a page of another site", () => {
     expect((await ask(server, own)).status).toBe(200);
   });
 
+  it("cannot have a mutation by GET where its browser does not say which page asks", async () => {
+    const { server, asked } = await aToyServer({ corsOrigins: ["http://good.example"] });
+    const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" };
+    for (const headers of [
+      browser,
+      { ...browser, "sec-fetch-site": "none" },
+      { ...browser, origin: "http://good.example" },
+      { "user-agent": "curl/8.5.0" },
+      {},
+    ])
+      expect((await ask(server, { ...image, headers })).status).toBe(200);
+    expect(asked.map(({ isReadOnly }) => isReadOnly)).toEqual([true, ...Array(4).fill(undefined)]);
+  });
+
   it("is answered where any origin is allowed", async () => {
     const { server } = await aToyServer({ corsOrigins: ["*"] });
     const answer = await ask(server, image);

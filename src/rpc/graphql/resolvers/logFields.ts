@@ -10,7 +10,7 @@ import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
 import { rpcError } from "../graphQlError.ts";
 import { withinRange } from "./ranges.ts";
 import { bytesOf, type FieldContext, listOf, longOf, type ResolverTable } from "./resolverTable.ts";
-import { AccountSource, type BlockSource, type FoundLog, foundLog, type LogSource } from "./sources.ts";
+import { AccountSource, type BlockSource, type FoundLog, type LogSource, LogsOfSearch } from "./sources.ts";
 
 export const LOG_FIELDS: ResolverTable = {
   Log: {
@@ -75,8 +75,9 @@ function* readLogs(
   chain: FieldContext["request"]["backend"]["chain"],
   pieces: readonly JsonPiece[],
 ): Generator<LogSource, void> {
+  const logs = new LogsOfSearch(chain);
   for (const piece of pieces) {
     const text = typeof piece === "string" ? piece : Buffer.from(piece).toString("latin1");
-    for (const log of JSON.parse(`[${text}]`) as readonly FoundLog[]) yield foundLog(chain, log);
+    for (const log of JSON.parse(`[${text}]`) as readonly FoundLog[]) yield logs.log(log);
   }
 }

@@ -116,31 +116,28 @@ export class TransactionSource {
 
   /** The receipt of a mined transaction. */
   receipt(): Receipt | Promise<Receipt> | undefined {
-    return this.place?.receipt ?? this.place?.block.receipt(this.place.index);
+    return this.place?.found?.receipt ?? this.place?.block.receipt(this.place.index);
   }
 
   /** Number of logs of earlier transactions of the block, once the receipt is read. */
   get firstLogIndex(): number {
     const { place } = this;
-    return place?.firstLogIndex ?? place?.block.logsBeforeReceipt(place.index) ?? 0;
+    return place?.found?.firstLogIndex ?? place?.block.logsBeforeReceipt(place.index) ?? 0;
   }
 }
 
 interface Place {
   readonly block: BlockSource;
   readonly index: number;
-  /** Known of one that was looked up. */
-  readonly receipt?: Receipt;
-  readonly firstLogIndex?: number;
+  /** What reads the receipt of one that was looked up, without those of others. */
+  readonly found?: Pick<LocatedTransaction, "receipt" | "firstLogIndex">;
 }
 
-export function locatedSource(
-  chain: Chain,
-  { transaction, block, index, receipt, firstLogIndex }: LocatedTransaction,
-): TransactionSource {
+export function locatedSource(chain: Chain, found: LocatedTransaction): TransactionSource {
+  const { transaction, block, index } = found;
   const { header, hash, totalDifficulty } = block;
   const source = new BlockSource(chain, { header, hash, totalDifficulty }, block);
-  return new TransactionSource(transaction, { block: source, index, receipt, firstLogIndex });
+  return new TransactionSource(transaction, { block: source, index, found });
 }
 
 /** A log: as it is in a receipt, or as a search gives it, in hexadecimal. */
@@ -202,18 +199,34 @@ export interface FoundLog {
   readonly data: string;
 }
 
-export function foundLog(chain: Chain, log: FoundLog): LogSource {
-  return {
-    index: log.logIndex,
-    address: asAddress(hexToBytes(log.address)),
-    topics: log.topics,
-    data: log.data,
-    blockNumber: BigInt(log.blockNumber),
-    transaction: () => {
-      const located = chain.transactionByHash(asHash(hexToBytes(log.transactionHash)));
-      return located && locatedSource(chain, located);
-    },
-  };
+/** The logs of a search, in its order: neighbours of one transaction have the same object for it. */
+export class LogsOfSearch {
+  private readonly chain: Chain;
+  private hash = "";
+  private source: TransactionSource | undefined;
+
+  constructor(chain: Chain) {
+    this.chain = chain;
+  }
+
+  log({ logIndex, address, topics, data, blockNumber, transactionHash }: FoundLog): LogSource {
+    return {
+      index: logIndex,
+      address: asAddress(hexToBytes(address)),
+      topics,
+      data,
+      blockNumber: BigInt(blockNumber),
+      transaction: () => this.transaction(transactionHash),
+    };
+  }
+
+  private transaction(hash: string): TransactionSource | undefined {
+    if (hash === this.hash) return this.source;
+    const located = this.chain.transactionByHash(asHash(hexToBytes(hash)));
+    this.source = located && locatedSource(this.chain, located);
+    this.hash = hash;
+    return this.source;
+  }
 }
 
 /** An account after a block. Its state is asked for anew by each read: the head may move between two of them. */
