@@ -53,6 +53,7 @@ const SUITES = [
   "test/cluster/operators/debugLog",
   "test/cluster/peers/discovery",
   "test/cluster/recovery/durability",
+  "test/cluster/development/chain",
   "test/cluster/operators/board",
   "test/cluster/rpc/access.test",
   "test/cluster/rpc/accountIndex",

@@ -47,6 +47,21 @@ describe("the mark of a development chain", () => {
     expect(seen).toHaveLength(1);
   });
 
+  it("opens again after a crash between the mark and the first block", async () => {
+    const first = await aDevelopmentChain({
+      onStopConsensus: () => {
+        throw new Error("the node is gone");
+      },
+    });
+    await expect(first.development.mine({ blocks: 1 })).rejects.toThrow("the node is gone");
+    expect(existsSync(join(first.dataPath, "development.json"))).toBe(true);
+    expect(first.chain.head.header.number).toBe(0n);
+    const second = await aDevelopmentChain({ before: first });
+    expect(second.development.isMarked).toBe(true);
+    await second.development.mine({ blocks: 1 });
+    expect(second.chain.head.header.number).toBe(1n);
+  });
+
   it("is made before the first block where blocks are instant from the start", async () => {
     const { dataPath, development } = await aDevelopmentChain({ isInstant: true });
     expect(existsSync(join(dataPath, "development.json"))).toBe(true);
