@@ -270,6 +270,14 @@ describe("a node contract that answers slowly", () => {
     expect(new Set(review())).toEqual(new Set(["permitted"]));
     expect(reviews).toBeGreaterThan(1);
   });
+
+  it("has no peers reviewed again while there is no time for any", async () => {
+    const { contract, later, changes } = aContract(1, () => undefined);
+    for (const peer of manyNodes(100)) contract.permits(peer, "peer");
+    for (const resolve of later.values()) resolve({ kind: "busy" });
+    await settled();
+    expect(changes()).toBe(0);
+  });
 });
 
 describe("permissions of nodes where a contract is asked", () => {

@@ -45,8 +45,9 @@ interface Questions {
   readonly answers: Map<string, Answer>;
   /** The questions that are awaited, each with the hash of the head at which it last arose. */
   readonly awaited: Map<string, Uint8Array>;
-  /** Whether one was not put because too many were awaited. */
+  /** Whether one was not put because too many were awaited, and whether one of those has an answer since then. */
   hasOmitted: boolean;
+  hasDecided: boolean;
 }
 
 /**
@@ -186,11 +187,20 @@ export class NodeContract {
       })
       .then((isChanged) => {
         awaited.delete(key);
-        // A review asks about all peers at once, and again once those that it omitted have a place.
-        const hasPlaces = questions.hasOmitted && awaited.size === 0;
-        if (hasPlaces) questions.hasOmitted = false;
-        if (isChanged || hasPlaces) this.parts.onChanged();
+        if (this.hasPlaces(questions) || isChanged) this.parts.onChanged();
       });
+  }
+
+  /**
+   * Whether questions that were omitted have a place now. A review asks about all peers at once, and again then; not where none was
+   * decided, or it would ask the same ones for ever while there is no time for them.
+   */
+  private hasPlaces(questions: Questions): boolean {
+    if (questions.awaited.size > 0) return false;
+    const { hasOmitted, hasDecided } = questions;
+    questions.hasOmitted = false;
+    questions.hasDecided = false;
+    return hasOmitted && hasDecided;
   }
 
   private async askLater(questions: Questions, key: string, payload: Uint8Array): Promise<boolean> {
@@ -198,12 +208,19 @@ export class NodeContract {
     const { hash } = calls.head;
     const before = questions.answers.get(key)?.permission ?? "unknown";
     const result = await calls.run(this.settings.address, payload);
+    if (!isUndecided(result)) questions.hasDecided = true;
     return this.keep(questions, key, hash, result) !== before;
   }
 }
 
 function noQuestions(requester: NodeRequester): Questions {
-  return { ...LIMITS[requester], answers: new Map(), awaited: new Map(), hasOmitted: false };
+  return {
+    ...LIMITS[requester],
+    answers: new Map(),
+    awaited: new Map(),
+    hasOmitted: false,
+    hasDecided: false,
+  };
 }
 
 function both(first: NodePermission, second: () => NodePermission): NodePermission {
