@@ -4,9 +4,11 @@ import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { curve } from "../../../src/primitives/secp256k1.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
-import { account } from "../../builders/testAccounts.ts";
+import { account, accountFromSeed } from "../../builders/testAccounts.ts";
 import { MODE, permissionRules } from "../../contracts/permissionRules.ts";
+import { identity } from "../../network/identities.ts";
 import { itIfThorough } from "../../thorough.ts";
+import { callAsHostile } from "../harness/hostilePeer.ts";
 import {
   type NodeProcess,
   type RpcFailure,
@@ -109,6 +111,27 @@ describe("a validator that asks a contract of accounts", () => {
     expect(await send(node, from(1))).toMatchObject({ code: -32008 });
     await blocksAfter(node, 3);
     expect(node.output()).toContain("the account permissioning contract gives no answer");
+  });
+
+  itIfThorough("takes callers' transactions while a peer sends thousands to ask about", async () => {
+    const node = await aValidator();
+    const [member] = network?.members ?? [];
+    if (member === undefined) throw new Error("there is one");
+    const { nodeKey, peerPort } = member;
+    const at = { nodeId: curve.publicKey(nodeKey.privateKey), host: "127.0.0.1", tcpPort: peerPort };
+    const peer = callAsHostile(at, identity(9));
+    expect(await peer.isGreeted).toBe(true);
+    // Gas is free, so anyone has enough to send one.
+    const flood = Array.from({ length: 4000 }, (_, index) => {
+      const { privateKey } = accountFromSeed(5000 + index);
+      return aTransaction({ chainId: CHAIN_ID, gasPrice: 0n, value: 0n, gasLimit: 21_000n, privateKey });
+    });
+    for (let start = 0; start < flood.length; start += 500)
+      peer.say({ kind: "transactions", transactions: flood.slice(start, start + 500) });
+    for (let nonce = 0n; nonce < 5n; nonce++) await sendAndMine(node, from(1, { nonce }));
+    for (const transaction of flood.slice(-3)) await mined(node, transaction);
+    expect(peer.isGone()).toBe(false);
+    peer.socket.destroy();
   });
 
   it("does not start when the contract gives no answer", async () => {
