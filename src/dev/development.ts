@@ -4,6 +4,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { Mutex } from "../primitives/mutex.ts";
+import { EventLoopPacer } from "../primitives/pacer.ts";
+import { larger } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
@@ -61,7 +63,7 @@ interface DevelopmentParts {
     | "rewind"
     | "developmentWriter"
   >;
-  readonly pool: Pick<TxPool, "select" | "drop" | "add" | "entries" | "statistics" | "onAdded">;
+  readonly pool: Pick<TxPool, "select" | "drop" | "add" | "get" | "entries" | "statistics" | "onAdded">;
   /** The only validator's key. */
   readonly validator: { readonly address: Address; readonly privateKey: Uint8Array };
   readonly vanity: () => Uint8Array;
@@ -132,7 +134,7 @@ export class Development {
     this.begun = new Promise((resolve) => {
       this.resolveBegun = resolve;
     });
-    this.time = new ChainTime(marked?.state.offsetSeconds ?? 0n);
+    this.time = new ChainTime(marked === undefined ? 0n : offsetOf(marked, parts));
     const byPeriod = { isAutomatic: false, intervalMs: { least: blockPeriodMs, most: blockPeriodMs } };
     this.mode = isInstant ? INSTANT : (marked?.state.mining ?? byPeriod);
     this.isModeChosen = isInstant || marked !== undefined;
@@ -159,7 +161,7 @@ export class Development {
   async close(): Promise<void> {
     this.isClosed = true;
     this.timer?.cancel();
-    await this.turns.runExclusive(async () => undefined);
+    await this.turns.runExclusive(async () => this.taken?.folder.settled());
   }
 
   /** Resolves when what waits is mined, in case that happens at once; undefined when it does not. */
@@ -186,7 +188,6 @@ export class Development {
         }
         await this.mineOne(taken);
       }
-      this.saveTime(taken);
       return ok(undefined);
     });
   }
@@ -264,7 +265,11 @@ export class Development {
       const rewound = await this.rewind(snapshot.number);
       if (!rewound.ok) return rewound;
       this.snapshots = this.snapshots.filter((each) => each.id < id);
-      for (const transaction of snapshot.transactions) pool.add(transaction, "local");
+      const pacer = new EventLoopPacer();
+      for (const transaction of snapshot.transactions) {
+        pool.add(transaction, "local");
+        if (pacer.isDue()) await pacer.yield();
+      }
       const passedSeconds = BigInt(Math.ceil((snapshot.takenAtMs - clock.nowMs()) / 1000));
       this.time.restore({ ...snapshot.time, ahead: snapshot.time.ahead + passedSeconds });
       this.saveTime(taken);
@@ -333,7 +338,7 @@ export class Development {
   /** Drops a transaction that waits; false when there is none of that hash. */
   async drop(hash: SentTransaction["hash"]): Promise<boolean> {
     const { pool } = this.parts;
-    const isThere = [...pool.entries()].some(({ transaction }) => equalBytes(transaction.hash, hash));
+    const isThere = pool.get(hash) !== undefined;
     if (isThere) pool.drop(hash, DROPPED);
     return isThere;
   }
@@ -341,7 +346,11 @@ export class Development {
   /** Drops all transactions that wait. */
   async dropAll(): Promise<void> {
     const { pool } = this.parts;
-    for (const { transaction } of [...pool.entries()]) pool.drop(transaction.hash, DROPPED);
+    const pacer = new EventLoopPacer();
+    for (const { transaction } of [...pool.entries()]) {
+      pool.drop(transaction.hash, DROPPED);
+      if (pacer.isDue()) await pacer.yield();
+    }
   }
 
   /** Work that changes the course of the chain, in its turn. */
@@ -390,12 +399,16 @@ export class Development {
     if (folder.state.offsetSeconds !== offsetSeconds) folder.change({ offsetSeconds });
   }
 
-  private async mineOne({ maker }: Taken, isWanted?: Parameters<BlockMaker["mine"]>[1]): Promise<boolean> {
+  private async mineOne(taken: Taken, isWanted?: Parameters<BlockMaker["mine"]>[1]): Promise<boolean> {
     const { chain, clock } = this.parts;
     const timestamp = this.time.next(chain.head.header.timestamp, clock.nowMs());
-    const mined = await this.orFail(() => maker.mine(timestamp, isWanted));
-    if (mined !== undefined) this.time.mined(timestamp, clock.nowMs());
-    return mined !== undefined;
+    const mined = await this.orFail(() => taken.maker.mine(timestamp, isWanted));
+    if (mined === undefined) return false;
+    const wasSet = this.time.nextExact !== undefined;
+    this.time.mined(timestamp, clock.nowMs());
+    // Else the next start finds the time again by the newest block.
+    if (wasSet) this.saveTime(taken);
+    return true;
   }
 
   /** A failure while a block is made leaves an unknown state on the disk, which the next start verifies. */
@@ -474,6 +487,12 @@ export class Development {
     await this.dropAll();
     return ok(undefined);
   }
+}
+
+/** What the time is ahead of the clock: as it was left, and at least as much as the newest block is. */
+function offsetOf({ state }: MarkedFolder, { chain, clock }: DevelopmentParts): bigint {
+  const newest = chain.head.header.timestamp - BigInt(Math.floor(clock.nowMs() / 1000));
+  return larger(state.offsetSeconds, newest);
 }
 
 const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };

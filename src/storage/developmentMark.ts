@@ -7,7 +7,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { translateDiskError } from "./diskErrors.ts";
-import { replaceFile } from "./durableFile.ts";
+import { replaceFile, replaceFileInBackground } from "./durableFile.ts";
 
 /** What a marked data folder knows besides its chain. */
 export interface DevelopmentState {
@@ -36,6 +36,9 @@ export interface MiningMode {
 export class MarkedFolder {
   private readonly path: string;
   private current: DevelopmentState;
+  /** Undefined when everything is written. */
+  private writing: Promise<void> | undefined;
+  private failure: unknown;
 
   private constructor(path: string, state: DevelopmentState) {
     this.path = path;
@@ -51,7 +54,7 @@ export class MarkedFolder {
     },
   ): MarkedFolder {
     const complete = { ...state, genesis: toHex(state.genesis), validator: toHex(state.validator) };
-    writeMark(dataPath, complete);
+    replaceFile(developmentMarkFile(dataPath), textOf(complete), MARK_MODE);
     return new MarkedFolder(dataPath, complete);
   }
 
@@ -74,11 +77,32 @@ export class MarkedFolder {
     return this.current;
   }
 
-  /** Changes what the folder knows, durably. Throws DiskError. */
+  /**
+   * Changes what the folder knows. It is written in the background: a kill may lose the newest changes, never the mark. Throws
+   * DiskError when an earlier change could not be written.
+   */
   change(changes: Partial<Pick<DevelopmentState, "offsetSeconds" | "mining">>): void {
-    const next = { ...this.current, ...changes };
-    writeMark(this.path, next);
-    this.current = next;
+    if (this.failure !== undefined) throw this.failure;
+    this.current = { ...this.current, ...changes };
+    this.writing ??= this.write();
+  }
+
+  /** Resolves when no change waits to be written. */
+  async settled(): Promise<void> {
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    try {
+      let written: DevelopmentState;
+      do {
+        written = this.current;
+        await replaceFileInBackground(developmentMarkFile(this.path), textOf(written), MARK_MODE);
+      } while (written !== this.current);
+    } catch (error) {
+      this.failure = error;
+    }
+    this.writing = undefined;
   }
 }
 
@@ -87,9 +111,11 @@ export const developmentMarkFile = (dataPath: string): string => join(dataPath, 
 const VERSION = 1;
 const MARK_BYTES = 64 * 1024;
 
-function writeMark(dataPath: string, { offsetSeconds, ...state }: DevelopmentState): void {
+const MARK_MODE = 0o644;
+
+function textOf({ offsetSeconds, ...state }: DevelopmentState): string {
   const content = { version: VERSION, ...state, offsetSeconds: offsetSeconds.toString() };
-  replaceFile(developmentMarkFile(dataPath), `${JSON.stringify(content, undefined, 2)}\n`, 0o644);
+  return `${JSON.stringify(content, undefined, 2)}\n`;
 }
 
 class MalformedMark extends Error {}

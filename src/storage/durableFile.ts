@@ -1,7 +1,8 @@
 import { closeSync, lstatSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../primitives/syncFolder.ts";
-import { withDiskErrors } from "./diskErrors.ts";
+import { translateDiskError, withDiskErrors } from "./diskErrors.ts";
 
 /**
  * Replaces or creates a small file: after a kill or a power cut it has the old content or the new one. `mode` applies from
@@ -14,6 +15,30 @@ export function replaceFile(path: string, content: string, mode: number): void {
     renameSync(draft, path);
     syncFolder(dirname(path));
   });
+}
+
+/** Like `replaceFile`, without holding up this thread; one call at a time for a path. Rejects with DiskError. */
+export async function replaceFileInBackground(path: string, content: string, mode: number): Promise<void> {
+  const draft = `${path}.new`;
+  try {
+    await syncedAfter(await open(draft, "w", mode), (file) => file.writeFile(content));
+    await rename(draft, path);
+    await syncedAfter(await open(dirname(path), "r"), async () => undefined);
+  } catch (error) {
+    throw translateDiskError(error, `The file ${path} cannot be written`);
+  }
+}
+
+async function syncedAfter(
+  file: Awaited<ReturnType<typeof open>>,
+  work: (opened: typeof file) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(file);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Creates a file with that mode and syncs its content; a leftover of a kill under that name is removed first. */
