@@ -68,6 +68,8 @@ const SUITES = [
   "test/cluster/attacks/endlessCall",
   "test/cluster/clients/foundry",
   "test/cluster/clients/graphNode",
+  "test/cluster/clients/openZeppelinUpgrades",
+  "test/cluster/clients/ponder",
   "test/cluster/rpc/ipc",
   "test/cluster/rpc/largeAnswers",
   "test/cluster/validators/largeBlocks",
