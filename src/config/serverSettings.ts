@@ -153,6 +153,7 @@ export function explorerSettings(
     host: values["explorer-host"],
     port: values["explorer-port"],
     visitorProxies: values["explorer-proxy-addresses"],
+    coinSymbol: values["explorer-coin-symbol"],
     isAnyPortFine: !isGiven("explorer-enabled") && !isGiven("explorer-port"),
     hostAllowlist: values["host-allowlist"],
     maxConnections,

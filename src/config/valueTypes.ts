@@ -162,6 +162,15 @@ export function textType({ label, accepts }: { label: string; accepts: string })
   };
 }
 
+/** A symbol as wallets take it (EIP-3085). */
+export const coinSymbolType: ValueType<string> = {
+  arity: "single",
+  label: "<SYMBOL>",
+  accepts: "a symbol of 1 to 11 letters, digits, dots or dollar signs",
+  read: (text) => (/^[A-Za-z0-9.$]{1,11}$/.test(text) ? ok(text) : bad("it is no such symbol")),
+  show: String,
+};
+
 export const pathType: ValueType<string> = {
   ...textType({ label: "<PATH>", accepts: "a path" }),
   offers: "files",

@@ -39,6 +39,8 @@ export interface ExplorerSettings extends Omit<PortSettings, "tls"> {
   readonly visitorProxies: readonly string[];
   /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
   readonly isAnyPortFine: boolean;
+  /** Symbol of the chain's coin. */
+  readonly coinSymbol: string;
   /** Undefined where the faucet is off. */
   readonly faucet: FaucetTerms | undefined;
 }

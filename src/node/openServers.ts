@@ -185,13 +185,14 @@ function threadOpener(
 
 /** Settings that shape answers. The price floors may change later: threads read them in shared memory. */
 function rpcSettings(
-  { clientVersion, networkId, rpc }: Settings,
+  { clientVersion, networkId, rpc, explorer }: Settings,
   { blockFloors }: Pick<TxPool, "blockFloors">,
 ): RpcSettings {
   const { maxLogsRange, maxTraceFilterRange, gasPrice, poolMaxSize } = rpc;
   return {
     clientVersion,
     networkId,
+    coinSymbol: explorer?.coinSymbol ?? "ETH",
     maxLogsRange,
     maxTraceFilterRange,
     gasPrice: { ...gasPrice, ...blockFloors },

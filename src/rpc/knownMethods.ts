@@ -74,6 +74,7 @@ export const OWN_METHODS = [
   "explorer_getArrivals",
   "explorer_getDays",
   "explorer_getIndexStatus",
+  "explorer_getLogsOf",
   "explorer_getNodeStatus",
   "explorer_getPool",
   "explorer_getToken",

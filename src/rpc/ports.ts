@@ -47,6 +47,8 @@ export interface RpcSettings {
   readonly clientVersion: string;
   /** Result of net_version: --network-id, or the chain id. */
   readonly networkId: bigint;
+  /** --explorer-coin-symbol. */
+  readonly coinSymbol: string;
   /** --rpc-max-logs-range: largest difference between the ends of an eth_getLogs query; 0 for no limit. */
   readonly maxLogsRange: bigint;
   /** --rpc-max-trace-filter-range: the same for a trace_filter query. */

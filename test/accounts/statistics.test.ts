@@ -17,7 +17,10 @@ import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { explorerGetDays } from "../../src/rpc/methods/explorer/getDays.ts";
+import { explorerGetLogsOf } from "../../src/rpc/methods/explorer/getLogsOf.ts";
 import { explorerGetTokens } from "../../src/rpc/methods/explorer/getTokens.ts";
+import { explorerGetTransactionsOf } from "../../src/rpc/methods/explorer/getTransactionsOf.ts";
+import { explorerGetTokenTransfers } from "../../src/rpc/methods/explorer/tokenTransfers.ts";
 import type { DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createdAddress } from "../../src/types/createdAddress.ts";
@@ -264,5 +267,79 @@ describe("the statistics of the index", () => {
     await build();
     expect(await counts()).toEqual(whole);
     expect(readStatus(index)).toEqual(status);
+  });
+});
+
+describe("the lists of an account", () => {
+  interface Page {
+    readonly items: readonly { readonly transactionHash: string; readonly blockNumber: string }[];
+    readonly next: string | null;
+  }
+
+  const list = async (method: string, address: Address, page: object, filter?: object): Promise<Page> => {
+    view.refresh();
+    const methods = [explorerGetTransactionsOf, explorerGetTokenTransfers, explorerGetLogsOf];
+    return requesterFor(methods, { chain: view, accounts: reader })(
+      method,
+      toHex(address),
+      page,
+      filter,
+    ) as Promise<Page>;
+  };
+  const blocksOf = async (method: string, address: Address, filter: object): Promise<number[]> =>
+    (await list(method, address, { size: 100, order: "oldest" }, filter)).items.map(({ blockNumber }) =>
+      Number(blockNumber),
+    );
+
+  it("are filtered by direction, kind, token, blocks and times", async () => {
+    await makeChain();
+    await build();
+    const transactions = (address: Address, filter: object) =>
+      blocksOf("explorer_getTransactionsOf", address, filter);
+    expect(await transactions(SENDER, { direction: "out" })).toEqual([1, 1, 2, 2, 2, 2, 3, 3]);
+    expect(await transactions(SENDER, { direction: "in" })).toEqual([]);
+    expect(await transactions(ONE, { direction: "in", kind: "payment" })).toEqual([2]);
+    expect(await transactions(SENDER, { kind: "creation" })).toEqual([1, 1]);
+    expect(await transactions(SENDER, { kind: "call", fromBlock: 3 })).toEqual([3]);
+    expect(await transactions(SENDER, { kind: "failed" })).toEqual([]);
+    expect(await transactions(SENDER, { toBlock: "0x1" })).toEqual([1, 1]);
+    expect(await transactions(SENDER, { fromTime: START_SECONDS + DAY })).toEqual([3, 3]);
+    expect(
+      await transactions(SENDER, { fromTime: START_SECONDS + 2, beforeTime: START_SECONDS + DAY }),
+    ).toEqual([2, 2, 2, 2]);
+    const transfers = (filter: object) => blocksOf("explorer_getTokenTransfers", ONE, filter);
+    expect(await transfers({})).toEqual([2, 2, 3]);
+    expect(await transfers({ token: toHex(ALPHA) })).toEqual([2, 3]);
+    expect(await transfers({ direction: "out" })).toEqual([]);
+    expect(await blocksOf("explorer_getLogsOf", BETA, {})).toEqual([2]);
+    expect(await blocksOf("explorer_getLogsOf", ALPHA, { fromBlock: 3 })).toEqual([3]);
+    for (const wrong of [{ direction: "up" }, { kind: 1 }, { token: 7 }, { fromBlock: -1 }])
+      expect(await list("explorer_getTransactionsOf", SENDER, {}, wrong)).toMatchObject({ code: -32602 });
+  });
+
+  it("page through what passes, and look at a bounded number of entries at a time", async () => {
+    nonce = 0n;
+    await commit(1, pay(ONE));
+    for (let block = 0; block < 4; block++)
+      await commit(2 + block, ...Array.from({ length: 100 }, () => pay(OTHER)));
+    await commit(7, pay(ONE));
+    await build();
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await list(
+        "explorer_getTransactionsOf",
+        SENDER,
+        { size: 90, cursor },
+        { direction: "out" },
+      );
+      seen.push(...page.items.map(({ transactionHash }) => transactionHash));
+      sizes.push(page.items.length);
+      cursor = page.next;
+    }
+    expect(new Set(seen).size).toBe(402);
+    expect(sizes).toEqual([90, 90, 90, 90, 42]);
+    const few = await list("explorer_getTransactionsOf", SENDER, { size: 5 }, { kind: "creation" });
+    expect(few).toMatchObject({ items: [], next: expect.stringMatching(/^0x/) as string });
   });
 });

@@ -25,6 +25,7 @@ import { chainOf } from "./recordedChain.ts";
 export const RPC_SETTINGS: RpcSettings = {
   clientVersion: "ibex/test",
   networkId: 1337n,
+  coinSymbol: "ETH",
   maxLogsRange: 1000n,
   maxTraceFilterRange: 1000n,
   gasPrice: {

@@ -115,6 +115,7 @@ describe("the explorer", () => {
       maxConnections: 200,
       maxConnectionsPerAddress: 150,
       visitorProxies: [],
+      coinSymbol: "ETH",
       proxyAddresses: ["localhost"],
     });
     const same = {
@@ -124,6 +125,13 @@ describe("the explorer", () => {
       "rpc-http-enabled": "true",
     };
     expect(() => settingsOf("/", same)).toThrow("specified multiple times");
+  });
+
+  it("shows the coin by a symbol as wallets take it", () => {
+    const named = { ...NETWORK, "explorer-enabled": "true", "explorer-coin-symbol": "ACME" };
+    expect(settingsOf("/", named).explorer?.coinSymbol).toBe("ACME");
+    for (const symbol of ["<b>", "A".repeat(12), "A B"])
+      expect(() => settingsOf("/", { ...named, "explorer-coin-symbol": symbol })).toThrow("symbol");
   });
 
   it("is on for the development network, where any port is fine unless one was given", () => {

@@ -3,8 +3,8 @@ import { chainOffer } from "../../src/explorer/page/chain/chainOffer.ts";
 
 const RPC = { port: "0x2161", isSecure: false, isLocal: false };
 
-function offer(url: string, rpc: Partial<typeof RPC> = {}) {
-  return chainOffer("0x539", { ...RPC, ...rpc }, new URL(url));
+function offer(url: string, rpc: Partial<typeof RPC> = {}, coin: { coinSymbol?: string } = {}) {
+  return chainOffer("0x539", { walletRpc: { ...RPC, ...rpc }, ...coin }, new URL(url));
 }
 
 describe("the chain that a wallet is offered", () => {
@@ -12,6 +12,16 @@ describe("the chain that a wallet is offered", () => {
     expect(offer("http://node.lan:8549")?.rpcUrls).toEqual(["http://node.lan:8545"]);
     expect(offer("http://node.lan:8549", { isSecure: true })?.rpcUrls).toEqual(["https://node.lan:8545"]);
     expect(offer("http://[::1]:8549", { isLocal: true })?.rpcUrls).toEqual(["http://[::1]:8545"]);
+  });
+
+  it("has the coin that the operator named", () => {
+    const url = "http://localhost:8549";
+    expect(offer(url)?.nativeCurrency).toEqual({ name: "Ether", symbol: "ETH", decimals: 18 });
+    expect(offer(url, {}, { coinSymbol: "ACME" })?.nativeCurrency).toEqual({
+      name: "ACME",
+      symbol: "ACME",
+      decimals: 18,
+    });
   });
 
   it("names the explorer where wallets take its URL", () => {
@@ -22,6 +32,6 @@ describe("the chain that a wallet is offered", () => {
   it("is none where the visitor cannot reach the port, or nobody knows where it is", () => {
     expect(offer("http://node.lan:8549", { isLocal: true })).toBeUndefined();
     expect(offer("https://explorer.example")).toBeUndefined();
-    expect(chainOffer("0x539", null, new URL("http://localhost:8549"))).toBeUndefined();
+    expect(chainOffer("0x539", { walletRpc: null }, new URL("http://localhost:8549"))).toBeUndefined();
   });
 });

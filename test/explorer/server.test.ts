@@ -24,6 +24,7 @@ const SETTINGS: ExplorerSettings = {
   maxConnectionsPerAddress: 15,
   proxyAddresses: [],
   visitorProxies: [],
+  coinSymbol: "ETH",
   isAnyPortFine: false,
   faucet: undefined,
   hostAllowlist: ["localhost", "127.0.0.1"],

@@ -1,4 +1,11 @@
-import { addressesType, connectionsType, hostType, portType, switchType } from "../valueTypes.ts";
+import {
+  addressesType,
+  coinSymbolType,
+  connectionsType,
+  hostType,
+  portType,
+  switchType,
+} from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 const served = { group: "Explorer", requires: "explorer-enabled" } as const;
@@ -22,6 +29,12 @@ export const EXPLORER_OPTIONS = {
     type: connectionsType,
     default: 200,
     help: "Maximum number of connections. A visitor uses one or two.",
+  }),
+  "explorer-coin-symbol": option({
+    ...served,
+    type: coinSymbolType,
+    default: "ETH",
+    help: "Symbol of the chain's coin, which the page shows beside amounts and offers to wallets.",
   }),
   "explorer-proxy-addresses": option({
     ...served,

@@ -102,6 +102,7 @@ import { anvilIncreaseTime, evmIncreaseTime, evmSetNextBlockTimestamp, evmSetTim
 import { explorerGetArrivals } from "./explorer/getArrivals.ts";
 import { explorerGetDays } from "./explorer/getDays.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
+import { explorerGetLogsOf } from "./explorer/getLogsOf.ts";
 import { explorerGetNodeStatus } from "./explorer/getNodeStatus.ts";
 import { explorerGetPool } from "./explorer/getPool.ts";
 import { explorerGetToken } from "./explorer/getToken.ts";
@@ -312,6 +313,7 @@ export const METHODS: readonly RpcMethod[] = [
   explorerGetTokens,
   explorerGetToken,
   explorerGetTransactionsOf,
+  explorerGetLogsOf,
   explorerGetTokenHolders,
   explorerGetTokensOf,
   explorerGetTokenTransfers,

@@ -1,4 +1,7 @@
-import type { WalletRpc } from "./nodeStatus.ts";
+import type { NodeStatus } from "./nodeStatus.ts";
+
+/** The symbol of a chain whose operator names none. */
+export const DEFAULT_SYMBOL = "ETH";
 
 /** A chain in the form that wallets take (EIP-3085). */
 interface ChainOffer {
@@ -18,7 +21,7 @@ const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/i;
  */
 export function chainOffer(
   chainId: string,
-  rpc: WalletRpc | null,
+  { walletRpc: rpc, coinSymbol = DEFAULT_SYMBOL }: Pick<NodeStatus, "walletRpc" | "coinSymbol">,
   page: Pick<Location, "protocol" | "hostname" | "origin">,
 ): ChainOffer | undefined {
   const isNear = LOOPBACK.test(page.hostname);
@@ -26,7 +29,11 @@ export function chainOffer(
   return {
     chainId,
     chainName: `Chain ${Number(chainId)}`,
-    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    nativeCurrency: {
+      name: coinSymbol === DEFAULT_SYMBOL ? "Ether" : coinSymbol,
+      symbol: coinSymbol,
+      decimals: 18,
+    },
     rpcUrls: [`${rpc.isSecure ? "https" : "http"}://${page.hostname}:${Number(rpc.port)}`],
     // Wallets refuse the whole offer if it has an explorer on another host without TLS.
     ...(isNear && { blockExplorerUrls: [page.origin] }),

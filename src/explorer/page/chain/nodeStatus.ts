@@ -4,6 +4,8 @@ export interface NodeStatus {
   readonly version: string;
   readonly chainId: string;
   readonly networkId: string;
+  /** Absent from older nodes. */
+  readonly coinSymbol?: string;
   readonly genesisHash: string;
   readonly fork: string;
   readonly blockPeriodSeconds: string;

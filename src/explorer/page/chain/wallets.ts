@@ -73,8 +73,8 @@ async function bringToChain(provider: Provider, chainId: string): Promise<void> 
   } catch (error) {
     if (!isUnrecognizedChain(error)) throw error;
   }
-  const { walletRpc } = await call<NodeStatus>("explorer_getNodeStatus");
-  const chain = chainOffer(chainId, walletRpc, location);
+  const status = await call<NodeStatus>("explorer_getNodeStatus");
+  const chain = chainOffer(chainId, status, location);
   if (chain === undefined)
     throw new Error(
       `The wallet does not know chain ${Number(chainId)}. Add it there with a JSON-RPC URL that its operators name.`,

@@ -1,5 +1,7 @@
 import { useMemo } from "preact/hooks";
+import { activityIn, filterOf, queryOf } from "../chain/activity.ts";
 import { accountPath, readAddress, withChecksum } from "../chain/addresses.ts";
+import { useCoinSymbol } from "../chain/coin.ts";
 import { call } from "../chain/connection.ts";
 import { delegateIn } from "../chain/delegation.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
@@ -14,6 +16,8 @@ import { Loading, Problem } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { TokenLink } from "../parts/token.tsx";
 import type { ViewProps } from "../router.ts";
+import { ActivityFilters } from "./account/filters.tsx";
+import { AccountLogs } from "./account/logs.tsx";
 import { AccountTokens } from "./account/tokens.tsx";
 import { AccountTransactions } from "./account/transactions.tsx";
 import { AccountTransfers } from "./account/transfers.tsx";
@@ -50,14 +54,24 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
   const delegate = delegateIn(code);
   const hasCode = code !== "0x";
   const isContract = hasCode && delegate === undefined;
+  const query = activityIn(route.query);
+  const reading = filterOf(query);
+  const filter = "filter" in reading ? reading.filter : {};
   // The lists render with their own answers, not with each block.
   const lists = useMemo(
     () => (
       <>
         {hasCode && <Contract address={address} />}
-        <AccountTransactions address={address} route={route} />
+        <ActivityFilters
+          address={address}
+          query={query}
+          problem={"problem" in reading ? reading.problem : undefined}
+          key={queryOf(query)}
+        />
+        <AccountTransactions address={address} route={route} filter={filter} />
         <AccountTokens address={address} />
-        <AccountTransfers address={address} route={route} />
+        <AccountTransfers address={address} route={route} filter={filter} />
+        {hasCode && <AccountLogs address={address} filter={filter} />}
       </>
     ),
     [address, route, hasCode],
@@ -89,9 +103,10 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
 }
 
 function Facts({ balance, nonce, code, isContract }: AccountInfo & { readonly isContract: boolean }) {
+  const symbol = useCoinSymbol();
   return (
     <dl class="figures">
-      <Figure name="Balance" note="native token">
+      <Figure name="Balance" note={symbol}>
         {showCoins(balance)}
       </Figure>
       <Figure name="Nonce" note={`of its next ${isContract ? "creation" : "transaction"}`}>

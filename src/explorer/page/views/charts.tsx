@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { useCoinSymbol } from "../chain/coin.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { showNumber, showSeconds, showShort } from "../format.ts";
@@ -55,11 +56,17 @@ export function ChartsView({ route }: ViewProps) {
 }
 
 function Charts({ days }: { readonly days: readonly Day[] }) {
+  const symbol = useCoinSymbol();
   return (
     <div class="columns charts">
       <Chart days={days} title="Transactions" read={({ transactions }) => transactions} show={showShort} />
       <Chart days={days} title="Gas used" read={({ gasUsed }) => gasUsed} show={showShort} />
-      <Chart days={days} title="Fees paid" read={({ fees }) => fees} show={showShort} />
+      <Chart
+        days={days}
+        title={`Fees paid${symbol === "" ? "" : `, ${symbol}`}`}
+        read={({ fees }) => fees}
+        show={showShort}
+      />
       <Chart days={days} title="New accounts" read={({ newAccounts }) => newAccounts} show={showShort} />
       <Chart days={days} title="Time between blocks" read={({ spacing }) => spacing} show={showSeconds} />
     </div>

@@ -3,6 +3,7 @@ import { MISTYPED, readAddress } from "../chain/addresses.ts";
 import { askForGift, type FaucetTerms, faucetTerms, type Gift } from "../chain/faucet.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { messageOf, showCoins, showDuration, showText } from "../format.ts";
+import { Coins } from "../parts/coins.tsx";
 import { AccountLink, TransactionLink } from "../parts/links.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
 import { Panel } from "../parts/panel.tsx";
@@ -80,8 +81,8 @@ function Shown({ outcome }: { readonly outcome: Outcome }) {
   const { gift, address } = outcome;
   return (
     <p>
-      {showCoins(gift.amount)} of the native token are on their way to <AccountLink address={address} />, by
-      transaction <TransactionLink hash={gift.transactionHash} />.
+      <Coins wei={gift.amount} /> are on their way to <AccountLink address={address} />, by transaction{" "}
+      <TransactionLink hash={gift.transactionHash} />.
     </p>
   );
 }

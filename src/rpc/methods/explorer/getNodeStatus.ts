@@ -28,6 +28,7 @@ export const explorerGetNodeStatus = defineMethod({
       version: settings.clientVersion,
       chainId: toQuantity(spec.chainId),
       networkId: toQuantity(settings.networkId),
+      coinSymbol: settings.coinSymbol,
       genesisHash: toHex(chain.genesis.hash),
       fork: forkAt(spec.forks, number, timestamp),
       blockPeriodSeconds: toQuantity(parametersAt(spec.ibft, number + 1n).blockPeriodSeconds),

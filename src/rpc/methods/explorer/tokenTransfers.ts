@@ -1,17 +1,17 @@
 import { type FoundPlace, transactionIndexOf } from "../../../accounts/indexReader.ts";
 import type { Subject } from "../../../accounts/layout.ts";
 import { type TokenTransfer, tokenTransferOf } from "../../../accounts/tokenTransfers.ts";
-import { concatBytes, toHex } from "../../../primitives/hex.ts";
+import { concatBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
 import { type StoredBlock, transactionAt } from "../../../types/block.ts";
-import { ERRORS, invalidParams } from "../../errors/errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
+import { ACTIVITY_FILTER, type ActivityFilter } from "../../parameters/activityFilter.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
-import { indexedBlocks } from "../../results/indexedBlocks.ts";
 import { logsBeforeReceipt } from "../../results/receiptResult.ts";
 import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
-import { pageAnswer, placesOnPage } from "./listPages.ts";
+import { filteredPage } from "./filteredPages.ts";
 
 const PAGE = optional("page", decodeListPage, LIST_PAGE);
 const RESULT = { name: "transfers", schema: OBJECT };
@@ -20,11 +20,11 @@ export const explorerGetTokenTransfers = defineMethod({
   name: "explorer_getTokenTransfers",
   namespace: "EXPLORER",
   summary: "Transfers of tokens into and out of an account.",
-  parameters: [required("account", decodeAddress, ADDRESS), PAGE],
+  parameters: [required("account", decodeAddress, ADDRESS), PAGE, ACTIVITY_FILTER],
   result: RESULT,
   ports: ["chain", "accounts"],
   mayOverlap: "few",
-  run: ([account, page], context) => transfers("accountTransfer", account, page, context),
+  run: ([account, page, filter], context) => transfers("accountTransfer", account, page, context, filter),
 });
 
 export const explorerGetTransfersOfToken = defineMethod({
@@ -46,14 +46,25 @@ async function transfers(
   subject: Subject,
   page: ListPage = FIRST_PAGE,
   { backend: { chain, accounts } }: ContextOf<"chain" | "accounts">,
+  filter: ActivityFilter = {},
 ): Promise<Answer> {
   if (accounts === undefined) return ERRORS.accountIndexOff;
-  const found = await accounts.read(chain, (view) => placesOnPage(view, kind, subject, page));
-  if (found === undefined) return invalidParams("the cursor is not one of this list");
-  const items: Json[] = [];
-  for await (const { block, places } of indexedBlocks(chain, found.found))
-    for (const place of places) items.push(...transferJson(block, place));
-  return pageAnswer(items, found);
+  const { direction, token } = filter;
+  return filteredPage(chain, accounts, {
+    kind,
+    subject,
+    page,
+    filter,
+    isSelective: direction !== undefined || token !== undefined,
+    items(block, place) {
+      const transfer = transferAt(block, place);
+      if (transfer === undefined) return [];
+      if (token !== undefined && !equalBytes(transfer.token, token)) return [];
+      const party = direction === "in" ? transfer.to : transfer.from;
+      if (direction !== undefined && !equalBytes(party, subject)) return [];
+      return transferJson(block, place, transfer);
+    },
+  });
 }
 
 /** The transfer that an entry of the index is about; undefined when a rewind has put another block in the place of its own. */
@@ -63,12 +74,11 @@ export function transferAt(block: StoredBlock, place: FoundPlace): TokenTransfer
   return log && tokenTransferOf(log);
 }
 
-/** The transfer as a list of one item, or of none where it is gone. */
-function transferJson(block: StoredBlock, place: FoundPlace): readonly Json[] {
-  const transfer = transferAt(block, place);
+/** The transfer as a list of one item, or of none where its transaction is gone. */
+function transferJson(block: StoredBlock, place: FoundPlace, transfer: TokenTransfer): readonly Json[] {
   const index = transactionIndexOf(place);
   const transaction = transactionAt(block, index);
-  if (transfer === undefined || transaction === undefined) return [];
+  if (transaction === undefined) return [];
   const { token, standard, from, to, operator, amounts, isCut } = transfer;
   const { number, timestamp } = block.header;
   const item = {

@@ -1,9 +1,12 @@
+import { activityIn, queryOf } from "../../chain/activity.ts";
 import { accountPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { coverageOf } from "../../chain/coverage.ts";
+import { TRANSACTIONS_CSV } from "../../chain/csv.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage } from "../../chain/tokens.ts";
 import { loadTransactions } from "../../chain/transactions.ts";
+import { Download } from "../../parts/download.tsx";
 import { Empty, IndexProblem } from "../../parts/notices.tsx";
 import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -24,9 +27,12 @@ interface Found {
 }
 
 /** Transactions in which the account took part, internal calls included, from the index by address. */
-export function AccountTransactions({ address, route }: { readonly address: string; readonly route: Route }) {
+export function AccountTransactions({ address, route, filter }: ActivityProps) {
   const cursor = route.query.get("from");
-  const found = useLoaded(() => transactionsOf(address, cursor), [address, cursor]);
+  const found = useLoaded(
+    () => transactionsOf(address, cursor, filter),
+    [address, cursor, JSON.stringify(filter)],
+  );
   if (found.error !== undefined)
     return (
       <Panel title="Transactions">
@@ -35,10 +41,25 @@ export function AccountTransactions({ address, route }: { readonly address: stri
     );
   if (found.value === undefined) return null;
   const { rows, next, coverage } = found.value;
+  const isFiltered = Object.keys(filter).length > 0;
   return (
-    <Panel title="Transactions" aside={coverage}>
+    <Panel
+      title="Transactions"
+      aside={
+        <>
+          {coverage}{" "}
+          {rows.length > 0 && (
+            <Download list={TRANSACTIONS_CSV} account={address} filter={filter} name="transactions" />
+          )}
+        </>
+      }
+    >
       {rows.length === 0 ? (
-        <Empty>{`No transaction${coverage === undefined ? "" : ` ${coverage}`} has named this account.`}</Empty>
+        <Empty>
+          {isFiltered
+            ? `None of the transactions that were looked at passes the filter.`
+            : `No transaction${coverage === undefined ? "" : ` ${coverage}`} has named this account.`}
+        </Empty>
       ) : (
         <TransactionTable
           rows={rows}
@@ -46,13 +67,31 @@ export function AccountTransactions({ address, route }: { readonly address: stri
           account={address}
         />
       )}
-      <CursorPager path={accountPath(address)} parameter="from" cursor={cursor} next={next} />
+      <CursorPager path={pathWith(address, route)} parameter="from" cursor={cursor} next={next} />
     </Panel>
   );
 }
 
-async function transactionsOf(address: string, cursor: string | null): Promise<Found> {
-  const page = await call<ListPage<Place>>("explorer_getTransactionsOf", [address, { size: PAGE, cursor }]);
+/** What a list of an account is about. */
+export interface ActivityProps {
+  readonly address: string;
+  readonly route: Route;
+  /** The filter as the node takes it; empty for none. */
+  readonly filter: object;
+}
+
+/** The account's page with its filter, and without a cursor. */
+export function pathWith(address: string, { query }: Route): string {
+  const text = queryOf(activityIn(query));
+  return `${accountPath(address)}${text === "" ? "" : `?${text}`}`;
+}
+
+async function transactionsOf(address: string, cursor: string | null, filter: object): Promise<Found> {
+  const page = await call<ListPage<Place>>("explorer_getTransactionsOf", [
+    address,
+    { size: PAGE, cursor },
+    filter,
+  ]);
   const { items, next } = page;
   const rows = await loadTransactions(items.map(({ transactionHash }) => transactionHash));
   const times = new Map(items.map(({ transactionHash, timestamp }) => [transactionHash, Number(timestamp)]));

@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import { type AbiFunction, parseEther } from "viem";
+import { useCoinSymbol } from "../../chain/coin.ts";
 import { call } from "../../chain/connection.ts";
 import { readParameter } from "../../chain/parameters.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
@@ -61,6 +62,7 @@ interface WriteProps {
 type Outcome = { readonly hash: string } | { readonly problem: string } | "sending";
 
 function WriteFunction({ address, entry, wallet }: WriteProps) {
+  const symbol = useCoinSymbol();
   const id = useId();
   const decoding = useDecoding();
   const [texts, setTexts] = useState<readonly string[]>([]);
@@ -97,7 +99,7 @@ function WriteFunction({ address, entry, wallet }: WriteProps) {
         {entry.stateMutability === "payable" && (
           <div class="field">
             <label for={id}>
-              Amount <span class="note">of the native token</span>
+              Amount <span class="note">{symbol}</span>
             </label>
             <input
               id={id}

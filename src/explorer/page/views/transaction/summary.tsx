@@ -5,9 +5,10 @@ import type { NodeStatus } from "../../chain/nodeStatus.ts";
 import type { RoundRow } from "../../chain/recentBlocks.ts";
 import type { CallFrame, Receipt, Transaction } from "../../chain/types.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
-import { showCoins, showGwei, showNumber, showPercent, showText, showTime } from "../../format.ts";
+import { showGwei, showNumber, showPercent, showText, showTime } from "../../format.ts";
 import { Age } from "../../parts/age.tsx";
 import { Bytes } from "../../parts/bytes.tsx";
+import { Coins } from "../../parts/coins.tsx";
 import { Field, Fields } from "../../parts/fields.tsx";
 import { AccountLink, BlockLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -38,7 +39,7 @@ export function Summary({ transaction, receipt, frame }: SummaryProps) {
           <Target transaction={transaction} receipt={receipt} isWhole />
         </Field>
         <Field name="Value">
-          {showCoins(transaction.value)} <span class="note">native token</span>
+          <Coins wei={transaction.value} />
         </Field>
         {receipt !== null && <Fee transaction={transaction} receipt={receipt} />}
         <Field name="Nonce">{showNumber(Number(transaction.nonce))}</Field>
@@ -110,7 +111,7 @@ function Fee({ transaction, receipt }: { readonly transaction: Transaction; read
   return (
     <>
       <Field name="Fee">
-        {showCoins(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))}{" "}
+        <Coins wei={BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)} />{" "}
         <span class="note">at {showGwei(receipt.effectiveGasPrice)} for each gas</span>
       </Field>
       <Field name="Gas">
