@@ -43,9 +43,9 @@ describe("the text of an answer", () => {
   it("is kept in pieces of some size, however long its values are", () => {
     const text = aText(1_000);
     const lengths = text.pieces().map(({ length }) => length);
-    expect(lengths.length).toBeGreaterThan(20);
-    for (const length of lengths.slice(0, -1)) expect(length).toBeGreaterThan(48 * 1024);
-    for (const length of lengths) expect(length).toBeLessThanOrEqual(64 * 1024);
+    expect(lengths.length).toBeGreaterThan(8);
+    for (const length of lengths.slice(0, -1)) expect(length).toBeGreaterThan(144 * 1024);
+    for (const length of lengths) expect(length).toBeLessThanOrEqual(192 * 1024);
     expect(JSON.parse(ended(text))).toEqual({ list: Array(1_000).fill(JSON.parse(ITEM)) });
   });
 

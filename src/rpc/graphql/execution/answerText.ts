@@ -11,7 +11,7 @@ import {
 /**
  * The text of `data` as Besu formats it: each member of an object on its own line, a list on one line. It can be cut off at an
  * earlier place, where a null stands for what follows. It is written directly into bytes, which are outside of the thread's heap,
- * in pieces of 64 KB; a long value can make a piece longer.
+ * in pieces of 192 KB; a long value can make a piece longer.
  */
 export class AnswerText {
   private readonly full: Buffer<ArrayBuffer>[] = [];
@@ -220,9 +220,9 @@ export interface Mark {
 
 /** Most answers are short. */
 const FIRST_PIECE_BYTES = 4 * 1024;
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 192 * 1024;
 /** A piece with less is not ended, so that no more than a quarter of it is free. */
-const FULL_PIECE_BYTES = 48 * 1024;
+const FULL_PIECE_BYTES = 144 * 1024;
 /** Bytes that longData writes without a pause. */
 const STEP_BYTES = 64 * 1024;
 /** Length from which on the platform's own copy is faster. */
