@@ -52,7 +52,7 @@ function pairAt(data: Uint8Array, index: number): number {
 export function digitsOf(value: bigint | number): string | number {
   const number = Number(value);
   if (number >= 0 && number <= WORD_MAX) return number;
-  return (number <= Number.MAX_SAFE_INTEGER ? number : value).toString(16);
+  return (Number.isSafeInteger(number) ? number : value).toString(16);
 }
 
 /** Writes what `digitsOf` gives; returns the place after it. */

@@ -123,6 +123,14 @@ describe("the explorer's port", () => {
     expect(unchanged).toMatchObject({ status: 304, body: "" });
   });
 
+  it("does not offer GraphQL", async () => {
+    const server = await anExplorer();
+    const asked = await ask(server, { path: "/graphql", body: "{chainID}" });
+    expect(asked.status).toBe(405);
+    expect(asked.body).not.toContain("chainID");
+    expect((await get(server, "/graphql?query=%7BchainID%7D")).body).toBe((await get(server, "/")).body);
+  });
+
   it("has files that stay in a cache, compressed for those who take it", async () => {
     const server = await anExplorer();
     const script = PAGE_FILES.find(({ path }) => /^\/assets\/main-.*\.js$/.test(path));

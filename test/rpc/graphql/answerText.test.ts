@@ -23,6 +23,9 @@ const NUMBERS = [
   2n ** 256n - 1n,
 ];
 
+/** A tip can be negative. */
+const NEGATIVE = [-1, -1n, -(2n ** 32n), -(2n ** 60n) - 1n];
+
 /** A list of so many items, in an object. */
 function aText(items: number): AnswerText {
   const text = new AnswerText();
@@ -63,7 +66,7 @@ describe("the text of an answer", () => {
     }
     text.name(memberName("numbers"));
     text.beginList();
-    for (const number of NUMBERS) text.quantity(number);
+    for (const number of [...NUMBERS, ...NEGATIVE]) text.quantity(number);
     for (const number of NUMBERS) text.scalar(bigintToFixedBytes(BigInt(number), 32));
     for (const number of NUMBERS) text.scalar(bigintToBytes(BigInt(number)));
     text.endList();
@@ -75,7 +78,7 @@ describe("the text of an answer", () => {
         `0x${"ab".repeat(length)}`,
         `0x${"cd".repeat(length)}`,
       ]);
-    expect(shown["numbers"]).toEqual([...NUMBERS, ...NUMBERS, ...NUMBERS].map(toQuantity));
+    expect(shown["numbers"]).toEqual([...NUMBERS, ...NEGATIVE, ...NUMBERS, ...NUMBERS].map(toQuantity));
   });
 
   it("can be cut off anywhere before its end", () => {
