@@ -9,10 +9,13 @@ import { isPath } from "../rpc/server/unixSocket.ts";
  * it fits on a terminal of 24 lines.
  */
 export function welcomeText(
-  settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath" | "showsDevelopmentKeys">,
+  settings: Pick<
+    Settings,
+    "clientVersion" | "chainSpec" | "dataPath" | "development" | "showsDevelopmentKeys"
+  >,
   servers: Pick<Endpoints, "http" | "webSocket" | "graphQl" | "explorer">,
 ): string {
-  const { clientVersion, chainSpec, dataPath, showsDevelopmentKeys } = settings;
+  const { clientVersion, chainSpec, dataPath, development, showsDevelopmentKeys } = settings;
   const facts = [
     ["Chain id", String(chainSpec.chainId)],
     ["HTTP", urlOf("http", servers.http)],
@@ -22,6 +25,10 @@ export function welcomeText(
       "Explorer",
       `${urlOf("http", servers.explorer)}${servers.explorer === undefined ? "" : ", the chain in your browser"}`,
     ],
+    ["Blocks", blocksText(development)],
+    ...(development === undefined
+      ? []
+      : [["Comforts", "time, mining and snapshots, by Hardhat's and anvil's methods"]]),
     ["Data folder", dataPath],
   ];
   const shown = showsDevelopmentKeys ? DEV_ACCOUNTS : DEV_ACCOUNTS.slice(0, FOLDED_ACCOUNTS);
@@ -47,6 +54,11 @@ is kept between runs; remove the data folder for a new one.
 Ctrl-C stops the node. --help shows the options.
 
 `;
+}
+
+function blocksText(development: Settings["development"]): string {
+  if (development?.isInstant === true) return "one for each transaction, at once";
+  return `one a second${development === undefined ? "" : "; --dev-instant-blocks makes one for each transaction"}`;
 }
 
 /** Accounts that are shown without their keys. */

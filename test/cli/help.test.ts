@@ -109,6 +109,8 @@ describe("the welcome", () => {
       "public",
       "Ctrl-C stops",
       "--dev-show-keys",
+      "--dev-instant-blocks",
+      "anvil",
       "--help",
     ]) {
       expect(text).toContain(fact);
@@ -119,6 +121,14 @@ describe("the welcome", () => {
     expect(DEV_ACCOUNTS.filter(({ privateKey }) => text.includes(privateKey))).toEqual([]);
     // The program has the same words however it was started.
     expect(text).not.toContain("npm");
+  });
+
+  it("says how blocks are made, and offers comforts only where there are any", () => {
+    const instant = welcomeText(settingsWith("--dev-instant-blocks"), servers);
+    expect(instant).toMatch(/^ {2}Blocks +one for each transaction, at once$/m);
+    const shared = welcomeText(settingsWith("--p2p-enabled"), servers);
+    expect(shared).toMatch(/^ {2}Blocks +one a second$/m);
+    expect(shared).not.toContain("anvil");
   });
 
   it("has every account with its private key when asked for them", () => {

@@ -14,4 +14,10 @@ export const DEVELOPMENT_OPTIONS = {
     default: false,
     help: "Offer EVM, HARDHAT and ANVIL also where JSON-RPC listens on other addresses than loopback.",
   }),
+  "dev-show-keys": option({
+    group: "Development network",
+    type: switchType,
+    default: false,
+    help: "Print the ten accounts with their private keys, which are public, after the start.",
+  }),
 } as const;

@@ -117,12 +117,6 @@ export const GENERAL_OPTIONS = {
     group: "General",
     help: "A name to include in the client version string.",
   }),
-  "dev-show-keys": option({
-    type: switchType,
-    default: false,
-    group: "General",
-    help: "Print the ten accounts of the development network with their private keys, which are public, after the start.",
-  }),
   "pid-path": option({
     type: pathType,
     default: undefined,
