@@ -121,6 +121,18 @@ describe("Blockscout with its Besu client", () => {
     expect(traces.get(hashOf("out of gas"))?.[0]).toMatchObject({ error: "Out of gas" });
   });
 
+  it("replays single transactions to get the first trace of each, as their blocks have it", async () => {
+    const single = await batch<{ trace: Trace[]; transactionHash?: Hex }>(
+      "trace_replayTransaction",
+      chain.sent.map(({ hash }) => [hash, ["trace"]]),
+    );
+    const ofBlocks = await batch<{ transactionHash: Hex; trace: Trace[] }[]>(
+      "trace_replayBlockTransactions",
+      numbers().map((number) => [number, ["trace"]]),
+    );
+    expect(single.map(({ trace }) => trace[0])).toEqual(ofBlocks.flat().map(({ trace }) => trace[0]));
+  });
+
   it("traces a transaction by the call tracer and by trace_transaction", async () => {
     const calls = await batch<{ type: string; calls?: { type: string }[]; error?: string }>(
       "debug_traceTransaction",

@@ -9,10 +9,10 @@ import { type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 
 /** forge deploys a suite of contracts, runs a script of transactions, and tests on a fork; it downloads nothing. */
 
-const forge = foundryBinary("forge");
+const [forge, cast] = [foundryBinary("forge"), foundryBinary("cast")];
 const [, , , , , , , account] = DEV_ACCOUNTS;
 
-describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
+describe.skipIf(!IS_THOROUGH || forge === undefined || cast === undefined)("forge and cast", () => {
   let node: NodeProcess;
   let project: string;
   let ledger: string;
@@ -33,8 +33,10 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
     expect(await node?.stop()).toBe(0);
   });
 
-  const run = async (...args: string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(forge as string, args, {
+  const run = (...args: string[]): Promise<string> => runProgram(forge as string, args);
+  const runCast = (...args: string[]): Promise<string> => runProgram(cast as string, args);
+  const runProgram = async (program: string, args: readonly string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)(program, args, {
       cwd: project,
       env: { ...process.env, NO_COLOR: "1", ETH_RPC_URL: node.httpUrl, LEDGER: ledger ?? "", HOME: project },
     });
@@ -54,6 +56,11 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
     expect(Number(await node.rpc("eth_getBalance", [ledger, "latest"]))).toBe(11 + 12);
   });
 
+  it("sends the transactions of a script together, without waiting for one after the other", async () => {
+    await run("script", "script/Deposits.s.sol", ...key, "--broadcast", "--rpc-url", node.httpUrl);
+    expect(Number(await node.rpc("eth_getBalance", [ledger, "latest"]))).toBe(2 * (11 + 12));
+  });
+
   it("tests on a fork of the chain, at its head and at an earlier block", async () => {
     const tested = JSON.parse(await run("test", "--fork-url", node.httpUrl, "--json")) as Record<
       string,
@@ -65,6 +72,20 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
       ["testNothingAtTheBeginning()", "Success", null],
       ["testRefusal()", "Success", null],
     ]);
+  });
+
+  it("cast sends a call, replays it, and finds its logs from block 0 on", async () => {
+    const sent = JSON.parse(
+      await runCast("send", ledger, "deposit(string)", "by hand", "--value", "13", ...key, "--json"),
+    ) as { transactionHash: string; status: string };
+    expect(sent.status).toBe("0x1");
+    expect(await runCast("run", sent.transactionHash, "--quick")).toMatch(/successfully executed/i);
+    const logs = JSON.parse(
+      await runCast("logs", "--from-block", "0", "--address", ledger, "--json"),
+    ) as readonly { transactionHash: string }[];
+    expect(logs.at(-1)?.transactionHash).toBe(sent.transactionHash);
+    const refused = runCast("send", ledger, "withdraw(uint256)", "1000", ...key);
+    await expect(refused).rejects.toThrow(/Insufficient|revert/i);
   });
 });
 
@@ -108,7 +129,7 @@ contract LedgerTest {
   Ledger ledger;
   function setUp() external { ledger = Ledger(vm.envAddress("LEDGER")); }
   function testHeldAtTheHead() external {
-    require(ledger.count() == 3 && ledger.entries(2) == 12, "deposits");
+    require(ledger.count() == 5 && ledger.entries(2) == 12, "deposits");
     ledger.deposit{value: 1}("here only");
     require(ledger.balances(address(this)) == 1, "own deposit");
   }
