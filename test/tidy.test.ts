@@ -219,6 +219,17 @@ describe("the house is tidy", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("marks a folder for development, and writes its chain, in the room for that alone", () => {
+    const marking = files.filter(({ text }) => /\bMarkedFolder\.mark\(/.test(text)).map(({ path }) => path);
+    expect(marking).toEqual(["dev/development.ts"]);
+    const writing = files.filter(({ text }) => /\.developmentWriter\(/.test(text)).map(({ path }) => path);
+    expect(writing).toEqual(["dev/development.ts"]);
+    const making = files
+      .filter(({ text }) => /\bnew (DevelopmentWriter|BlockMaker|Development)\(/.test(text))
+      .map(({ path }) => path);
+    expect(making).toEqual(["chain/createChain.ts", "dev/development.ts", "node/openDevelopment.ts"]);
+  });
+
   it("starts worker threads in one place", () => {
     const starting = files.filter(({ text }) => /\bnew Worker\(/.test(text)).map(({ path }) => path);
     expect(starting).toEqual(["workers/workerThread.ts"]);

@@ -92,6 +92,10 @@ const PAUSES: Readonly<Record<string, Finding>> = {
     level: "note",
     what: "It listens for other nodes with its key before it votes, for 10 s at most.",
   },
+  development: {
+    level: "note",
+    what: "Blocks of this chain are made for development, without votes (docs/development-network.md).",
+  },
 };
 
 function judgePauses({ pauses }: StatusReport): readonly Finding[] {
