@@ -169,10 +169,10 @@ export class Development {
     return this.waitingMined;
   }
 
-  mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
+  async mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
+    if (blocks > MINED_BLOCKS_LIMIT)
+      return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
     return this.course(async (taken) => {
-      if (blocks > MINED_BLOCKS_LIMIT)
-        return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
       const { chain } = this.parts;
@@ -300,34 +300,33 @@ export class Development {
   }
 
   /** Adds a transaction that has the signature impersonatedSignature.ts gives for this sender to the pool, and resolves to its hash. */
-  sendAs(
+  async sendAs(
     raw: Uint8Array,
     sender: Address,
   ): Promise<Result<SentTransaction["hash"], PoolErrorCode | TransactionErrorCode>> {
-    return this.course(async () => {
-      const decoded = decodeTransaction(raw);
-      if (!decoded.ok) return decoded;
-      const { r, s } = decoded.value;
-      const expected = impersonatedSignature(sender);
-      if (r !== expected.r || s !== expected.s)
-        return fail("caller", "invalidSignature", "the signature is not that of an impersonated sender");
-      const added = this.parts.pool.add(withSender(decoded.value, sender), "local");
-      return added.ok ? ok(decoded.value.hash) : added;
-    }).then(async (sent) => {
-      await this.whenMined();
-      return sent;
-    });
+    const decoded = decodeTransaction(raw);
+    if (!decoded.ok) return decoded;
+    const { r, s, hash } = decoded.value;
+    const expected = impersonatedSignature(sender);
+    if (r !== expected.r || s !== expected.s)
+      return fail("caller", "invalidSignature", "the signature is not that of an impersonated sender");
+    const { added, mined } = await this.course(async () => ({
+      added: this.parts.pool.add(withSender(decoded.value, sender), "local"),
+      mined: this.whenMined(),
+    }));
+    await mined;
+    return added.ok ? ok(hash) : added;
   }
 
   /** Gives the chain this gas limit at once, in an altered block; later blocks keep it. */
-  setGasLimit(gasLimit: bigint): Promise<Result<void, DevelopmentErrorCode>> {
+  async setGasLimit(gasLimit: bigint): Promise<Result<void, DevelopmentErrorCode>> {
+    if (gasLimit < LOWEST_GAS_LIMIT || gasLimit > HIGHEST_GAS_LIMIT)
+      return fail(
+        "caller",
+        "gasLimitOutOfBounds",
+        `the gas limit of a block is from ${LOWEST_GAS_LIMIT} to ${HIGHEST_GAS_LIMIT}`,
+      );
     return this.course(async ({ maker }) => {
-      if (gasLimit < LOWEST_GAS_LIMIT || gasLimit > HIGHEST_GAS_LIMIT)
-        return fail(
-          "caller",
-          "gasLimitOutOfBounds",
-          `the gas limit of a block is from ${LOWEST_GAS_LIMIT} to ${HIGHEST_GAS_LIMIT}`,
-        );
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
       await this.orFail(() => maker.alter([], gasLimit));

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
@@ -66,6 +67,8 @@ export async function aDevelopmentChain(choices: Choices = {}) {
     random: () => 0.5,
     logger: silentLogger,
   });
+  // The folder is removed after that.
+  onTestFinished(() => development.close());
   const failures: unknown[] = [];
   await development.begin({
     stopConsensus: async () => choices.onStopConsensus?.(),

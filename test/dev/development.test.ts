@@ -186,6 +186,7 @@ describe("the blocks of a development chain", () => {
     let why: string | undefined;
     const { development, chain } = await aDevelopmentChain({ whyHalted: () => why });
     expect(await development.mine({ blocks: 10_001 })).toMatchObject({ error: { code: "tooManyBlocks" } });
+    expect(development.isMarked).toBe(false);
     why = "the disk is almost full";
     const alteration = { kind: "balance", address: NOBODY, balanceWei: 1n } as const;
     for (const refused of [
@@ -337,6 +338,10 @@ describe("a transaction of an impersonated sender", () => {
     expect(await development.sendAs(sent.raw, sender)).toMatchObject({ ok: true, value: sent.hash });
     await development.mine({ blocks: 1 });
     expect(blockOf(chain, 1n).transactions).toMatchObject([{ hash: sent.hash, sender }]);
+    await development.setAutomatic(true);
+    const next = aTransaction({ nonce: 1n, changeSignature: () => impersonatedSignature(sender) });
+    expect(await development.sendAs(next.raw, sender)).toMatchObject({ ok: true });
+    expect(blockOf(chain, 2n).transactions).toMatchObject([{ hash: next.hash, sender }]);
     expect(chain.stateAt(1n)?.account(sender)?.nonce).toBe(1n);
   });
 
