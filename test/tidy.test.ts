@@ -76,7 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "types",
     "chainspec",
   ],
-  faucet: [...GROUND, "storage"],
+  faucet: [...GROUND, "storage", "types"],
   explorer: [...GROUND, "faucet", "rpc"],
   warmup: [...GROUND, "workers", "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
   ethstats: [...GROUND, "types"],
