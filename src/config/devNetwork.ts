@@ -89,6 +89,9 @@ export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "rpc-http-enabled": "true",
   "rpc-http-api": ALL_GROUPS,
   "rpc-http-cors-origins": "*",
+  // Pages and tools for development networks ask for all logs since block 0. Searches stay bounded in time and bytes.
+  "rpc-max-logs-range": "0",
+  "rpc-max-trace-filter-range": "0",
   "rpc-ws-enabled": "true",
   "rpc-ws-api": ALL_GROUPS,
   "Xrpc-ipc-api": ["ETH", "NET", "WEB3", ...DEVELOPMENT_API_GROUPS].join(","),

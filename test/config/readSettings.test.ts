@@ -91,7 +91,8 @@ describe("without any options", () => {
       development: { isInstant: false, isRemoteAllowed: false },
       rpc: {
         gasCap: 0n,
-        maxLogsRange: 1000n,
+        maxLogsRange: 0n,
+        maxTraceFilterRange: 0n,
         gasPrice: { blocks: 100, percentile: 50, maxWei: 500_000_000_000n },
         coinbase: undefined,
       },
@@ -215,6 +216,7 @@ describe("the development network", () => {
       webSocket: undefined,
       blockProduction: { minGasPriceWei: 1000n },
       pool: { admissionFloorWei: 1000n },
+      rpc: { maxLogsRange: 1000n, maxTraceFilterRange: 1000n },
     });
   });
 

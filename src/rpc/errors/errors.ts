@@ -24,6 +24,15 @@ export function invalidParams(problem: string): RpcError {
   return new RpcError(ERRORS.invalidParams.code, ERRORS.invalidParams.message, problem);
 }
 
+/** Besu's error for a range of too many blocks, with the limit and the option that sets it as data. */
+export function rangeAbove(
+  limit: bigint,
+  option: "rpc-max-logs-range" | "rpc-max-trace-filter-range",
+): RpcError {
+  const { code, message } = ERRORS.rangeTooLarge;
+  return new RpcError(code, message, `--${option} allows ${limit} blocks from the first to the last`);
+}
+
 /**
  * Errors of the JSON-RPC interface that more than one method answers, with Besu's codes and messages
  * (json-rpc-errors.md#error-codes). Errors that name a value, or belong to one method, are made beside it.

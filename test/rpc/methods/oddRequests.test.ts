@@ -23,6 +23,20 @@ beforeAll(async () => {
   ask = requesterOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
 });
 
+describe("a range of more blocks than allowed", () => {
+  it.each([
+    ["eth_getLogs", "--rpc-max-logs-range"],
+    ["trace_filter", "--rpc-max-trace-filter-range"],
+  ])("has Besu's error in %s, with the limit and its option as data", async (method, option) => {
+    expect(await ask(method, { fromBlock: "0x0", toBlock: "0x3e9" })).toEqual({
+      code: -32005,
+      message: "Requested range exceeds maximum RPC range limit",
+      data: `${option} allows 1000 blocks from the first to the last`,
+    });
+    expect(await ask(method, { fromBlock: "0x1", toBlock: "0x3e9" })).toEqual([]);
+  });
+});
+
 describe("trace_rawTransaction of a transaction that is invalid in a block", () => {
   const gasLimit = 1000n;
   const [call, creation] = [aTransaction({ gasLimit }), aTransaction({ gasLimit, to: undefined })];

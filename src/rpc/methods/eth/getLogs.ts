@@ -1,6 +1,6 @@
 import type { FoundLogs } from "../../../logs/findLogs.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, rangeAbove } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, required } from "../../method.ts";
 import { numberOf } from "../../parameters/blockParameter.ts";
 import { decodeLogFilter, type LogFilter } from "../../parameters/logFilterParameter.ts";
@@ -30,7 +30,7 @@ async function ofRange(
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
   if (settings.maxLogsRange > 0n && range.to - range.from > settings.maxLogsRange)
-    return ERRORS.rangeTooLarge;
+    return rangeAbove(settings.maxLogsRange, "rpc-max-logs-range");
   return logQueryAnswer(await findLogs(filter, range, context));
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { TraceFilter } from "../../../tracers/traceJob.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, rangeAbove } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { CRITERIA_LIMIT, decodeAddresses, decodeLogFilter } from "../../parameters/logFilterParameter.ts";
@@ -24,7 +24,8 @@ export const traceFilter = defineMethod({
     if (from === "pending" || to === "pending") return ERRORS.internalError;
     if (fromBlock < 0n || toBlock < 0n) return ERRORS.internalError;
     if (fromBlock > toBlock) return [];
-    if (maxTraceFilterRange > 0n && toBlock - fromBlock > maxTraceFilterRange) return ERRORS.rangeTooLarge;
+    if (maxTraceFilterRange > 0n && toBlock - fromBlock > maxTraceFilterRange)
+      return rangeAbove(maxTraceFilterRange, "rpc-max-trace-filter-range");
     const { number } = chain.head.header;
     if (fromBlock > number) return [];
     const isBeyond = toBlock > number;
