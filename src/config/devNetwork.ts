@@ -79,6 +79,13 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = [
 
 const ALL_GROUPS = [...SUPPORTED_API_GROUPS, ...DEVELOPMENT_API_GROUPS].join(",");
 
+/** The same accounts as bytes, for the node to sign with. */
+export const DEV_WALLET: readonly { readonly address: Address; readonly privateKey: Uint8Array }[] =
+  DEV_ACCOUNTS.map(({ address, privateKey }) => ({
+    address: addressFromHex(address.toLowerCase()),
+    privateKey: hexToBytes(privateKey),
+  }));
+
 /**
  * Options of the development network. They have the lowest precedence, and none applies once a genesis file, a network
  * or a configuration file is given. All origins are allowed so that any page on the developer's computer may send

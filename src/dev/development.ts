@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Chain } from "../chain/createChain.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
@@ -127,6 +128,7 @@ export class Development {
   private timer: Timer | undefined;
   private waitingMined: Promise<void> | undefined;
   private isClosed = false;
+  private instance: Uint8Array = randomBytes(32);
 
   constructor(parts: DevelopmentParts) {
     const { marked, pool, isInstant, blockPeriodMs } = parts;
@@ -149,6 +151,16 @@ export class Development {
   /** Whether transactions are mined as soon as they arrive. */
   get isAutomatic(): boolean {
     return this.mode.isAutomatic;
+  }
+
+  /** Whether blocks come as from any IBFT network, because nobody asked for another way. */
+  get isModeDefault(): boolean {
+    return !this.isModeChosen;
+  }
+
+  /** Names this chain until it is reset; 32 bytes. */
+  get instanceId(): Uint8Array {
+    return this.instance;
   }
 
   /** Begins to answer; makes blocks at once where the folder is marked, or where blocks are instant. */
@@ -283,6 +295,7 @@ export class Development {
       const rewound = await this.rewind(0n);
       if (!rewound.ok) return rewound;
       this.snapshots = [];
+      this.instance = randomBytes(32);
       this.time.restore({ ahead: 0n, exact: undefined, interval: undefined });
       this.saveTime(taken);
       return ok(undefined);

@@ -1,5 +1,7 @@
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
+import { DEV_WALLET } from "../config/devNetwork.ts";
+import { Wallet } from "../dev/wallet.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { resumeBytes } from "../storage/diskGuard.ts";
@@ -60,5 +62,13 @@ export function createCoreParts(
     logins,
     give,
     development,
+    wallet:
+      development &&
+      new Wallet(DEV_WALLET, {
+        nextNonce: (address) => pool.nextNonce(address),
+        submit: (raw) => chainAndPool.pool.admission.submit(raw),
+        sendAs: (raw, sender) => development.sendAs(raw, sender),
+        isMinedUnasked: () => development.isModeDefault,
+      }),
   };
 }

@@ -1,4 +1,5 @@
 import { offering } from "../config/developmentSettings.ts";
+import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
@@ -185,7 +186,7 @@ function threadOpener(
 
 /** Settings that shape answers. The price floors may change later: threads read them in shared memory. */
 function rpcSettings(
-  { clientVersion, networkId, rpc, explorer }: Settings,
+  { clientVersion, networkId, rpc, explorer, development }: Settings,
   { blockFloors }: Pick<TxPool, "blockFloors">,
 ): RpcSettings {
   const { maxLogsRange, maxTraceFilterRange, gasPrice, poolMaxSize } = rpc;
@@ -197,5 +198,6 @@ function rpcSettings(
     maxTraceFilterRange,
     gasPrice: { ...gasPrice, ...blockFloors },
     poolMaxSize,
+    accounts: development === undefined ? [] : DEV_WALLET,
   };
 }

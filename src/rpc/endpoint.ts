@@ -23,7 +23,9 @@ export function createEndpoint<Backend>(
   modules: ReadonlySet<Namespace>,
   backend: Backend,
 ): Endpoint<Backend> {
-  const methods = all.filter((method) => isOffered(method, modules));
+  const inGroups = all.filter((method) => isOffered(method, modules));
+  const taken = new Set(inGroups.filter(({ takesPlace }) => takesPlace === true).map(({ name }) => name));
+  const methods = inGroups.filter(({ name, takesPlace }) => takesPlace === true || !taken.has(name));
   const offered = new Map<string, RpcMethod<Backend>>();
   for (const method of methods) {
     for (const name of [method.name, ...(method.aliases ?? [])]) {

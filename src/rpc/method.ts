@@ -29,6 +29,8 @@ export interface MethodDescription {
  * conformance tests. `Backend` has at least the ports that the method names.
  */
 export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
+  /** Where its group is offered, the method takes the place of the one of the same name in another group. */
+  readonly takesPlace?: boolean;
   /** The method changes the node or its behaviour: not offered to web pages of a foreign origin (server/foreignPages.ts). */
   readonly isGuarded?: boolean;
   /**

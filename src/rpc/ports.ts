@@ -1,6 +1,7 @@
 import type { AccountIndexReader } from "../accounts/indexReader.ts";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { WalletAccount } from "../dev/wallet.ts";
 import type { Simulator } from "../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
@@ -54,6 +55,8 @@ export interface RpcSettings {
   /** --rpc-max-trace-filter-range: the same for a trace_filter query. */
   readonly maxTraceFilterRange: bigint;
   readonly gasPrice: GasPriceSettings;
+  /** Those of a development network; none elsewhere. */
+  readonly accounts: readonly WalletAccount[];
   /** maxSize in txpool_nodeStatistics; -1 unless the operator set a size. */
   readonly poolMaxSize: number;
 }

@@ -1,4 +1,5 @@
 import type { Err } from "../primitives/result.ts";
+import { isImpersonated } from "../types/impersonatedSignature.ts";
 import { feeCap, type SentTransaction, type Transaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
@@ -101,7 +102,8 @@ export function checkAccount(
     const message = `nonce ${transaction.nonce} is used, the sender's next is ${nonce}`;
     return poolError("nonceTooLow", origin, message, { nonce: transaction.nonce, expected: nonce });
   }
-  if (isContract) return poolError("senderNotAuthorized", origin, "the sender is a contract");
+  if (isContract && !isImpersonated(transaction))
+    return poolError("senderNotAuthorized", origin, "the sender is a contract");
   return undefined;
 }
 

@@ -41,7 +41,10 @@ export function signTransaction(transaction: UnsignedTransaction, privateKey: Ui
 }
 
 /** The field v of a signature with this parity. */
-function encodedV({ type, chainId }: Pick<UnsignedTransaction, "type" | "chainId">, yParity: 0 | 1): bigint {
+export function encodedV(
+  { type, chainId }: Pick<UnsignedTransaction, "type" | "chainId">,
+  yParity: 0 | 1,
+): bigint {
   return type === 0 ? 2n * chainId + 35n + BigInt(yParity) : BigInt(yParity);
 }
 

@@ -35,6 +35,7 @@ export const RPC_SETTINGS: RpcSettings = {
     minGasPriceWei: 0n,
     minPriorityFeeWei: 0n,
   },
+  accounts: [],
   poolMaxSize: -1,
 };
 
@@ -112,6 +113,7 @@ export function rpcPorts(parts: BackendParts): AllParts {
     syncStatus: () => undefined,
     isComparedWithPeers: () => true,
     development: aDevelopment(),
+    wallet: aWallet(),
     changeLogLevel: () => undefined,
     ...parts,
   };
@@ -124,6 +126,16 @@ export function aCore(parts: Partial<CoreParts>): Core {
   return createMainCore({ ...rpcPorts({ chain, spec }), ...parts });
 }
 
+/** A wallet that has no account, and impersonates none. */
+function aWallet(): NonNullable<CoreParts["wallet"]> {
+  return {
+    send: async () => fail("caller", "unknownAccount", "this test has no accounts"),
+    impersonate: () => true,
+    stopImpersonating: () => false,
+    impersonateAll: () => undefined,
+  };
+}
+
 /** Comforts that do nothing, and have nothing to go back to. */
 function aDevelopment(): NonNullable<CoreParts["development"]> {
   return {
@@ -134,6 +146,7 @@ function aDevelopment(): NonNullable<CoreParts["development"]> {
     setTimestampInterval: async () => false,
     setGasLimit: async () => ok(undefined),
     isAutomatic: false,
+    instanceId: new Uint8Array(32).fill(7),
     setAutomatic: async () => undefined,
     setInterval: async () => undefined,
     snapshot: async () => ok(1n),

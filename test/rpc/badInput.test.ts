@@ -12,10 +12,12 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { TxPool } from "../../src/txpool/txPool.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
+import { RPC_SETTINGS } from "../builders/anRpcBackend.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";
 import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
+import { account } from "../builders/testAccounts.ts";
 import { INVALID_PARAMS } from "./invalidParams.ts";
 import { type Ask, requesterOf } from "./requester.ts";
 
@@ -40,7 +42,9 @@ beforeAll(async () => {
   const queue = new AdmissionQueue(pool, recoverSignersHere);
   const submit = (raw: Uint8Array) => queue.submit(raw);
   const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
-  ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks: node.chain.badBlocks });
+  const { badBlocks } = node.chain;
+  const settings = { ...RPC_SETTINGS, accounts: [account(1)] };
+  ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks, settings });
 });
 
 const ADDRESS = `0x${"11".repeat(20)}`;
@@ -83,6 +87,7 @@ const VALID_VALUES: Readonly<Record<string, unknown>> = {
   transaction: "0x12",
   transactionIndex: 0,
   transactions: "0x12",
+  typedData: { types: { Word: [] }, primaryType: "Word", domain: {}, message: {} },
   verbose: true,
 };
 
@@ -172,6 +177,9 @@ const INTERNAL_ERRORS: readonly (readonly [method: RegExp, why: string])[] = [
   [/^admin_logs/, "an unknown block"],
 ];
 
+/** Those of the development network, in Hardhat's words. */
+const DEVELOPMENT_ERRORS = [/^Unknown account 0x/, /^Storage value must be exactly 32 bytes long/];
+
 function problemOf(method: RpcMethod, params: readonly unknown[], answer: unknown): string | undefined {
   const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== "number" || typeof message !== "string") return undefined;
@@ -179,6 +187,7 @@ function problemOf(method: RpcMethod, params: readonly unknown[], answer: unknow
   if (code === -32603 && params.some(isNegative)) return undefined;
   if (code === -32603) return "an internal error that the interface document does not have";
   const [text = ""] = message.split(": ");
+  if (DEVELOPMENT_ERRORS.some((error) => error.test(message))) return undefined;
   const isKnown = code === 3 || KNOWN_ERRORS.has(`${code} ${message}`) || KNOWN_ERRORS.has(`${code} ${text}`);
   return isKnown ? undefined : `unknown error ${code} ${message}`;
 }

@@ -54,8 +54,9 @@ const EVERYTHING = new Set(NAMESPACES);
 describe("rpc.discover", () => {
   it("describes every method of the endpoint under each of its names, and no other", async () => {
     const { methods } = await discover(EVERYTHING);
-    const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-    expect(methods.map(({ name }) => name)).toEqual([...names].sort());
+    // Some methods of development networks take the place of others.
+    const names = [...new Set(METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]))];
+    expect(methods.map(({ name }) => name)).toEqual(names.sort());
     const overWebSocket = (await discover(EVERYTHING, "WebSocket")).methods.map(({ name }) => name);
     expect(overWebSocket.filter((name) => !names.includes(name))).toEqual([
       "eth_subscribe",

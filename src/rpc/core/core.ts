@@ -3,6 +3,7 @@ import type { RewindErrorCode } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
 import type { Alteration } from "../../dev/alteration.ts";
 import type { DevelopmentErrorCode, MineOrder } from "../../dev/development.ts";
+import type { WalletErrorCode, WalletSent, WalletTransaction } from "../../dev/wallet.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
@@ -63,6 +64,7 @@ export interface Core {
   readonly mining: MiningCalls;
   readonly permissions: PermissionCalls;
   readonly history: HistoryCalls;
+  readonly wallet: WalletCalls;
   readonly logIndex: LogIndexCalls;
   readonly node: NodeCalls;
   readonly jobs: JobCalls;
@@ -239,6 +241,22 @@ export interface HistoryCalls {
   resyncWorldState(requester: Requester): Promise<Result<void, RewindErrorCode>>;
 }
 
+/** Accounts of the development network (dev/wallet.ts); only there, and only its groups of methods make these calls. */
+interface WalletCalls {
+  /** Signs a transaction, with the account's next nonce unless it has one, and submits it. */
+  send(
+    from: Address,
+    transaction: WalletTransaction,
+    requester: Requester,
+  ): Promise<Result<WalletSent, WalletErrorCode>>;
+  /** Lets transactions of the account be sent without its key; false when too many are impersonated. */
+  impersonate(address: Address, requester: Requester): Promise<boolean>;
+  /** False when the account was not impersonated. */
+  stopImpersonating(address: Address, requester: Requester): Promise<boolean>;
+  /** Impersonates every account, or only those that are named. */
+  impersonateAll(isWanted: boolean, requester: Requester): Promise<void>;
+}
+
 /** The bloom files, which speed up searches for old logs (logs/logIndex.ts). */
 interface LogIndexCalls {
   status(requester: Requester): Promise<LogIndexStatus>;
@@ -321,6 +339,8 @@ export interface DevelopmentCalls {
   /** Gives the chain this gas limit, in a block of its own. */
   setGasLimit(gasLimit: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   isAutomatic(requester: Requester): Promise<boolean>;
+  /** 32 bytes that name the chain until it is reset. */
+  instanceId(requester: Requester): Promise<Uint8Array>;
   setAutomatic(isAutomatic: boolean, requester: Requester): Promise<void>;
   /** Makes a block after each such time; undefined for no blocks by time. Transactions are mined as before when `isAutomatic` is undefined. */
   setInterval(

@@ -3,6 +3,7 @@ import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainRewinder } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
 import type { Development } from "../../dev/development.ts";
+import type { Wallet } from "../../dev/wallet.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
 import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
@@ -69,6 +70,8 @@ export interface CoreParts {
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;
   readonly history: Pick<ChainRewinder, "setHead" | "replayBlock" | "resyncWorldState">;
+  /** The accounts of the development network; absent anywhere else. */
+  readonly wallet?: Pick<Wallet, "send" | "impersonate" | "stopImpersonating" | "impersonateAll"> | undefined;
   /** Changes the level from now on, for the given modules or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
   /** Check names and passwords, where a server has users. */
@@ -89,6 +92,7 @@ type RpcDevelopment = Pick<
   | "setTimestampInterval"
   | "setGasLimit"
   | "isAutomatic"
+  | "instanceId"
   | "setAutomatic"
   | "setInterval"
   | "snapshot"

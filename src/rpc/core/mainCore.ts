@@ -76,6 +76,7 @@ export function createMainCore(parts: CoreParts): Core {
       },
       resyncWorldState: () => history.resyncWorldState(),
     },
+    wallet: walletCalls(parts),
     logIndex: {
       status: async () => logIndex.status,
       generate: async (from, to) => logIndex.generate(from, to),
@@ -202,6 +203,16 @@ function servingCalls(parts: CoreParts): Core["serving"] {
   };
 }
 
+function walletCalls(parts: Pick<CoreParts, "wallet">): Core["wallet"] {
+  const wallet = () => expectDefined(parts.wallet, "the accounts of the development network");
+  return {
+    send: async (from, transaction) => wallet().send(from, transaction),
+    impersonate: async (address) => wallet().impersonate(address),
+    stopImpersonating: async (address) => wallet().stopImpersonating(address),
+    impersonateAll: async (isWanted) => wallet().impersonateAll(isWanted),
+  };
+}
+
 function developmentCalls(parts: Pick<CoreParts, "development">): Core["development"] {
   const comforts = () => expectDefined(parts.development, "the comforts of the development network");
   return {
@@ -212,6 +223,7 @@ function developmentCalls(parts: Pick<CoreParts, "development">): Core["developm
     setTimestampInterval: async (seconds) => comforts().setTimestampInterval(seconds),
     setGasLimit: async (gasLimit) => comforts().setGasLimit(gasLimit),
     isAutomatic: async () => comforts().isAutomatic,
+    instanceId: async () => comforts().instanceId,
     setAutomatic: async (isAutomatic) => comforts().setAutomatic(isAutomatic),
     setInterval: async (intervalMs, isAutomatic) => comforts().setInterval(intervalMs, isAutomatic),
     snapshot: async () => comforts().snapshot(),

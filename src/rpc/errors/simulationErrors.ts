@@ -61,7 +61,7 @@ export function revertError(output: Uint8Array): RpcError {
   return new RpcError(REVERTED, `Execution reverted${revertText(output)}`, toHex(output));
 }
 
-const REVERTED = 3;
+export const REVERTED = 3;
 /** go-ethereum's code, as is the message; the standard has codes only for the special cases. */
 export const PRECOMPILE_NOT_MOVABLE = -32000;
 

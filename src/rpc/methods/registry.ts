@@ -1,4 +1,7 @@
 import type { RpcMethod } from "../method.ts";
+import { devAccounts } from "./accounts/accounts.ts";
+import { devSendTransaction, devSignTransaction } from "./accounts/sendTransaction.ts";
+import { devPersonalSign, devSign, devSignTypedData } from "./accounts/sign.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache } from "./admin/logIndex.ts";
 import { adminNodeInfo } from "./admin/nodeInfo.ts";
@@ -110,6 +113,24 @@ import { explorerGetTokens } from "./explorer/getTokens.ts";
 import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
 import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
 import { explorerGetTokenTransfers, explorerGetTransfersOfToken } from "./explorer/tokenTransfers.ts";
+import {
+  anvilAddBalance,
+  anvilSetBalance,
+  anvilSetCode,
+  anvilSetNonce,
+  hardhatSetBalance,
+  hardhatSetCode,
+  hardhatSetNonce,
+  hardhatSetStorageAt,
+} from "./hardhat/alterations.ts";
+import {
+  anvilAutoImpersonateAccount,
+  anvilImpersonateAccount,
+  anvilStopImpersonatingAccount,
+  hardhatImpersonateAccount,
+  hardhatStopImpersonatingAccount,
+} from "./hardhat/impersonation.ts";
+import { anvilNodeInfo, devClientVersion, hardhatMetadata } from "./hardhat/metadata.ts";
 import {
   hardhatDropTransaction,
   hardhatGetAutomine,
@@ -358,4 +379,26 @@ export const METHODS: readonly RpcMethod[] = [
   hardhatSetCoinbase,
   hardhatSetNextBlockBaseFeePerGas,
   hardhatSetPrevRandao,
+  devAccounts,
+  devSendTransaction,
+  devSignTransaction,
+  devPersonalSign,
+  devSign,
+  devSignTypedData,
+  anvilAddBalance,
+  anvilSetBalance,
+  anvilSetCode,
+  anvilSetNonce,
+  hardhatSetBalance,
+  hardhatSetCode,
+  hardhatSetNonce,
+  hardhatSetStorageAt,
+  anvilAutoImpersonateAccount,
+  anvilImpersonateAccount,
+  anvilStopImpersonatingAccount,
+  hardhatImpersonateAccount,
+  hardhatStopImpersonatingAccount,
+  anvilNodeInfo,
+  devClientVersion,
+  hardhatMetadata,
 ];

@@ -14,6 +14,11 @@ export function decodeAddress(value: unknown): Address | undefined {
   return bytes && asAddress(bytes);
 }
 
+/** All 20 bytes: a shorter text, which is filled up elsewhere, would name an account that nobody has the key of. */
+export function decodeWholeAddress(value: unknown): Address | undefined {
+  return typeof value === "string" && /^(0x)?[0-9a-f]{40}$/i.test(value) ? decodeAddress(value) : undefined;
+}
+
 /** Exactly 32 bytes, 0x optional. */
 export function decodeHash(value: unknown): Hash | undefined {
   if (typeof value !== "string" || withoutPrefix(value).length !== 64) return undefined;

@@ -6,7 +6,6 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/result.ts";
 import type { CoreParts } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
-import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
@@ -16,6 +15,7 @@ import { withRecoveredSender } from "../../../src/types/transactionSignature.ts"
 import { aCaller } from "../../builders/aCaller.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
+import { NETWORK_NAMESPACES } from "../../rpc/networkNamespaces.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
@@ -174,7 +174,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
     nextBaseFeePerGas: () => nextBaseFee(spec, chain.head.header, chain.head.header.timestamp + 1n),
   });
   return createDispatcher(
-    { methods: METHODS, modules: new Set(NAMESPACES) },
+    { methods: METHODS, modules: new Set(NETWORK_NAMESPACES) },
     { backend, logger: silentLogger },
   );
 }

@@ -356,6 +356,7 @@ describe.each([
         setTimestampInterval: noting("setTimestampInterval", true),
         setGasLimit: noting("setGasLimit", ok(undefined)),
         isAutomatic: true,
+        instanceId: new Uint8Array(32).fill(9),
         setAutomatic: noting("setAutomatic", undefined),
         setInterval: noting("setInterval", undefined),
         snapshot: noting("snapshot", ok(1n)),
@@ -375,6 +376,7 @@ describe.each([
     expect(await development.setTimestampInterval(9n, CALLER)).toBe(true);
     expect(await development.setGasLimit(8000n, CALLER)).toEqual(ok(undefined));
     expect(await development.isAutomatic(CALLER)).toBe(true);
+    expect(await development.instanceId(CALLER)).toEqual(new Uint8Array(32).fill(9));
     await development.setAutomatic(false, CALLER);
     await development.setInterval({ least: 1, most: 2 }, undefined, CALLER);
     expect(await development.snapshot(CALLER)).toEqual(ok(1n));
@@ -403,6 +405,33 @@ describe.each([
       ["dropAll"],
     ]);
     await expect(coreOf({ development: undefined }).development.snapshot(CALLER)).rejects.toThrow();
+  });
+
+  it("passes what the development network's accounts are to do on, and rejects where there are none", async () => {
+    const asked: unknown[] = [];
+    const sent = { hash: ZERO_HASH, isMinedUnasked: true };
+    const { wallet } = coreOf({
+      wallet: {
+        async send(from, transaction) {
+          asked.push([from, transaction]);
+          return ok(sent);
+        },
+        impersonate: () => true,
+        stopImpersonating: () => false,
+        impersonateAll: (isWanted) => void asked.push(isWanted),
+      },
+    });
+    const transaction = {
+      ...({ type: 2, chainId: 1n, nonce: undefined, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n } as const),
+      ...{ gasLimit: 21_000n, to: SENDER, value: 1n, data: Uint8Array.of(1) },
+      ...{ accessList: [], authorizationList: [] },
+    };
+    expect(await wallet.send(SENDER, transaction, CALLER)).toEqual(ok(sent));
+    expect(await wallet.impersonate(SENDER, CALLER)).toBe(true);
+    expect(await wallet.stopImpersonating(SENDER, CALLER)).toBe(false);
+    await wallet.impersonateAll(true, CALLER);
+    expect(asked).toEqual([[SENDER, transaction], true]);
+    await expect(coreOf({ wallet: undefined }).wallet.impersonate(SENDER, CALLER)).rejects.toThrow();
   });
 
   it("rejects when what a call reads was removed meanwhile", async () => {

@@ -5,7 +5,6 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { javaDouble } from "../../../src/rpc/results/javaDouble.ts";
 import { aCaller } from "../../builders/aCaller.ts";
@@ -14,6 +13,7 @@ import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
+import { NETWORK_NAMESPACES } from "../networkNamespaces.ts";
 
 /** Besu's answers in rare cases, and its choice where JSON allows several notations. */
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
   const parts = { ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) };
   const dispatcher = createDispatcher(
-    { methods: METHODS, modules: new Set(NAMESPACES) },
+    { methods: METHODS, modules: new Set(NETWORK_NAMESPACES) },
     { backend: anRpcBackend(parts), logger: silentLogger },
   );
   textOf = async (method, ...params) => {

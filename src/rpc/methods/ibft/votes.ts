@@ -1,9 +1,8 @@
-import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { ValidatorVote } from "../../../types/extraData.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
+import { decodeAddress, decodeBoolean, decodeWholeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 
 /**
@@ -35,11 +34,6 @@ const LAST_VALIDATOR = new RpcError(
   -32000,
   "The last validator cannot be voted out: nobody would be left to make blocks, or to vote. A third parameter, true, lets it",
 );
-
-/** All 20 bytes: a shorter text, which is filled up elsewhere, would be a vote on an address that nobody has the key of. */
-function decodeWholeAddress(value: unknown): Address | undefined {
-  return typeof value === "string" && /^(0x)?[0-9a-f]{40}$/i.test(value) ? decodeAddress(value) : undefined;
-}
 
 export const ibftDiscardValidatorVote = defineMethod({
   name: "ibft_discardValidatorVote",
