@@ -24,6 +24,18 @@ function withBlocks(count: number, transactions: number): AskGraphQl {
 }
 
 describe("hostile queries", () => {
+  it("pauses while it looks for circles in a long chain of fragments", () => {
+    const chained = Array.from({ length: 300 }, (_, at) => `fragment F${at} on Block{parent{...F${at + 1}}}`);
+    const document = parse(`${chained.join(" ")} fragment F300 on Block{number} {block{...F0}}`);
+    const steps = validate(document, new WorkLimit());
+    let pauses = 0;
+    const untilEnd = () => {
+      while (steps.next().done !== true) pauses++;
+    };
+    expect(untilEnd).toThrow("The query takes too many steps to check");
+    expect(pauses).toBeGreaterThan(100);
+  });
+
   it("has its limits of characters and tokens from graphql-java", async () => {
     const long = `{chainID} #${"x".repeat(1024 * 1024)}`;
     expect((await ask(long)).errors?.[0]?.message).toMatch(

@@ -1,4 +1,5 @@
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
+import type { Steps } from "../../../primitives/steps.ts";
 import type { WorkLimit } from "./workLimit.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -7,21 +8,21 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
  * How many errors graphql-java reports for a fragment that is in circles, or leads to some: one for each fragment that is found
  * below itself by a search from this one.
  */
-export function fragmentCycles(name: string, fragments: Fragments, work: WorkLimit): number {
+export function* fragmentCycles(name: string, fragments: Fragments, work: WorkLimit): Steps<number> {
   const below = new Map<string, Set<string>>();
-  collectBelow([name], below, fragments, work);
+  yield* collectBelow([name], below, fragments, work);
   let cycles = 0;
   for (const [fragment, names] of below) if (names.has(fragment)) cycles++;
   return cycles;
 }
 
 /** Adds to each fragment of the path, whose newest is the last, what its newest spreads, and searches on. */
-function collectBelow(
-  path: readonly string[],
+function* collectBelow(
+  path: string[],
   below: Map<string, Set<string>>,
   fragments: Fragments,
   work: WorkLimit,
-): void {
+): Steps<void> {
   const name = path.at(-1) ?? "";
   if (below.has(name)) return;
   const spreads = spreadsOf(fragments.get(name), work);
@@ -32,9 +33,14 @@ function collectBelow(
     below.set(ancestor, known);
     work.spend(spreads.size);
     for (const spread of spreads) known.add(spread);
+    if (work.isStepFull()) yield;
   }
-  for (const spread of spreads)
-    if (!path.includes(spread) && !below.has(spread)) collectBelow([...path, spread], below, fragments, work);
+  for (const spread of spreads) {
+    if (path.includes(spread) || below.has(spread)) continue;
+    path.push(spread);
+    yield* collectBelow(path, below, fragments, work);
+    path.pop();
+  }
   work.leave();
 }
 

@@ -158,7 +158,8 @@ class Validation {
         fragment,
         "Fragment type condition is invalid, must be on Object/Interface/Union",
       );
-    for (let count = fragmentCycles(name, this.fragments, this.work); count > 0; count--)
+    const cycles = yield* fragmentCycles(name, this.fragments, this.work);
+    for (let count = cycles; count > 0; count--)
       this.errors.add("FragmentCycle", fragment, "Fragment cycles not allowed");
     this.definitions.checkFragment(fragment);
     this.checkDirectivesOnce("FragmentDefinition", fragment.directives);
