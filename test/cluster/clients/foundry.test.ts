@@ -74,6 +74,27 @@ describe.skipIf(!IS_THOROUGH || forge === undefined || cast === undefined)("forg
     ]);
   });
 
+  it("sends from the node's own accounts without a key: a contract, a script, a transfer", async () => {
+    const [sender = ""] = await node.rpc<readonly string[]>("eth_accounts");
+    const unlocked = ["--unlocked", "--from", sender];
+    const args = ["create", "src/Ledger.sol:Ledger", ...unlocked, "--broadcast", "--json"];
+    const created = JSON.parse(await run(...args, "--constructor-args", "5")) as { deployer: string };
+    expect(created.deployer.toLowerCase()).toBe(sender);
+    const before = BigInt(await node.rpc<string>("eth_getBalance", [ledger, "latest"]));
+    await run(
+      ...["script", "script/Deposits.s.sol", "--unlocked", "--sender", sender, "--broadcast"],
+      ...["--rpc-url", node.httpUrl],
+    );
+    expect(BigInt(await node.rpc<string>("eth_getBalance", [ledger, "latest"]))).toBe(before + 11n + 12n);
+    const to = `0x${"5a".repeat(20)}`;
+    const sent = JSON.parse(await runCast("send", to, "--value", "7", ...unlocked, "--json")) as {
+      from: string;
+      status: string;
+    };
+    expect([sent.from, sent.status]).toEqual([sender, "0x1"]);
+    expect(await node.rpc("eth_getBalance", [to, "latest"])).toBe("0x7");
+  });
+
   it("cast sends a call, replays it, and finds its logs from block 0 on", async () => {
     const sent = JSON.parse(
       await runCast("send", ledger, "deposit(string)", "by hand", "--value", "13", ...key, "--json"),
