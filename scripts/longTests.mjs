@@ -68,8 +68,6 @@ const SUITES = [
   "test/cluster/attacks/endlessCall",
   "test/cluster/clients/foundry",
   "test/cluster/clients/graphNode",
-  "test/cluster/clients/openZeppelinUpgrades",
-  "test/cluster/clients/ponder",
   "test/cluster/rpc/ipc",
   "test/cluster/rpc/largeAnswers",
   "test/cluster/validators/largeBlocks",
@@ -166,11 +164,13 @@ const SUITES = [
 ];
 
 /**
- * Suites of two to five minutes each, which take a network through one misfortune after the other. `IBEX_CAMPAIGNS=no` leaves
- * them out, as .ci/run does: what they try in full, the daily run tries in short or on a virtual clock, and together
- * they take a third of the time.
+ * Suites that install other projects' packages first, and suites of two to five minutes each, which take a network through one
+ * misfortune after the other. `IBEX_CAMPAIGNS=no` leaves them out, as .ci/run does: most of what they try in full, the daily run
+ * tries in short or on a virtual clock, and together they take a third of the time.
  */
 const CAMPAIGNS = [
+  "test/cluster/clients/openZeppelinUpgrades",
+  "test/cluster/clients/ponder",
   "test/cli/importNetworks",
   "test/cluster/operators/alerts",
   "test/cluster/operators/dataExport",
