@@ -1,8 +1,9 @@
 /**
- * `npm run localnet -- [--validators=4] [--followers=1] [--folder=PATH] [--first-port=28545]`: a network of nodes on
- * loopback, with a status screen. Typed lines stop and start single nodes; Ctrl-C stops all of it. The folder is kept: the
+ * `npm run localnet -- [--validators=4] [--followers=1] [--folder=PATH] [--first-port=28545] [--compilers=PATH]`: a network of
+ * nodes on loopback, with a status screen. Typed lines stop and start single nodes; Ctrl-C stops all of it. The folder is kept: the
  * same command continues the same chain. Node n answers JSON-RPC on first-port + n - 1, and listens for peers on that port
- * + 1,000.
+ * + 1,000. The first follower also answers WebSocket on its port + 2,000, and shows the explorer on its port + 3,000, which
+ * verifies contracts with the compilers (soljson-v….js) of the folder that is named.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -20,9 +21,17 @@ import { keyLines, readCommand, reasonOf, screenLines, USUAL_SIZE } from "./loca
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const program = join(root, "dist", "main.js");
-const asked = readArguments({ validators: 4, followers: 1, "first-port": 28545, folder: "ibex-localnet" });
+const asked = readArguments({
+  validators: 4,
+  followers: 1,
+  "first-port": 28545,
+  folder: "ibex-localnet",
+  compilers: "",
+});
 const folder = resolve(asked.folder);
 const PEER_PORT_DISTANCE = 1000;
+const WEB_SOCKET_DISTANCE = 2000;
+const EXPLORER_DISTANCE = 3000;
 const REFRESH_MS = 1000;
 /** Window of the shown rate: long enough to be steady, short enough to be current. */
 const RATE_WINDOW_BLOCKS = 10;
@@ -35,6 +44,8 @@ const LOG_TAIL_BYTES = 16_384;
 const isScreen = Boolean(process.stdout.isTTY);
 const members = prepare();
 console.log(keyLines({ folder, chainId: CHAIN_ID, members }).join("\n"));
+for (const { number, port } of members)
+  if (number === asked.validators + 1) console.log(`explorer: http://127.0.0.1:${port + EXPLORER_DISTANCE}`);
 for (const member of members) startNode(member);
 let isStopping = false;
 let answer = "";
@@ -129,6 +140,7 @@ function startNode(member) {
     "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT",
     "--min-gas-price=0",
     "--logging-format=JSON",
+    ...(member.number === asked.validators + 1 ? followerOptions(port) : []),
   ];
   const path = join(dataPath, "node.log");
   const log = createWriteStream(path, { flags: "a" });
@@ -143,6 +155,18 @@ function startNode(member) {
   );
   member.child = child;
   member.isWanted = true;
+}
+
+/** What only the first follower offers: validators compile nothing, and show nothing. */
+function followerOptions(port) {
+  return [
+    "--rpc-ws-enabled",
+    `--rpc-ws-port=${port + WEB_SOCKET_DISTANCE}`,
+    "--rpc-ws-api=ETH,NET,WEB3,TXPOOL,IBFT",
+    "--explorer-enabled",
+    `--explorer-port=${port + EXPLORER_DISTANCE}`,
+    ...(asked.compilers === "" ? [] : [`--explorer-verify-compilers=${resolve(asked.compilers)}`]),
+  ];
 }
 
 function isRunning({ child }) {

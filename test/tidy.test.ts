@@ -77,7 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "chainspec",
   ],
   faucet: [...GROUND, "storage", "types"],
-  explorer: [...GROUND, "faucet", "rpc"],
+  explorer: [...GROUND, "workers", "faucet", "rpc"],
   warmup: [...GROUND, "workers", "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
   ethstats: [...GROUND, "types"],
   config: [...GROUND, ...BELOW_ASSEMBLY],

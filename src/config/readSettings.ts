@@ -301,7 +301,7 @@ function assemble(
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
     ipc: ipcSettings(values, workingDirectory),
     graphQl: values["graphql-http-enabled"] ? graphQlSettings(values, files) : undefined,
-    explorer: explorerSettings(options, files),
+    explorer: explorerSettings(options, files, { dataPath, workingDirectory }),
     faucet: files.faucet,
     rpc: answerSettings(options),
     accountIndex:

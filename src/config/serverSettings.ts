@@ -145,8 +145,10 @@ export function graphQlSettings(
 export function explorerSettings(
   { values, isGiven }: ResolvedOptions,
   { faucet }: Pick<ServerFiles, "faucet">,
+  { dataPath, workingDirectory }: { readonly dataPath: string; readonly workingDirectory: string },
 ): ExplorerSettings | undefined {
   if (!values["explorer-enabled"]) return undefined;
+  const compilers = values["explorer-verify-compilers"];
   const maxConnections = values["explorer-max-active-connections"];
   return {
     ...perAddress(values, maxConnections),
@@ -154,6 +156,14 @@ export function explorerSettings(
     port: values["explorer-port"],
     visitorProxies: values["explorer-proxy-addresses"],
     coinSymbol: values["explorer-coin-symbol"],
+    verifier:
+      compilers === undefined
+        ? undefined
+        : {
+            compilersPath: resolve(workingDirectory, compilers),
+            contractsPath: join(dataPath, "explorer-contracts"),
+            runsOnValidators: values["explorer-verify-on-validators"],
+          },
     isAnyPortFine: !isGiven("explorer-enabled") && !isGiven("explorer-port"),
     hostAllowlist: values["host-allowlist"],
     maxConnections,

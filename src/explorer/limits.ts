@@ -25,5 +25,8 @@ export const ALL_PER_SECOND = 1_000;
 /** Number of remote hosts whose use is remembered. */
 export const REMEMBERED_HOSTS = 10_000;
 
+/** Path of the part of Etherscan's interface by which tools verify contracts. */
+export const VERIFY_PATH = "/api";
+
 /** Units that a request to the faucet takes, as many as a trace. */
 export const GIFT_COST = 25;

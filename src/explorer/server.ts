@@ -3,6 +3,7 @@ import type { FaucetTerms } from "../faucet/gift.ts";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
 import type { Result } from "../primitives/result.ts";
+import { SERVER_ITSELF } from "../rpc/core/serverItself.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import { NAMESPACES, type RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
@@ -19,9 +20,10 @@ import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
 import { Budget } from "./budget.ts";
 import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
-import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
+import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES, VERIFY_PATH } from "./limits.ts";
 import { offeredMethods } from "./offer.ts";
 import { openPages, type Pages } from "./pages.ts";
+import type { VerifierSettings } from "./verify/verifier.ts";
 import { visitorHost } from "./visitorHost.ts";
 
 /**
@@ -30,6 +32,7 @@ import { visitorHost } from "./visitorHost.ts";
  *   listener.ts ─> route ┬ GET, HEAD    pages.ts
  *                        ├ POST /       JSON-RPC of this origin, else 403
  *                        ├ /api/faucet  the same origin (faucetRoute.ts)
+ *                        ├ /api         the same: verification of contracts (verify/verifyRoute.ts)
  *                        └ Upgrade      the same, and new heads
  *
  * It reaches the node only over JSON-RPC, and offers a fixed list of methods (offer.ts) within a budget (budget.ts).
@@ -41,6 +44,8 @@ export interface ExplorerSettings extends Omit<PortSettings, "tls"> {
   readonly isAnyPortFine: boolean;
   /** Symbol of the chain's coin. */
   readonly coinSymbol: string;
+  /** Undefined where contracts are not verified. */
+  readonly verifier: VerifierSettings | undefined;
   /** Undefined where the faucet is off. */
   readonly faucet: FaucetTerms | undefined;
 }
@@ -83,8 +88,9 @@ export async function openExplorerServer(
   const { pipelines } = listener;
   const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines, isForeign });
   const faucet = openFaucet(settings.faucet, { give: parts.give, hostOf }, budget);
+  const verification = await openVerification(settings.verifier, { backend, hostOf, budget });
   const pages = await openPages();
-  listener.onRequest(createRequestHandler({ pages, rpc, faucet, logger, metrics }));
+  listener.onRequest(createRequestHandler({ pages, rpc, faucet, verification, logger, metrics }));
   listener.onUpgrade(WEB_SOCKET_SETTINGS, answering, {
     judgePage: ({ headers }) => (isOwnPage(headers) ? "own" : "refused"),
     hostOf,
@@ -131,15 +137,47 @@ function openFaucet(
   };
 }
 
+/** Answers for the verification of contracts, within the budget of its visitors; undefined if it is off. */
+async function openVerification(
+  settings: VerifierSettings | undefined,
+  { backend, hostOf, budget }: Pick<ExplorerServerParts, "backend"> & { hostOf: HostRule; budget: Budget },
+): Promise<RequestHandler | undefined> {
+  if (settings === undefined) return undefined;
+  // Not loaded where it is off.
+  const { answerVerification } = await import("./verify/verifyRoute.ts");
+  const { Verifier } = await import("./verify/verifier.ts");
+  const verifier = new Verifier(settings, {
+    async codeOf(address) {
+      await backend.newestHead();
+      const { chain } = backend;
+      const state = chain.stateAt(chain.head.header.number);
+      const account = state?.account(address);
+      return account && state?.code(account.codeHash);
+    },
+    isValidator: async () => (await backend.consensus.status(SERVER_ITSELF)).isValidator,
+  });
+  process.once("exit", () => verifier.close());
+  const server = { verifier, hostOf, spend: (host: string, units: number) => budget.spend(host, units) };
+  return (request, response) => answerVerification(server, request, response);
+}
+
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface RequestParts extends Pick<ExplorerServerParts, "logger" | "metrics"> {
   readonly pages: Pages;
   readonly rpc: RequestHandler;
   readonly faucet: RequestHandler | undefined;
+  readonly verification: RequestHandler | undefined;
 }
 
-function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestParts): RequestHandler {
+function createRequestHandler({
+  pages,
+  rpc,
+  faucet,
+  verification,
+  logger,
+  metrics,
+}: RequestParts): RequestHandler {
   function answerOwn(answer: RequestHandler, request: IncomingMessage, response: ServerResponse): void {
     if (isOwnPage(request.headers)) {
       answer(request, response);
@@ -151,23 +189,36 @@ function createRequestHandler({ pages, rpc, faucet, logger, metrics }: RequestPa
   }
 
   function answerFaucetPath(request: IncomingMessage, response: ServerResponse): void {
-    if (faucet === undefined) respondNoFaucet(request, response);
+    if (faucet === undefined) respondOff(request, response, "This node has no faucet.");
     else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(faucet, request, response);
+    else respondNotAllowed(response, "GET,POST");
+  }
+
+  function answerVerificationPath(request: IncomingMessage, response: ServerResponse): void {
+    if (verification === undefined) respondOff(request, response, "This node verifies no contracts.");
+    else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(verification, request, response);
     else respondNotAllowed(response, "GET,POST");
   }
 
   return (request, response) => {
     if (request.url === FAUCET_PATH) answerFaucetPath(request, response);
+    else if (isVerification(request.url)) answerVerificationPath(request, response);
     else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
     else if (request.method === "POST" && request.url === "/") answerOwn(rpc, request, response);
     else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");
   };
 }
 
-/** Responds without a body when the page asks whether there is a faucet: browsers report a 404 as an error. */
-function respondNoFaucet(request: IncomingMessage, response: ServerResponse): void {
+/** Responds without a body when the page asks whether there is such a thing: browsers report a 404 as an error. */
+function respondOff(request: IncomingMessage, response: ServerResponse, message: string): void {
   if (request.method === "GET") response.writeHead(204).end();
-  else respondRefusal(response, 404, "This node has no faucet.");
+  else respondRefusal(response, 404, message);
+}
+
+/** Whether the path is that of the verification, with any query. */
+function isVerification(url = ""): boolean {
+  const [path] = url.split("?", 1);
+  return path === VERIFY_PATH || path === `${VERIFY_PATH}/`;
 }
 
 /**

@@ -116,6 +116,7 @@ describe("the explorer", () => {
       maxConnectionsPerAddress: 150,
       visitorProxies: [],
       coinSymbol: "ETH",
+      verifier: undefined,
       proxyAddresses: ["localhost"],
     });
     const same = {
@@ -132,6 +133,18 @@ describe("the explorer", () => {
     expect(settingsOf("/", named).explorer?.coinSymbol).toBe("ACME");
     for (const symbol of ["<b>", "A".repeat(12), "A B"])
       expect(() => settingsOf("/", { ...named, "explorer-coin-symbol": symbol })).toThrow("symbol");
+  });
+
+  it("verifies contracts with the compilers of a folder, and not on validators unless that is asked for", () => {
+    const named = { ...NETWORK, "data-path": "/data", "explorer-enabled": "true" };
+    const compilers = { ...named, "explorer-verify-compilers": "/compilers" };
+    expect(settingsOf("/", compilers).explorer?.verifier).toEqual({
+      compilersPath: "/compilers",
+      contractsPath: "/data/explorer-contracts",
+      runsOnValidators: false,
+    });
+    const forced = { ...compilers, "explorer-verify-on-validators": "true" };
+    expect(settingsOf("/", forced).explorer?.verifier?.runsOnValidators).toBe(true);
   });
 
   it("is on for the development network, where any port is fine unless one was given", () => {

@@ -25,6 +25,7 @@ const SETTINGS: ExplorerSettings = {
   proxyAddresses: [],
   visitorProxies: [],
   coinSymbol: "ETH",
+  verifier: undefined,
   isAnyPortFine: false,
   faucet: undefined,
   hostAllowlist: ["localhost", "127.0.0.1"],

@@ -3,6 +3,7 @@ import {
   coinSymbolType,
   connectionsType,
   hostType,
+  pathType,
   portType,
   switchType,
 } from "../valueTypes.ts";
@@ -35,6 +36,19 @@ export const EXPLORER_OPTIONS = {
     type: coinSymbolType,
     default: "ETH",
     help: "Symbol of the chain's coin, which the page shows beside amounts and offers to wallets.",
+  }),
+  "explorer-verify-compilers": option({
+    ...served,
+    type: pathType,
+    default: undefined,
+    help: "Verify contracts with the compilers in this folder, files such as soljson-v0.8.24+commit.e11b9ed9.js. Off without it.",
+  }),
+  "explorer-verify-on-validators": option({
+    group: "Explorer",
+    requires: "explorer-verify-compilers",
+    type: switchType,
+    default: false,
+    help: "Verify contracts also while this node is a validator; compilers take memory and time.",
   }),
   "explorer-proxy-addresses": option({
     ...served,

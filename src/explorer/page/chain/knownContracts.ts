@@ -1,11 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Abi } from "viem";
 import { readEntries } from "./abi.ts";
+import { forgetVerified, type VerifiedContract, verifiedContract } from "./verification.ts";
 
-/** A contract whose ABI the visitor has given. It stays in this browser. */
+/** A contract whose ABI is known: the visitor has given it, and it stays in this browser, or the node has verified it. */
 export interface KnownContract {
   readonly name: string;
   readonly abi: Abi;
+  /** Its sources, where the node has verified them. */
+  readonly verified?: VerifiedContract;
 }
 
 /** Most characters kept of a name. */
@@ -78,12 +81,33 @@ export function contractsNamed(text: string): readonly { readonly address: strin
     .filter(({ name }) => name.toLowerCase().includes(sought));
 }
 
+/** The verified contracts that the node has told of, by address. */
+const verified = new Map<string, KnownContract>();
+
+/** Asks the node whether it has verified a contract, once for each. */
+async function lookUp(address: string): Promise<void> {
+  const key = address.toLowerCase();
+  const contract = await verifiedContract(key);
+  if (contract === null || verified.has(key)) return;
+  verified.set(key, { name: contract.name, abi: contract.abi, verified: contract });
+  notify();
+}
+
+/** Makes pages look again for a contract that has just been verified. */
+export function contractVerified(address: string): void {
+  forgetVerified(address.toLowerCase());
+  void lookUp(address);
+}
+
+/** A contract by the visitor's ABI, or else by the sources that the node has verified. */
 export function useKnownContract(address: string | null | undefined): KnownContract | undefined {
-  const find = (): KnownContract | undefined => (address == null ? undefined : knownContract(address));
+  const find = (): KnownContract | undefined =>
+    address == null ? undefined : (knownContract(address) ?? verified.get(address.toLowerCase()));
   const [known, setKnown] = useState(find);
   useEffect(() => {
     const listener = (): void => setKnown(find());
     listener();
+    if (address != null) void lookUp(address);
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, [address]);

@@ -5,13 +5,18 @@ import { Panel } from "../../parts/panel.tsx";
 import { DescribeContract } from "./describe.tsx";
 import { nameOf } from "./functionNames.ts";
 import { ReadFunction } from "./readFunction.tsx";
+import { Sources } from "./sources.tsx";
+import { VerifyForm } from "./verifyForm.tsx";
 import { WriteFunctions } from "./writeFunctions.tsx";
 
 /** Functions of a contract to read and write, once the visitor has given its ABI. */
 export function Contract({ address }: { readonly address: string }) {
   const known = useKnownContract(address);
   return known === undefined ? (
-    <DescribeContract address={address} />
+    <>
+      <VerifyForm address={address} />
+      <DescribeContract address={address} />
+    </>
   ) : (
     <Described address={address} known={known} />
   );
@@ -21,14 +26,15 @@ function Described({ address, known }: { readonly address: string; readonly know
   const functions = known.abi.filter((entry): entry is AbiFunction => entry.type === "function");
   const reading = functions.filter(isReading);
   const writing = functions.filter((entry) => !isReading(entry));
-  const forget = (
+  const forget = known.verified === undefined && (
     <button type="button" class="link" onClick={() => forgetContract(address)}>
       Forget {showText(known.name, 40)}
     </button>
   );
   return (
     <>
-      <Panel title="Read the contract" aside={forget}>
+      {known.verified !== undefined && <Sources contract={known.verified} />}
+      <Panel title="Read the contract" aside={forget || undefined}>
         <ul class="functions">
           {reading.map((entry) => (
             <li key={nameOf(entry)}>

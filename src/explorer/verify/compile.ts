@@ -1,0 +1,75 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { workerEntry } from "../../workers/workerEntry.ts";
+import type { CompiledCode } from "./matchCode.ts";
+import type { StandardInput } from "./standardInput.ts";
+import { COMPILE_MS, COMPILER_PAGES, HEAP_MB } from "./verifyLimits.ts";
+
+export interface CompileJob {
+  /** A compiler of the operator's folder. */
+  readonly compilerPath: string;
+  readonly input: StandardInput;
+  /** The name of the source that has the contract, and that of the contract. */
+  readonly source: string;
+  readonly contract: string;
+}
+
+export type CompileOutcome =
+  | { readonly kind: "compiled"; readonly abi: unknown; readonly code: CompiledCode }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** A compilation that runs, and its end by force. */
+export interface RunningCompilation {
+  readonly outcome: Promise<CompileOutcome>;
+  kill(): void;
+}
+
+/** Compiles in a process of its own, which is killed at its limits of time and memory. */
+export function startCompilation(job: CompileJob, limitMs = COMPILE_MS): RunningCompilation {
+  const child = fork(fileURLToPath(workerEntry("compilerWorker")), {
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    env: {},
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  return { outcome: outcomeOf(child, job, limitMs), kill: () => void child.kill("SIGKILL") };
+}
+
+function outcomeOf(child: ChildProcess, job: CompileJob, limitMs: number): Promise<CompileOutcome> {
+  return new Promise((resolve) => {
+    let reason = "The compiler ended before it had an answer.";
+    const end = (why: string): void => {
+      reason = why;
+      child.kill("SIGKILL");
+    };
+    const deadline = setTimeout(() => end(`The compiler took longer than ${limitMs / 1000} s.`), limitMs);
+    const watch = setInterval(() => {
+      if (residentBytes(child.pid) > MOST_RESIDENT_BYTES) end("The compiler took too much memory.");
+    }, WATCH_MS);
+    const finish = (outcome: CompileOutcome): void => {
+      clearTimeout(deadline);
+      clearInterval(watch);
+      child.kill("SIGKILL");
+      resolve(outcome);
+    };
+    child.once("message", (outcome: CompileOutcome) => finish(outcome));
+    child.once("error", () => finish({ kind: "failed", message: "The compiler cannot be started." }));
+    child.once("exit", () => finish({ kind: "failed", message: reason }));
+    child.send(job, () => undefined);
+  });
+}
+
+/** The memory that a process has; 0 where the system does not say. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    const [, pages = "0"] = readFileSync(`/proc/${pid}/statm`, "latin1").split(" ");
+    return Number(pages) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
+const PAGE_BYTES = 4_096;
+const WATCH_MS = 200;
+/** The compiler's memory and JavaScript's, with room for code and for copies of the input. */
+const MOST_RESIDENT_BYTES = COMPILER_PAGES * 65_536 + (HEAP_MB + 256) * 1024 * 1024;

@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "../../primitives/address.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { type RunningCompilation, startCompilation } from "./compile.ts";
+import { ContractStore } from "./contractStore.ts";
+import { matchCode } from "./matchCode.ts";
+import type { StandardInput } from "./standardInput.ts";
+import { MOST_OF_HOST, MOST_WAITING, REMEMBERED_OUTCOMES } from "./verifyLimits.ts";
+
+export interface VerifierSettings {
+  /** Folder of compilers, soljson-v0.8.24+commit.e11b9ed9.js and the like. */
+  readonly compilersPath: string;
+  /** Folder of the verified contracts. */
+  readonly contractsPath: string;
+  /** Whether a validator verifies as well. */
+  readonly runsOnValidators: boolean;
+}
+
+interface VerifierParts {
+  /** The code of a contract at the head; undefined without one. */
+  codeOf(address: Address): Promise<Uint8Array | undefined>;
+  /** Whether this node validates now. */
+  isValidator(): Promise<boolean>;
+  readonly start?: typeof startCompilation;
+}
+
+export interface VerifyRequest {
+  readonly remoteHost: string;
+  readonly address: Address;
+  /** Such as v0.8.24+commit.e11b9ed9. */
+  readonly compiler: string;
+  readonly input: StandardInput;
+  readonly source: string;
+  readonly name: string;
+}
+
+export type Outcome = "pending" | "verified" | { readonly problem: string };
+
+interface Job extends VerifyRequest {
+  readonly id: string;
+  readonly compilerPath: string;
+}
+
+/**
+ * Verifies contracts, one at a time, each by a compilation in a process of its own (compile.ts):
+ *
+ *     ask ─> a compiler of this version? a contract at the address? room for this host? ─> queue ─> compile
+ *        ─> the code fits (matchCode.ts)? keep it (contractStore.ts)
+ */
+export class Verifier {
+  readonly store: ContractStore;
+  private readonly settings: VerifierSettings;
+  private readonly parts: VerifierParts;
+  private readonly queue: Job[] = [];
+  private readonly outcomes = new Map<string, Outcome>();
+  private current: { readonly job: Job; readonly compilation: RunningCompilation } | undefined;
+  private isClosed = false;
+
+  constructor(settings: VerifierSettings, parts: VerifierParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.store = new ContractStore(settings.contractsPath);
+  }
+
+  /** The versions of the compilers that the operator has put into the folder, the newest last. */
+  compilers(): readonly string[] {
+    try {
+      const names = readdirSync(this.settings.compilersPath);
+      return names.flatMap((name) => COMPILER.exec(name)?.[1] ?? []).sort();
+    } catch {
+      return [];
+    }
+  }
+
+  /** The id of the job; or why there is none. */
+  async ask(request: VerifyRequest): Promise<{ readonly id: string } | { readonly problem: string }> {
+    if (!this.settings.runsOnValidators && (await this.parts.isValidator()))
+      return { problem: "This node is a validator, which compiles nothing for others." };
+    const code = await this.parts.codeOf(request.address);
+    if (code === undefined || code.length === 0)
+      return { problem: `Unable to locate ContractCode at ${toHex(request.address)}` };
+    const compiler = request.compiler.startsWith("v") ? request.compiler : `v${request.compiler}`;
+    if (!this.compilers().includes(compiler))
+      return {
+        problem: `This node has no compiler ${compiler.slice(0, 60)}. It has: ${this.compilers().join(", ")}`,
+      };
+    const isOwn = ({ remoteHost }: Job): boolean => remoteHost === request.remoteHost;
+    const own =
+      this.queue.filter(isOwn).length + (this.current !== undefined && isOwn(this.current.job) ? 1 : 0);
+    if (own >= MOST_OF_HOST || this.queue.length >= MOST_WAITING)
+      return { problem: "Too many contracts wait to be verified. Try again later." };
+    const id = randomBytes(16).toString("hex");
+    const compilerPath = join(this.settings.compilersPath, `soljson-${compiler}.js`);
+    this.note(id, "pending");
+    this.queue.push({ ...request, compiler, id, compilerPath });
+    void this.work();
+    return { id };
+  }
+
+  /** The outcome of a job; undefined for one that is not known. */
+  outcomeOf(id: string): Outcome | undefined {
+    return this.outcomes.get(id);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.queue.length = 0;
+    this.current?.compilation.kill();
+  }
+
+  private async work(): Promise<void> {
+    if (this.current !== undefined || this.isClosed) return;
+    const job = this.queue.shift();
+    if (job === undefined) return;
+    const { start = startCompilation } = this.parts;
+    const { compilerPath, input, source, name: contract } = job;
+    const compilation = start({ compilerPath, input, source, contract });
+    this.current = { job, compilation };
+    const compiled = await compilation.outcome;
+    this.note(
+      job.id,
+      compiled.kind === "failed" ? { problem: compiled.message } : await this.judge(job, compiled),
+    );
+    this.current = undefined;
+    void this.work();
+  }
+
+  private async judge(
+    job: Job,
+    { abi, code }: { readonly abi: unknown; readonly code: Parameters<typeof matchCode>[1] },
+  ): Promise<Outcome> {
+    const deployed = (await this.parts.codeOf(job.address)) ?? new Uint8Array(0);
+    const match = matchCode(deployed, code);
+    if (match === undefined)
+      return { problem: "Fail - Unable to verify. The compiled code differs from that of the contract." };
+    const { input, address, source, name, compiler } = job;
+    const isKept = this.store.write({
+      address: toHex(address),
+      match,
+      source,
+      name,
+      compiler,
+      settings: input.settings,
+      abi,
+      codeHash: toHex(keccak256(deployed)),
+      sources: input.sources,
+    });
+    return isKept ? "verified" : { problem: "The node has no room for more verified contracts." };
+  }
+
+  private note(id: string, outcome: Outcome): void {
+    this.outcomes.set(id, outcome);
+    dropOldest(this.outcomes, REMEMBERED_OUTCOMES);
+  }
+}
+
+const COMPILER = /^soljson-(v\d{1,3}\.\d{1,3}\.\d{1,3}\+commit\.[0-9a-f]{8})\.js$/;

@@ -1,0 +1,24 @@
+/** Limits of the verification of contracts, whose input comes from anybody. */
+
+/** Most bytes of a request. */
+export const REQUEST_BYTES = 4 * 1024 * 1024;
+/** Most sources of one contract, and most characters of the name of one. */
+export const MOST_SOURCES = 500;
+export const LONGEST_SOURCE_NAME = 256;
+/** Time limit of a compilation, after which its process is killed. */
+export const COMPILE_MS = 60_000;
+/** Memory of the compiler itself, in pages of 64 KB, and of the JavaScript around it. */
+export const COMPILER_PAGES = 8_192;
+export const HEAP_MB = 384;
+/** Most bytes of what a compilation answers. */
+export const ANSWER_BYTES = 8 * 1024 * 1024;
+/** Most compilations that wait, and those of one host, the running one included. */
+export const MOST_WAITING = 8;
+export const MOST_OF_HOST = 2;
+/** Number of outcomes remembered for who asks by their ids. */
+export const REMEMBERED_OUTCOMES = 1_000;
+/** Most contracts kept, and most bytes of all of them. */
+export const MOST_CONTRACTS = 20_000;
+export const CONTRACTS_BYTES = 1024 * 1024 * 1024;
+/** Units that a request to verify takes from the visitor's budget. */
+export const VERIFY_COST = 300;

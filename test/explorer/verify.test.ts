@@ -1,0 +1,234 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import solc from "solc";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { startCompilation } from "../../src/explorer/verify/compile.ts";
+import { matchCode } from "../../src/explorer/verify/matchCode.ts";
+import { readStandardInput } from "../../src/explorer/verify/standardInput.ts";
+import { Verifier } from "../../src/explorer/verify/verifier.ts";
+import { REQUEST_BYTES } from "../../src/explorer/verify/verifyLimits.ts";
+import { answerVerification } from "../../src/explorer/verify/verifyRoute.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+
+const SOLJSON = createRequire(import.meta.url).resolve("solc/soljson.js");
+const VERSION = `v${solc.version().split(".Emscripten")[0]}`;
+const CONTRACT = `0x${"c0".repeat(20)}`;
+
+/** Two files that import each other, a value that creation writes, and names that would leave a folder. */
+const SOURCES = {
+  "src/Coin.sol": {
+    content: `pragma solidity ^0.8.0;
+import "../../etc/Other.sol";
+contract Coin { uint256 immutable born; constructor(uint256 at) { born = at; } function age() external view returns (uint256) { return block.timestamp - born; } }`,
+  },
+  "etc/Other.sol": {
+    content: 'pragma solidity ^0.8.0; import "src/Coin.sol"; contract Other { Coin coin; }',
+  },
+};
+const INPUT = {
+  language: "Solidity",
+  sources: { ...SOURCES, "../../../tmp/evil.sol": { content: "contract Evil {}" } },
+  settings: { optimizer: { enabled: true, runs: 200 }, modelChecker: { engine: "all" } },
+};
+
+/** The code of Coin as it lies on a chain, where its immutable value is 5; with changed sources where asked. */
+function deployedCode(change: (text: string) => string = (text) => text): Uint8Array {
+  const sources = Object.fromEntries(
+    Object.entries(INPUT.sources).map(([name, { content }]) => [name, { content: change(content) }]),
+  );
+  const selection = { "*": { "*": ["evm.deployedBytecode"] } };
+  const settings = { optimizer: INPUT.settings.optimizer, outputSelection: selection };
+  const output = JSON.parse(solc.compile(JSON.stringify({ language: "Solidity", sources, settings })));
+  const { object, immutableReferences } = output.contracts["src/Coin.sol"].Coin.evm.deployedBytecode;
+  const code = hexToBytes(`0x${object}`).slice();
+  for (const { start, length } of Object.values(immutableReferences).flat() as {
+    start: number;
+    length: number;
+  }[])
+    code[start + length - 1] = 5;
+  return code;
+}
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ibex-verify-"));
+  copyFileSync(SOLJSON, join(folder, `soljson-${VERSION}.js`));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface World {
+  code?: Uint8Array;
+  isValidator?: boolean;
+  start?: typeof startCompilation;
+}
+
+interface ApiAnswer {
+  readonly status: string;
+  readonly result: unknown;
+}
+
+/** A server that verifies, and tools' requests to it. */
+async function aVerifier({ code = deployedCode(), isValidator = false, start }: World = {}) {
+  const verifier = new Verifier(
+    { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: false },
+    {
+      codeOf: async (address) => (address[0] === 0xc0 ? code : undefined),
+      isValidator: async () => isValidator,
+      ...(start && { start }),
+    },
+  );
+  onTestFinished(() => verifier.close());
+  const server = createServer((request, response) =>
+    answerVerification({ verifier, hostOf: () => "198.51.100.1", spend: () => true }, request, response),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const post = async (form: object): Promise<ApiAnswer> => {
+    const body = new URLSearchParams({ module: "contract", ...form });
+    return (await fetch(url, { method: "POST", body })).json() as Promise<ApiAnswer>;
+  };
+  const get = async (query: object): Promise<ApiAnswer> =>
+    (
+      await fetch(`${url}?${new URLSearchParams({ module: "contract", ...query })}`)
+    ).json() as Promise<ApiAnswer>;
+  const ask = (changes: object = {}): Promise<ApiAnswer> =>
+    post({
+      action: "verifysourcecode",
+      contractaddress: CONTRACT,
+      codeformat: "solidity-standard-json-input",
+      contractname: "src/Coin.sol:Coin",
+      compilerversion: VERSION,
+      sourceCode: JSON.stringify(INPUT),
+      ...changes,
+    });
+  const outcome = async (guid: unknown): Promise<ApiAnswer> => {
+    for (;;) {
+      const answer = await get({ action: "checkverifystatus", guid });
+      if (answer.result !== "Pending in queue") return answer;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  return { url, get, post, ask, outcome };
+}
+
+describe("the verification of contracts", () => {
+  it("compiles what tools send, and answers its ABI and its sources from then on, also after a restart", async () => {
+    const { get, ask, outcome } = await aVerifier();
+    expect(await get({ action: "getabi", address: CONTRACT })).toMatchObject({ status: "0" });
+    const asked = await ask();
+    expect(asked).toMatchObject({ status: "1", result: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
+    expect(await outcome(asked.result)).toEqual({ status: "1", message: "OK", result: "Pass - Verified" });
+    const again = await aVerifier();
+    const { result } = await again.get({ action: "getsourcecode", address: CONTRACT });
+    const [one] = result as { SourceCode: string; ABI: string; ContractName: string; Match: string }[];
+    expect(one).toMatchObject({ ContractName: "Coin", CompilerVersion: VERSION, Match: "exact" });
+    expect(JSON.parse(one?.SourceCode.slice(1, -1) ?? "")).toMatchObject({ sources: INPUT.sources });
+    expect(JSON.parse(String((await get({ action: "getabi", address: CONTRACT })).result))).toContainEqual(
+      expect.objectContaining({ name: "age" }),
+    );
+    // Names of sources lead to no file.
+    expect(readdirSync(join(folder, "contracts"))).toEqual([`${CONTRACT}.json`]);
+    expect(readdirSync(folder).toSorted()).toEqual(["contracts", `soljson-${VERSION}.js`]);
+  });
+
+  it("says where the metadata differ, and refuses other code", async () => {
+    const commented = await aVerifier({ code: deployedCode((text) => `${text}// by another author`) });
+    const { result } = await commented.ask();
+    expect((await commented.outcome(result)).status).toBe("1");
+    const sources = await commented.get({ action: "getsourcecode", address: CONTRACT });
+    expect(sources.result).toMatchObject([{ Match: "partial" }]);
+    const other = await aVerifier({ code: deployedCode((text) => text.replace("- born", "+ born")) });
+    const asked = await other.ask();
+    expect(await other.outcome(asked.result)).toMatchObject({
+      status: "0",
+      result: expect.stringContaining("differs") as string,
+    });
+  });
+
+  it("refuses at once what it cannot compile, with the reason", async () => {
+    const { ask, url } = await aVerifier();
+    const bare = { language: "Solidity", sources: { "src/Coin.sol": { urls: ["file:///etc/passwd"] } } };
+    for (const [changes, reason] of [
+      [{ contractaddress: `0x${"11".repeat(20)}` }, "Unable to locate ContractCode"],
+      [{ compilerversion: "v0.1.1+commit.aaaaaaaa" }, "has no compiler"],
+      [{ compilerversion: "../../x" }, "has no compiler"],
+      [{ codeformat: "solidity-single-file" }, "Only the code format"],
+      [{ contractname: "Coin" }, "contractname"],
+      [{ contractname: "src/Gold.sol:Gold" }, "no file of that name"],
+      [{ sourceCode: "{{{" }, "not a JSON object"],
+      [{ sourceCode: "[".repeat(100_000) }, "not a JSON object"],
+      [{ sourceCode: JSON.stringify({ ...INPUT, language: "Yul" }) }, "Only Solidity"],
+      [{ sourceCode: JSON.stringify(bare) }, "URLs are not read"],
+    ] as const)
+      expect(await ask(changes), reason).toMatchObject({
+        status: "0",
+        result: expect.stringContaining(reason) as string,
+      });
+    const huge = await fetch(url, { method: "POST", body: new Uint8Array(REQUEST_BYTES + 1) });
+    expect(huge.status).toBe(413);
+    const validator = await aVerifier({ isValidator: true });
+    expect(await validator.ask()).toMatchObject({ result: expect.stringContaining("validator") as string });
+  });
+
+  it("tells what the compiler complains of: an import that is not sent, and a name that is not there", async () => {
+    const { ask, outcome } = await aVerifier();
+    const sources = { "src/Coin.sol": { content: 'import "/etc/passwd"; contract Coin {}' } };
+    const { result } = await ask({ sourceCode: JSON.stringify({ language: "Solidity", sources }) });
+    expect((await outcome(result)).result).toMatch(/^Fail - .*not found/s);
+    const gold = await ask({ contractname: "src/Coin.sol:Gold" });
+    expect((await outcome(gold.result)).result).toContain("no contract of this name");
+  });
+
+  it("compiles one at a time, and lets no host take all places", async () => {
+    let running = 0;
+    let most = 0;
+    const ends: (() => void)[] = [];
+    const start: typeof startCompilation = () => {
+      most = Math.max(most, ++running);
+      const outcome = new Promise<{ kind: "failed"; message: string }>((resolve) =>
+        ends.push(() => {
+          running--;
+          resolve({ kind: "failed", message: "toy" });
+        }),
+      );
+      return { outcome, kill: () => undefined };
+    };
+    const { ask, outcome } = await aVerifier({ start });
+    const [first, second, third] = [await ask(), await ask(), await ask()];
+    expect([first.status, second.status]).toEqual(["1", "1"]);
+    expect(third).toMatchObject({ status: "0", result: expect.stringContaining("Too many") as string });
+    for (const { result } of [first, second]) {
+      ends.shift()?.();
+      expect((await outcome(result)).result).toBe("Fail - toy");
+    }
+    expect(most).toBe(1);
+  });
+
+  it("kills a compiler that does not end in time", async () => {
+    const input = readStandardInput(JSON.stringify(INPUT));
+    if (!input.ok) throw new Error("the input is sound");
+    const job = { compilerPath: join(folder, `soljson-${VERSION}.js`), input: input.value };
+    const { outcome } = startCompilation({ ...job, source: "src/Coin.sol", contract: "Coin" }, 1);
+    expect(await outcome).toEqual({ kind: "failed", message: "The compiler took longer than 0.001 s." });
+  });
+
+  it("drops settings that do not shape code, such as a model checker", () => {
+    const input = readStandardInput(JSON.stringify(INPUT));
+    expect(input.ok && input.value.settings).toEqual({ optimizer: { enabled: true, runs: 200 } });
+  });
+
+  it("takes code with libraries that are not linked, or of another length, for other code", () => {
+    const code = Uint8Array.of(0x60, 0x01);
+    expect(matchCode(code, { object: "6001", immutables: [] })).toBe("exact");
+    expect(matchCode(code, { object: "600102", immutables: [] })).toBeUndefined();
+    expect(matchCode(code, { object: "__$a$__", immutables: [] })).toBeUndefined();
+    expect(matchCode(new Uint8Array(0), { object: "", immutables: [] })).toBeUndefined();
+  });
+});
