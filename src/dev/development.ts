@@ -236,10 +236,9 @@ export class Development {
   }
 
   setAutomatic(isAutomatic: boolean): Promise<void> {
-    return this.course(async (taken) => {
-      const intervalMs = this.isModeChosen ? this.mode.intervalMs : undefined;
-      this.changeMode(taken, { isAutomatic, intervalMs });
-    });
+    return this.course(async (taken) =>
+      this.changeMode(taken, { isAutomatic, intervalMs: this.mode.intervalMs }),
+    );
   }
 
   /** Makes a block after each such time; undefined for no blocks by time. */
@@ -376,6 +375,8 @@ export class Development {
 
   private async takeOver({ stopConsensus }: DevelopmentHost): Promise<Taken> {
     const { chain, pool, validator, vanity, dataPath, marked, logger } = this.parts;
+    // Tools expect blocks as Hardhat and anvil make them: none by time, which would use up a time that was set.
+    if (this.isModeDefault) [this.mode, this.isModeChosen] = [INSTANT, true];
     const folder =
       marked ??
       MarkedFolder.mark(dataPath, {

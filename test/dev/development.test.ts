@@ -140,6 +140,7 @@ describe("the blocks of a development chain", () => {
 
   it("come after each interval, until that is ended", async () => {
     const { development, chain, clock } = await aDevelopmentChain();
+    await development.setInterval({ least: 1000, most: 1000 });
     await development.mine({ blocks: 1 });
     for (let second = 1; second <= 3; second++) {
       clock.advanceTo((START_SECONDS + second) * 1000);
@@ -152,11 +153,12 @@ describe("the blocks of a development chain", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
-  it("end at the genesis file's period once another way is chosen", async () => {
+  it("come for transactions alone once a comfort is used, so that none uses up a time that was set", async () => {
     const { development, clock } = await aDevelopmentChain();
-    await development.mine({ blocks: 1 });
-    expect(clock.nextAlarmMs).toBeDefined();
-    await development.setAutomatic(true);
+    expect(development.isModeDefault).toBe(true);
+    await development.setNextTimestamp(START + 5n);
+    expect(development.isModeDefault).toBe(false);
+    expect(development.isAutomatic).toBe(true);
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
@@ -335,6 +337,7 @@ describe("a transaction of an impersonated sender", () => {
       error: { code: "invalidSignature" },
     });
     expect(pool.statistics.pending).toBe(0);
+    await development.setAutomatic(false);
     expect(await development.sendAs(sent.raw, sender)).toMatchObject({ ok: true, value: sent.hash });
     await development.mine({ blocks: 1 });
     expect(blockOf(chain, 1n).transactions).toMatchObject([{ hash: sent.hash, sender }]);

@@ -210,7 +210,7 @@ describe("tools for development", () => {
     expect(await node.rpc("anvil_metadata")).toMatchObject({ instanceId: metadata["instanceId"] });
     const { currentBlockHash } = await node.rpc<{ currentBlockHash: string }>("anvil_nodeInfo");
     expect(await node.rpc("eth_getBlockByHash", [currentBlockHash, false])).not.toBeNull();
-    expect(await node.rpc("hardhat_getAutomine")).toBe(false);
+    expect(await node.rpc("hardhat_getAutomine")).toBe(true);
   });
 });
 
