@@ -171,6 +171,7 @@ const SUITES = [
 const CAMPAIGNS = [
   "test/cluster/clients/openZeppelinUpgrades",
   "test/cluster/clients/ponder",
+  "test/cluster/development/hardhat",
   "test/cli/importNetworks",
   "test/cluster/operators/alerts",
   "test/cluster/operators/dataExport",

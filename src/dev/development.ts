@@ -20,17 +20,14 @@ import {
 } from "../types/transaction.ts";
 import type { Alteration } from "./alteration.ts";
 import { BlockMaker } from "./blockMaker.ts";
-import { ChainTime, type ChainTimeState } from "./chainTime.ts";
+import { ChainTime } from "./chainTime.ts";
+import { Snapshots } from "./snapshots.ts";
 
 /** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
 const MINED_BLOCKS_LIMIT = 10_000;
-/** Snapshots at a time. */
-const SNAPSHOTS_LIMIT = 4096;
 /** Bounds of a header's gas limit. */
 const LOWEST_GAS_LIMIT = 5000n;
 const HIGHEST_GAS_LIMIT = 2n ** 63n - 1n;
-/** Bytes of the transactions that waited in the pool, of all snapshots together. */
-const SNAPSHOT_BYTES_LIMIT = 64 * 1024 * 1024;
 
 export type DevelopmentErrorCode =
   | "timeTooEarly"
@@ -87,16 +84,6 @@ interface DevelopmentHost {
   onFailure(error: unknown): void;
 }
 
-interface Snapshot {
-  readonly id: bigint;
-  readonly number: bigint;
-  readonly hash: Uint8Array;
-  readonly transactions: readonly SentTransaction[];
-  readonly bytes: number;
-  readonly time: ChainTimeState;
-  readonly takenAtMs: number;
-}
-
 /** What makes the blocks, once this has taken over from consensus. */
 interface Taken {
   readonly folder: MarkedFolder;
@@ -123,8 +110,7 @@ export class Development {
   private mode: MiningMode;
   /** False while blocks come at the genesis file's period, because nobody asked for another way. */
   private isModeChosen: boolean;
-  private snapshots: Snapshot[] = [];
-  private newestSnapshot = 0n;
+  private readonly snapshots = new Snapshots();
   private timer: Timer | undefined;
   private waitingMined: Promise<void> | undefined;
   private isClosed = false;
@@ -166,7 +152,10 @@ export class Development {
   /** Begins to answer; makes blocks at once where the folder is marked, or where blocks are instant. */
   async begin(host: DevelopmentHost): Promise<void> {
     this.resolveBegun(host);
-    if (this.isMarked || this.parts.isInstant) await this.course(async () => undefined);
+    if (!this.isMarked && !this.parts.isInstant) return;
+    await this.course(async (taken) => {
+      if (this.parts.isInstant) await this.leaveGenesis(taken);
+    });
   }
 
   /** Stops; resolves when no block is being made. */
@@ -250,32 +239,29 @@ export class Development {
   snapshot(): Promise<Result<bigint, DevelopmentErrorCode>> {
     return this.turns.runExclusive(async () => {
       const { chain, pool, clock } = this.parts;
-      const transactions = [...pool.entries()].map(({ transaction }) => transaction);
-      const bytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0);
-      const kept = this.snapshots.reduce((sum, snapshot) => sum + snapshot.bytes, 0);
-      if (this.snapshots.length >= SNAPSHOTS_LIMIT || kept + bytes > SNAPSHOT_BYTES_LIMIT)
-        return fail("caller", "tooManySnapshots", `no more than ${SNAPSHOTS_LIMIT} snapshots can be kept`);
-      this.newestSnapshot++;
       const { header, hash } = chain.head;
-      const id = this.newestSnapshot;
-      const [time, takenAtMs] = [this.time.state, clock.nowMs()];
-      this.snapshots.push({ id, number: header.number, hash, transactions, bytes, time, takenAtMs });
-      return ok(id);
+      return this.snapshots.add({
+        number: header.number,
+        hash,
+        transactions: [...pool.entries()].map(({ transaction }) => transaction),
+        time: this.time.state,
+        takenAtMs: clock.nowMs(),
+      });
     });
   }
 
   /** Goes back to a snapshot, and forgets it and all later ones; false when there is none of that id. */
   async revert(id: bigint): Promise<Result<boolean, DevelopmentErrorCode>> {
-    if (!this.snapshots.some((snapshot) => snapshot.id === id)) return ok(false);
+    if (this.snapshots.get(id) === undefined) return ok(false);
     return this.course(async (taken) => {
-      const snapshot = this.snapshots.find((each) => each.id === id);
+      const snapshot = this.snapshots.get(id);
       if (snapshot === undefined) return ok(false);
       const { chain, pool, clock } = this.parts;
       const at = chain.headerByNumber(snapshot.number);
       if (at === undefined || !equalBytes(at.hash, snapshot.hash)) return ok(false);
       const rewound = await this.rewind(snapshot.number);
       if (!rewound.ok) return rewound;
-      this.snapshots = this.snapshots.filter((each) => each.id < id);
+      this.snapshots.dropFrom(id);
       const pacer = new EventLoopPacer();
       for (const transaction of snapshot.transactions) {
         pool.add(transaction, "local");
@@ -293,7 +279,7 @@ export class Development {
     return this.course(async (taken) => {
       const rewound = await this.rewind(0n);
       if (!rewound.ok) return rewound;
-      this.snapshots = [];
+      this.snapshots.dropFrom(0n);
       this.instance = randomBytes(32);
       this.time.restore({ ahead: 0n, exact: undefined, interval: undefined });
       this.saveTime(taken);
@@ -397,6 +383,12 @@ export class Development {
     this.schedule();
     if (this.mode.isAutomatic) queueMicrotask(() => this.transactionAdded());
     return { folder, maker };
+  }
+
+  /** Makes the first block, without transactions: the genesis block's time is 1970, to which callers would add theirs. */
+  private async leaveGenesis(taken: Taken): Promise<void> {
+    if (this.parts.chain.head.header.number > 0n || (await this.refuseHalted()) !== undefined) return;
+    await this.mineOne(taken);
   }
 
   private changeMode({ folder }: Taken, mode: MiningMode): void {

@@ -63,9 +63,10 @@ describe("the mark of a development chain", () => {
   });
 
   it("is made before the first block where blocks are instant from the start", async () => {
-    const { dataPath, development } = await aDevelopmentChain({ isInstant: true });
+    const { dataPath, development, chain } = await aDevelopmentChain({ isInstant: true });
     expect(existsSync(join(dataPath, "development.json"))).toBe(true);
     expect(development.isAutomatic).toBe(true);
+    expect(times(chain)).toEqual([START]);
   });
 
   it("keeps the time and the way of mining for the next start, and forgets snapshots", async () => {
@@ -166,12 +167,13 @@ describe("the blocks of a development chain", () => {
     const { development, chain, pool, admission } = await aDevelopmentChain({ isInstant: true });
     for (let nonce = 0n; nonce < 3n; nonce++) {
       expect(await admission.submit(aTransaction({ nonce }).raw)).toMatchObject({ ok: true });
-      expect(chain.head.header.number).toBe(nonce + 1n);
-      expect(blockOf(chain, nonce + 1n).transactions).toHaveLength(1);
+      // Block 1 is empty, and has the time of the clock.
+      expect(chain.head.header.number).toBe(nonce + 2n);
+      expect(blockOf(chain, nonce + 2n).transactions).toHaveLength(1);
     }
     // A gap: nothing can be mined, and no empty block is.
     expect(await admission.submit(aTransaction({ nonce: 5n }).raw)).toMatchObject({ ok: true });
-    expect(chain.head.header.number).toBe(3n);
+    expect(chain.head.header.number).toBe(4n);
     await Promise.all([3n, 4n].map((nonce) => admission.submit(aTransaction({ nonce }).raw)));
     expect(pool.statistics).toMatchObject({ pending: 0, queued: 0 });
     await development.setAutomatic(false);
@@ -264,7 +266,6 @@ describe("an ordinary block of a development chain", () => {
   it("is accepted by another node when its time is that of a network, and else refused for its time alone", async () => {
     const { development, chain, clock, admission } = await aDevelopmentChain({ isInstant: true });
     await admission.submit(aTransaction().raw);
-    await development.mine({ blocks: 1 });
     await development.mine({ blocks: 1, timestamp: START + 60n });
     const other = await anotherNode(clock);
     expect(await other.importBlock(blockOf(chain, 1n))).toMatchObject({ ok: true });

@@ -113,7 +113,7 @@ describe("the development network", () => {
       expect(await ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
       expect(await ask("eth_getTransactionReceipt", toHex(hash))).toMatchObject({ status: "0x1" });
     }
-    expect(await ask("eth_blockNumber")).toBe("0x5");
+    expect(await ask("eth_blockNumber")).toBe("0x6");
   });
 
   it("offers no comfort to pages of foreign origins, unless an option names them", async () => {
