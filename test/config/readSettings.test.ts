@@ -150,10 +150,11 @@ describe("without any options", () => {
   });
 
   it("the log has lines for a terminal on one, in color unless NO_COLOR is set", () => {
-    expect(settings({ isTerminal: true }).logging).toEqual({
+    expect(settings({ isTerminal: true, environment: { TERM: "xterm" } }).logging).toEqual({
       level: "INFO",
       moduleLevels: {},
       format: "terminal",
+      hasBar: true,
       isColored: true,
     });
     expect(settings({ isTerminal: true, options: ["logging-format=text"] }).logging.format).toBe("text");

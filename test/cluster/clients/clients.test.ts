@@ -329,7 +329,7 @@ describe("cast", () => {
     expect(await cast("chain-id")).toBe("1337");
     expect(Number(await cast("block-number"))).toBeGreaterThanOrEqual(0);
     expect(await cast("balance", sender.address)).toBe("10000000000000000000000");
-    expect(await cast("client")).toMatch(/^ibex\//);
+    expect(await cast("client")).toMatch(/^anvil-compatible\/ibex\//);
     expect(JSON.parse(await cast("rpc", "rpc_modules"))).toMatchObject({
       eth: "1.0",
       net: "1.0",

@@ -15,7 +15,7 @@ let node: NodeProcess;
 let socket: WebSocket;
 
 beforeAll(async () => {
-  node = await startNodeProcess({ options: ["--logging=WARN"] });
+  node = await startNodeProcess({ options: ["--logging=WARN", "--rpc-max-logs-range=5000"] });
   socket = new WebSocket(node.wsUrl);
   await once(socket, "open");
 });

@@ -78,7 +78,7 @@ describe("odd requests", () => {
     const range = { fromBlock: "0x0", toBlock: "0x0" };
     expect(await ask("trace_filter", { ...range, ...members })).toEqual([]);
     expect(await ask("trace_filter", { ...range, address: "zz" })).toEqual(INVALID_PARAMS);
-    expect(await ask("trace_filter", { ...range, mode: "union" })).toEqual(INVALID_PARAMS);
+    expect(await ask("trace_filter", { ...range, mode: "any" })).toEqual(INVALID_PARAMS);
     expect(await ask("trace_filter", { ...range, toBlock: "pending" })).toEqual(INTERNAL_ERROR);
   });
 
