@@ -103,8 +103,12 @@ export async function seriousBarriers(page: Page, rules?: readonly string[]): Pr
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
-/** Waits for the end of what moves on a page. What has ended may still be in effect. */
+/**
+ * Waits for the end of what moves on a page. What has ended may still be in effect; what is hidden in a closed part of the page stands
+ * still, and never ends.
+ */
 const NOTHING_MOVES = `(async () => {
-  const moving = () => document.getAnimations().filter(({ playState }) => playState === "running");
+  const moving = () =>
+    document.getAnimations().filter(({ playState, effect }) => playState === "running" && effect.target.checkVisibility());
   while (moving().length > 0) await Promise.allSettled(moving().map(({ finished }) => finished));
 })()`;
