@@ -85,6 +85,7 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
   ]),
   ...each(SEARCH, [
     "eth_getLogs",
+    "explorer_getLogsOf",
     "explorer_getPool",
     "explorer_getTokens",
     "explorer_getTokenHolders",

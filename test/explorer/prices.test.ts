@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import {
@@ -83,6 +83,26 @@ describe("what visitors of the explorer may ask for", () => {
       `A read costs ${prices.read}, a call or a list ${prices.call}, a search in logs, a list of balances or of the pool ` +
         `${prices.search}, a trace or a request to the faucet ${prices.trace}, a request to verify ${VERIFY_COST}.`,
     );
+  });
+});
+
+describe("what the page asks for", () => {
+  it("is offered on its port", () => {
+    const page = resolve(import.meta.dirname, "..", "..", "src", "explorer", "page");
+    const sources = readdirSync(page, { recursive: true, encoding: "utf8" }).filter((path) =>
+      /\.tsx?$/.test(path),
+    );
+    const asked = sources.flatMap((path) =>
+      [
+        ...readFileSync(join(page, path), "utf8").matchAll(
+          /(?:\bcall(?:<[^(]*>)?\(|method: )"([a-z]+_\w+)"/g,
+        ),
+      ].map(([, method = ""]) => method),
+    );
+    expect(asked.length).toBeGreaterThan(20);
+    // The visitor's wallet answers these.
+    const ofNode = asked.filter((method) => !/^(wallet_|eth_requestAccounts$)/.test(method));
+    for (const method of ofNode) priceOf(method, [{}]);
   });
 });
 
