@@ -31,7 +31,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
 
   it("reads the chain", async () => {
     expect(await web3.eth.getChainId()).toBe(1337n);
-    expect(await web3.eth.getNodeInfo()).toMatch(/^ibex\//);
+    expect(await web3.eth.getNodeInfo()).toMatch(/^anvil-compatible\/ibex\//);
     expect((await web3.eth.getBlock(0)).number).toBe(0n);
     expect(await web3.eth.getBalance(from)).toBe(10n ** 22n);
   });
