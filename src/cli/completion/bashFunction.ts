@@ -18,16 +18,7 @@ _ibex() {
   done
   for ((index = 0; index < count - 1; index++)); do
     word=\${words[index]}
-    if [[ $word == -* ]]; then
-      _ibex_value "$command" "\${word%%=*}"
-      expected=''
-      [[ $word == *=* || $_ibex_reply == switch* || -z $_ibex_reply ]] || expected=$word
-    elif [[ -n $expected ]]; then
-      expected=''
-    else
-      _ibex_words "$command"
-      [[ " $_ibex_reply " == *" $word "* ]] && command=\${command:+$command }$word
-    fi
+    _ibex_read
   done
 
   local current=\${words[count - 1]} piece=\${COMP_WORDS[COMP_CWORD]}

@@ -17,7 +17,7 @@ export type Shell = "bash" | "zsh";
  *     _ibex_rare COMMAND           those that the help leaves out, and aliases: for one who has begun to type their names
  *     _ibex_value COMMAND OPTION   the kind of its value (switch, one, list, files, text), and the words offered for it
  *
- * Each leaves its answer in the variable _ibex_reply.
+ * Each leaves its answer in the variable _ibex_reply. _ibex_read reads one of the words before the one to complete.
  */
 export function completionScript(commands: readonly Command[], shell: Shell): string {
   const offered = commands.filter(({ ignoresOptions }) => !ignoresOptions);
@@ -27,6 +27,7 @@ export function completionScript(commands: readonly Command[], shell: Shell): st
     table("options", places, (words) => optionsAfter(offered, words)),
     table("rare", places, (words) => rareOptionsAfter(offered, words)),
     valueTable(offered, places),
+    READ_WORD,
   ].join("\n");
   return shell === "bash"
     ? `# Completion of ibex in bash 4 or newer; "ibex completion bash" printed it.\n\n${tables}\n${BASH_FUNCTION}`
@@ -134,3 +135,22 @@ function quoted(text: string): string {
 }
 
 const FILES = "files";
+
+/**
+ * Reads $word: an option, whose value is $expected next if it has none yet; the value that was expected; or a word that goes on with
+ * $command. The variables are those of the function that calls it.
+ */
+const READ_WORD = `_ibex_read() {
+  if [[ $word == -* ]]; then
+    _ibex_value "$command" "\${word%%=*}"
+    expected=''
+    [[ $word == *=* || $_ibex_reply == switch* || -z $_ibex_reply ]] || expected=$word
+  elif [[ -n $expected ]]; then
+    expected=''
+  else
+    _ibex_words "$command"
+    [[ " $_ibex_reply " == *" $word "* ]] && command=\${command:+$command }$word
+  fi
+  return 0
+}
+`;

@@ -5,16 +5,7 @@ _ibex() {
   local -i index
   for ((index = 2; index < CURRENT; index++)); do
     word=\${words[index]}
-    if [[ $word == -* ]]; then
-      _ibex_value "$command" "\${word%%=*}"
-      expected=''
-      [[ $word == *=* || $_ibex_reply == switch* || -z $_ibex_reply ]] || expected=$word
-    elif [[ -n $expected ]]; then
-      expected=''
-    else
-      _ibex_words "$command"
-      [[ " $_ibex_reply " == *" $word "* ]] && command=\${command:+$command }$word
-    fi
+    _ibex_read
   done
 
   word=\${words[CURRENT]}

@@ -11,7 +11,7 @@ export function decodeNumberOrQuantity(value: unknown): bigint | undefined {
 
 const LONGEST_NUMBER = 77;
 
-/** A number above zero, as `decodeNumberOrQuantity` reads it, of seconds at most for thousands of years. */
+/** Seconds, as `decodeNumberOrQuantity` reads a number; thousands of years at most. */
 export function decodeSeconds(value: unknown): bigint | undefined {
   const seconds = decodeNumberOrQuantity(value);
   return seconds === undefined || seconds > MOST_SECONDS ? undefined : seconds;
