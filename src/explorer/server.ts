@@ -5,7 +5,7 @@ import { type Clock, durationClock } from "../primitives/clock.ts";
 import type { Result } from "../primitives/result.ts";
 import { SERVER_ITSELF } from "../rpc/core/serverItself.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
-import { NAMESPACES, type RpcMethod } from "../rpc/method.ts";
+import { NETWORK_NAMESPACES, type RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import type { RpcMetrics } from "../rpc/rpcMetrics.ts";
 import type { CallerTime } from "../rpc/server/callerTime.ts";
@@ -80,7 +80,7 @@ export async function openExplorerServer(
   );
   const isShared = sharedHosts([...settings.proxyAddresses, ...settings.visitorProxies]);
   const budget = new Budget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
-  const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
+  const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NETWORK_NAMESPACES) };
   const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
   const isProxy = createProxyRule(settings.visitorProxies);
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);

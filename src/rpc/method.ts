@@ -52,8 +52,8 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
   ) => Answer | Promise<Answer>;
 }
 
-/** Groups of methods that an operator enables by name. A method of group "EVERY" is on every endpoint. */
-export const NAMESPACES = [
+/** Groups of methods that any network may have. */
+export const NETWORK_NAMESPACES = [
   "ETH",
   "DEBUG",
   "MINER",
@@ -72,10 +72,13 @@ export const NAMESPACES = [
   "QBFT",
   "OTS",
   "EXPLORER",
-  "EVM",
-  "HARDHAT",
-  "ANVIL",
 ] as const;
+
+/** Groups of the development network alone (development-network.md#the-comforts). */
+const DEVELOPMENT_NAMESPACES = ["EVM", "HARDHAT", "ANVIL"] as const;
+
+/** Groups of methods that an operator enables by name. A method of group "EVERY" is on every endpoint. */
+export const NAMESPACES = [...NETWORK_NAMESPACES, ...DEVELOPMENT_NAMESPACES] as const;
 export type Namespace = (typeof NAMESPACES)[number];
 
 /** Groups for the operator, and those that change a development network: never offered to web pages of a foreign origin. */
@@ -83,9 +86,7 @@ export const OPERATOR_NAMESPACES: ReadonlySet<Namespace> = new Set([
   "ADMIN",
   "MINER",
   "PERM",
-  "EVM",
-  "HARDHAT",
-  "ANVIL",
+  ...DEVELOPMENT_NAMESPACES,
 ]);
 
 /** A positional parameter. The method sees an optional one that is absent or null as undefined. */

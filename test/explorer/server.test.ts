@@ -192,6 +192,13 @@ describe("the explorer's port", () => {
     expect((await post(server, "ibft_getRounds", ["latest", "0x1"])).body).not.toContain("-32604");
   });
 
+  it("offers nothing of the development network, which has methods of the same names", async () => {
+    const server = await anExplorer();
+    expect((await post(server, "web3_clientVersion")).body).not.toContain("anvil-compatible");
+    for (const group of ["evm", "hardhat", "anvil"])
+      expect((await post(server, "rpc_modules")).body).not.toContain(group);
+  });
+
   it("bounds the gas of calls, and traces by short tracers alone", async () => {
     const server = await anExplorer();
     for (const gas of [undefined, "0x5208", "0xffffffffffff", 7])

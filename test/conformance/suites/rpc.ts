@@ -6,6 +6,7 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { ok } from "../../../src/primitives/result.ts";
 import type { CoreParts } from "../../../src/rpc/core/coreParts.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/rpc/dispatcher.ts";
+import { NETWORK_NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
@@ -15,7 +16,6 @@ import { withRecoveredSender } from "../../../src/types/transactionSignature.ts"
 import { aCaller } from "../../builders/aCaller.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
-import { NETWORK_NAMESPACES } from "../../rpc/networkNamespaces.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";

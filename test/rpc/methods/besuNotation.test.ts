@@ -5,6 +5,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
+import { NETWORK_NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { javaDouble } from "../../../src/rpc/results/javaDouble.ts";
 import { aCaller } from "../../builders/aCaller.ts";
@@ -13,7 +14,6 @@ import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
-import { NETWORK_NAMESPACES } from "../networkNamespaces.ts";
 
 /** Besu's answers in rare cases, and its choice where JSON allows several notations. */
 
