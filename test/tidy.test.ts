@@ -236,8 +236,21 @@ describe("the house is tidy", () => {
   });
 
   it.each([
-    ["node/node.ts", ["ethstats/", "network/network.ts", "rpc/server/http.ts", "rpc/graphql/schema.ts"]],
-    ["node/rpcThreads/callerThread.ts", ["ethstats/", "rpc/server/ipc.ts", "rpc/graphql/", "explorer/"]],
+    [
+      "node/node.ts",
+      [
+        "dev/",
+        "chain/developmentWriter.ts",
+        "ethstats/",
+        "network/network.ts",
+        "rpc/server/http.ts",
+        "rpc/graphql/schema.ts",
+      ],
+    ],
+    [
+      "node/rpcThreads/callerThread.ts",
+      ["dev/", "ethstats/", "rpc/server/ipc.ts", "rpc/graphql/", "explorer/"],
+    ],
   ])("does not have %s load what is off", (start, places) => {
     const loaded = [...loadedFrom(start)];
     expect(loaded.length).toBeGreaterThan(100);

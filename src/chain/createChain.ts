@@ -27,7 +27,7 @@ import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
-import { DevelopmentWriter } from "./developmentWriter.ts";
+import type { DevelopmentWriter } from "./developmentWriter.ts";
 import { ExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
@@ -96,7 +96,7 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
    */
   keepStates(kept: bigint): Promise<HistoryStart>;
   /** Commits blocks for development, which no rule of an import has judged: in a marked folder only. */
-  developmentWriter(folder: MarkedFolder): DevelopmentWriter;
+  developmentWriter(folder: MarkedFolder): Promise<DevelopmentWriter>;
   /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
 }
@@ -306,8 +306,11 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     rebuildState: () => alone(() => stores.world.rebuildHead()),
     keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
     keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
-    developmentWriter: (folder) =>
-      new DevelopmentWriter(folder, { ...parts, writer, world: stores.world, execution }),
+    async developmentWriter(folder) {
+      // No other network loads it.
+      const { DevelopmentWriter } = await import("./developmentWriter.ts");
+      return new DevelopmentWriter(folder, { ...parts, writer, world: stores.world, execution });
+    },
     tallyAfter: (block) => validators.after(block),
   };
 }

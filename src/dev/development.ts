@@ -377,7 +377,7 @@ export class Development {
       "from now on, blocks of this chain are made for development: no other node accepts them, and this data folder opens only in " +
         "the development network",
     );
-    const writer = chain.developmentWriter(folder);
+    const writer = await chain.developmentWriter(folder);
     const maker = new BlockMaker({ chain, writer, pool, privateKey: validator.privateKey, vanity });
     if (marked !== undefined && this.parts.isInstant) folder.change({ mining: this.mode });
     this.schedule();

@@ -1,7 +1,5 @@
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
-import { DEV_WALLET } from "../config/devNetwork.ts";
-import { Wallet } from "../dev/wallet.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { resumeBytes } from "../storage/diskGuard.ts";
@@ -19,7 +17,7 @@ export function createCoreParts(
   consensusAndPeers: ConsensusAndPeers,
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
 ): CoreParts {
-  const { chain, permissions, simulator, tracer, logs, development } = chainAndPool;
+  const { chain, permissions, simulator, tracer, logs, development, wallet } = chainAndPool;
   const { engine, peering, pauseReasons, peerToPeer } = consensusAndPeers;
   const { pool } = chainAndPool.pool;
   return {
@@ -62,13 +60,6 @@ export function createCoreParts(
     logins,
     give,
     development,
-    wallet:
-      development &&
-      new Wallet(DEV_WALLET, {
-        nextNonce: (address) => pool.nextNonce(address),
-        submit: (raw) => chainAndPool.pool.admission.submit(raw),
-        sendAs: (raw, sender) => development.sendAs(raw, sender),
-        isMinedUnasked: () => development.isModeDefault,
-      }),
+    wallet,
   };
 }

@@ -10,7 +10,6 @@ import { ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Development } from "../dev/development.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
@@ -27,12 +26,12 @@ import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
-import { openDevelopment } from "./openDevelopment.ts";
+import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
-export interface ChainAndPool {
+export interface ChainAndPool extends OpenDevelopment {
   readonly chain: Chain;
   /** What other threads know of the head. */
   readonly shownHead: ShownHead;
@@ -42,8 +41,6 @@ export interface ChainAndPool {
   readonly namedPeers: NamedPeers;
   readonly headCalls: HeadCalls;
   readonly pool: OpenPool;
-  /** The comforts of the development network; undefined anywhere else. */
-  readonly development: Development | undefined;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
@@ -125,7 +122,7 @@ export async function openChainAndPool(
   });
   pool = txPool;
   onStop(() => txPool.close());
-  const development = openDevelopment(context, stores, { chain, controls, pool: txPool.pool });
+  const { development, wallet } = await openDevelopment(context, stores, { chain, controls, pool: txPool });
   return ok({
     chain,
     shownHead,
@@ -136,6 +133,7 @@ export async function openChainAndPool(
     headCalls,
     pool: txPool,
     development,
+    wallet,
     recoverSigners,
     ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),

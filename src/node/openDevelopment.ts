@@ -1,21 +1,32 @@
 import type { Chain } from "../chain/createChain.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
-import { Development } from "../dev/development.ts";
-import type { TxPool } from "../txpool/txPool.ts";
+import { DEV_WALLET } from "../config/devNetwork.ts";
+import type { Development } from "../dev/development.ts";
+import type { Wallet } from "../dev/wallet.ts";
+import type { OpenPool } from "../txpool/openPool.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
-/** The comforts of the development network; undefined where they are not to be used. */
-export function openDevelopment(
+/** The comforts of the development network, and its accounts; undefined where they are not to be used. */
+export interface OpenDevelopment {
+  readonly development: Development | undefined;
+  readonly wallet: Wallet | undefined;
+}
+
+export async function openDevelopment(
   { settings, logger, clock, onStop }: OpenContext,
   { key, development: folder }: Pick<Stores, "key" | "development">,
   {
     chain,
     controls,
-    pool,
-  }: { readonly chain: Chain; readonly controls: BlockControls; readonly pool: TxPool },
-): Development | undefined {
-  if (settings.development === undefined || folder === undefined) return undefined;
+    pool: { pool, admission },
+  }: { readonly chain: Chain; readonly controls: BlockControls; readonly pool: OpenPool },
+): Promise<OpenDevelopment> {
+  if (settings.development === undefined || folder === undefined)
+    return { development: undefined, wallet: undefined };
+  // No other network loads them.
+  const { Development } = await import("../dev/development.ts");
+  const { Wallet } = await import("../dev/wallet.ts");
   const { blockPeriodSeconds } = parametersAt(settings.chainSpec.ibft, chain.head.header.number + 1n);
   const development = new Development({
     dataPath: settings.dataPath,
@@ -31,5 +42,11 @@ export function openDevelopment(
     logger: logger.child("chain"),
   });
   onStop(() => development.close());
-  return development;
+  const wallet = new Wallet(DEV_WALLET, {
+    nextNonce: (address) => pool.nextNonce(address),
+    submit: (raw) => admission.submit(raw),
+    sendAs: (raw, sender) => development.sendAs(raw, sender),
+    isMinedUnasked: () => development.isModeDefault,
+  });
+  return { development, wallet };
 }
