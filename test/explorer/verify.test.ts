@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -66,6 +66,8 @@ interface World {
   code?: Uint8Array;
   isValidator?: boolean;
   start?: typeof startCompilation;
+  /** Called with the number of each read of a code. */
+  onCode?: (count: number) => void;
 }
 
 interface ApiAnswer {
@@ -74,11 +76,15 @@ interface ApiAnswer {
 }
 
 /** A server that verifies, and tools' requests to it. */
-async function aVerifier({ code = deployedCode(), isValidator = false, start }: World = {}) {
+async function aVerifier({ code = deployedCode(), isValidator = false, start, onCode }: World = {}) {
+  let reads = 0;
   const verifier = new Verifier(
     { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: false },
     {
-      codeOf: async (address) => (address[0] === 0xc0 ? code : undefined),
+      async codeOf(address) {
+        onCode?.(++reads);
+        return address[0] === 0xc0 ? code : undefined;
+      },
       isValidator: async () => isValidator,
       ...(start && { start }),
     },
@@ -175,6 +181,38 @@ describe("the verification of contracts", () => {
     expect(huge.status).toBe(413);
     const validator = await aVerifier({ isValidator: true });
     expect(await validator.ask()).toMatchObject({ result: expect.stringContaining("validator") as string });
+  });
+
+  it("answers settings of many brackets, a form of many fields, and data that cannot be read", async () => {
+    const { ask, get, url } = await aVerifier();
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const settings = `{"language":"Solidity","sources":{"src/Coin.sol":{"content":""}},"settings":{"libraries":${deep}}}`;
+    expect(await ask({ sourceCode: settings })).toMatchObject({
+      status: "0",
+      result: expect.stringContaining("not a JSON object") as string,
+    });
+    const many = await fetch(url, { method: "POST", body: new Uint8Array(2_000_000).fill(38) });
+    expect(many.status).toBe(413);
+    mkdirSync(join(folder, "contracts", `${CONTRACT}.json`));
+    const again = await aVerifier();
+    expect(await again.get({ action: "getabi", address: CONTRACT })).toMatchObject({ status: "0" });
+    rmSync(join(folder, "contracts", `${CONTRACT}.json`), { recursive: true });
+    expect(await again.get({ action: "getabi", address: CONTRACT })).toMatchObject({ status: "0" });
+    expect((await get({ action: "getcompilers" })).result).toEqual([VERSION]);
+  });
+
+  it("compiles the next one after one whose contract cannot be read any more", async () => {
+    const { ask, outcome } = await aVerifier({
+      start: () => ({
+        outcome: Promise.resolve({ kind: "compiled", abi: [], code: { object: "00", immutables: [] } }),
+        kill: () => undefined,
+      }),
+      onCode: (count) => {
+        if (count === 2) throw new Error("the disk is gone");
+      },
+    });
+    for (const reason of ["cannot judge", "differs"])
+      expect((await outcome((await ask()).result)).result).toContain(reason);
   });
 
   it("tells what the compiler complains of: an import that is not sent, and a name that is not there", async () => {

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { isObject } from "../../rpc/parameters/parameters.ts";
+import { parseMessage } from "../../rpc/server/parseMessage.ts";
 import { LONGEST_SOURCE_NAME, MOST_SOURCES } from "./verifyLimits.ts";
 
 /** What is compiled: the sources with their texts, and those settings that shape code. */
@@ -16,7 +17,7 @@ const LONGEST_SETTINGS = 100_000;
 
 /** Reads the standard JSON input of solc as tools send it. Sources are taken from it alone: no URL and no file is read. */
 export function readStandardInput(text: string): Result<StandardInput, "badInput"> {
-  const parsed = parsedJson(text);
+  const parsed = parseMessage(text);
   if (!isObject(parsed)) return bad("The source code is not a JSON object.");
   if (parsed["language"] !== "Solidity") return bad("Only Solidity is verified here.");
   const sources = readSources(parsed["sources"]);
@@ -43,14 +44,6 @@ function readSources(value: unknown): StandardInput["sources"] | string {
     sources.push([name, { content: source["content"] }]);
   }
   return Object.fromEntries(sources);
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function bad(message: string): Result<never, "badInput"> {

@@ -5,7 +5,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type RunningCompilation, startCompilation } from "./compile.ts";
+import { type CompileOutcome, type RunningCompilation, startCompilation } from "./compile.ts";
 import { ContractStore } from "./contractStore.ts";
 import { matchCode } from "./matchCode.ts";
 import type { StandardInput } from "./standardInput.ts";
@@ -120,19 +120,15 @@ export class Verifier {
     const { compilerPath, input, source, name: contract } = job;
     const compilation = start({ compilerPath, input, source, contract });
     this.current = { job, compilation };
-    const compiled = await compilation.outcome;
-    this.note(
-      job.id,
-      compiled.kind === "failed" ? { problem: compiled.message } : await this.judge(job, compiled),
-    );
+    const outcome = compilation.outcome.then((compiled) => this.judge(job, compiled));
+    this.note(job.id, await outcome.catch(() => ({ problem: "The node cannot judge this now." })));
     this.current = undefined;
     void this.work();
   }
 
-  private async judge(
-    job: Job,
-    { abi, code }: { readonly abi: unknown; readonly code: Parameters<typeof matchCode>[1] },
-  ): Promise<Outcome> {
+  private async judge(job: Job, compiled: CompileOutcome): Promise<Outcome> {
+    if (compiled.kind === "failed") return { problem: compiled.message };
+    const { abi, code } = compiled;
     const deployed = (await this.parts.codeOf(job.address)) ?? new Uint8Array(0);
     const match = matchCode(deployed, code);
     if (match === undefined)

@@ -2,6 +2,8 @@
 
 /** Most bytes of a request. */
 export const REQUEST_BYTES = 4 * 1024 * 1024;
+/** Most fields of a form; tools send about twelve. */
+export const MOST_FIELDS = 64;
 /** Most sources of one contract, and most characters of the name of one. */
 export const MOST_SOURCES = 500;
 export const LONGEST_SOURCE_NAME = 256;

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Address } from "../../primitives/address.ts";
-import { decodeAddress } from "../../rpc/parameters/parameters.ts";
+import { decodeAddress, isObject } from "../../rpc/parameters/parameters.ts";
 import { readBody } from "../../rpc/server/httpBody.ts";
 import { respondJson } from "../../rpc/server/httpResponse.ts";
+import { parseMessage } from "../../rpc/server/parseMessage.ts";
 import type { HostRule } from "../../rpc/server/remoteHost.ts";
 import type { VerifiedContract } from "./contractStore.ts";
 import { readStandardInput } from "./standardInput.ts";
 import type { Verifier } from "./verifier.ts";
-import { REQUEST_BYTES, VERIFY_COST } from "./verifyLimits.ts";
+import { MOST_FIELDS, REQUEST_BYTES, VERIFY_COST } from "./verifyLimits.ts";
 
 interface VerifyServer {
   readonly verifier: Verifier;
@@ -24,30 +25,38 @@ export function answerVerification(
 ): void {
   const remoteHost = server.hostOf(request);
   const query = new URLSearchParams(request.url?.split("?")[1] ?? "");
-  if (request.method !== "POST") {
-    if (server.spend(remoteHost, READ_COST)) answerQuery(server.verifier, query, response);
-    else refuse(response, "Too many requests. Try again later.", 429);
-    return;
-  }
+  const isRead = request.method !== "POST";
   // The cost of a body is known only when it is read, so it is taken before.
-  if (!server.spend(remoteHost, VERIFY_COST)) {
+  if (!server.spend(remoteHost, isRead ? READ_COST : VERIFY_COST)) {
     refuse(response, "Too many requests. Try again later.", 429);
     return;
   }
+  const answer = (fields: Fields): void =>
+    void answerTo(server.verifier, fields, remoteHost).then(
+      (made) => respond(response, made),
+      () => refuse(response, "The node cannot answer this now.", 503),
+    );
+  if (isRead) {
+    answer((name) => query.get(name));
+    return;
+  }
   readBody(request, REQUEST_BYTES, (body) => {
-    if (body === undefined) {
-      refuse(response, `The request has more than ${REQUEST_BYTES / 1024 / 1024} MB.`, 413);
-      return;
-    }
-    const form = formIn(body, request.headers["content-type"] ?? "");
-    for (const [name, value] of query) if (!form.has(name)) form.set(name, value);
-    if (form.get("action") !== "verifysourcecode") answerQuery(server.verifier, form, response);
-    else void verify(server.verifier, form, remoteHost).then((answer) => respond(response, answer));
+    const fields = body === undefined ? undefined : fieldsIn(body, request.headers["content-type"] ?? "");
+    if (fields !== undefined) answer((name) => fields(name) ?? query.get(name));
+    else
+      refuse(
+        response,
+        `The request has more than ${REQUEST_BYTES / 1024 / 1024} MB or too many fields.`,
+        413,
+      );
   });
 }
 
 /** Units of a read. */
 const READ_COST = 5;
+
+/** The value of a field by its name. */
+type Fields = (name: string) => string | null | undefined;
 
 interface EtherscanAnswer {
   readonly status: "0" | "1";
@@ -55,65 +64,64 @@ interface EtherscanAnswer {
   readonly result: unknown;
 }
 
-/** Tools send a form, and some of them JSON. */
-function formIn(body: string, type: string): URLSearchParams {
-  if (!/^application\/json\b/i.test(type)) return new URLSearchParams(body);
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const entries = Object.entries(Object(parsed)).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]);
-    return new URLSearchParams(entries);
-  } catch {
-    return new URLSearchParams();
+/** The fields of a body; undefined for too many. Tools send a form, and some of them JSON. */
+function fieldsIn(body: string, type: string): Fields | undefined {
+  if (/^application\/json\b/i.test(type)) {
+    const parsed = parseMessage(body);
+    if (!isObject(parsed)) return () => undefined;
+    return (name) => {
+      const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined;
+      return typeof value === "string" ? value : JSON.stringify(value);
+    };
+  }
+  // A field takes more memory than its text, so they are counted before.
+  if (body.split("&", MOST_FIELDS + 1).length > MOST_FIELDS) return undefined;
+  const form = new URLSearchParams(body);
+  return (name) => form.get(name);
+}
+
+async function answerTo(verifier: Verifier, fields: Fields, remoteHost: string): Promise<EtherscanAnswer> {
+  switch (fields("action")) {
+    case "verifysourcecode":
+      return verify(verifier, fields, remoteHost);
+    case "checkverifystatus":
+      return statusOf(verifier, fields("guid") ?? "");
+    case "getabi":
+      return ofContract(fields, (address) => abiOf(verifier, address));
+    case "getsourcecode":
+      return ofContract(fields, (address) => sourcesOf(verifier, address));
+    case "getcompilers":
+      return yes(verifier.compilers());
+    default:
+      return no("Error! Missing Or invalid Action name");
   }
 }
 
-async function verify(
-  verifier: Verifier,
-  form: URLSearchParams,
-  remoteHost: string,
-): Promise<EtherscanAnswer> {
-  const address = decodeAddress(form.get("contractaddress"));
+function ofContract(fields: Fields, answer: (address: Address) => EtherscanAnswer): EtherscanAnswer {
+  const address = decodeAddress(fields("address"));
+  return address === undefined ? no("Invalid Address format") : answer(address);
+}
+
+async function verify(verifier: Verifier, fields: Fields, remoteHost: string): Promise<EtherscanAnswer> {
+  const address = decodeAddress(fields("contractaddress"));
   if (address === undefined) return no("Missing or invalid contractaddress");
-  if (form.get("codeformat") !== "solidity-standard-json-input")
+  if (fields("codeformat") !== "solidity-standard-json-input")
     return no("Only the code format solidity-standard-json-input is verified here");
   const [, source = "", name = ""] =
-    /^(.{1,256}):([A-Za-z_$][\w$]{0,127})$/.exec(form.get("contractname") ?? "") ?? [];
+    /^(.{1,256}):([A-Za-z_$][\w$]{0,127})$/.exec(fields("contractname") ?? "") ?? [];
   if (name === "") return no("Missing or invalid contractname: path/of/Source.sol:Name");
-  const input = readStandardInput(form.get("sourceCode") ?? "");
+  const input = readStandardInput(fields("sourceCode") ?? "");
   if (!input.ok) return no(input.error.message);
   if (!Object.hasOwn(input.value.sources, source)) return no("The sources have no file of that name");
   const asked = await verifier.ask({
     remoteHost,
     address,
-    compiler: form.get("compilerversion") ?? "",
+    compiler: fields("compilerversion") ?? "",
     input: input.value,
     source,
     name,
   });
   return "id" in asked ? yes(asked.id) : no(asked.problem);
-}
-
-function answerQuery(verifier: Verifier, query: URLSearchParams, response: ServerResponse): void {
-  const address = decodeAddress(query.get("address"));
-  switch (query.get("action")) {
-    case "checkverifystatus":
-      respond(response, statusOf(verifier, query.get("guid") ?? ""));
-      return;
-    case "getabi":
-      respond(response, address === undefined ? no("Invalid Address format") : abiOf(verifier, address));
-      return;
-    case "getsourcecode":
-      respond(response, address === undefined ? no("Invalid Address format") : sourcesOf(verifier, address));
-      return;
-    case "getcompilers":
-      respond(response, yes(verifier.compilers()));
-      return;
-    default:
-      respond(response, no("Error! Missing Or invalid Action name"));
-  }
 }
 
 function statusOf(verifier: Verifier, id: string): EtherscanAnswer {
