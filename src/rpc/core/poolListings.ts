@@ -98,9 +98,12 @@ export async function listWaiting(
   const pacer = new EventLoopPacer();
   const rankOf = ({ sequence }: PoolEntry): number => (order === "oldest" ? sequence : -sequence);
   const start = after === undefined ? Number.NEGATIVE_INFINITY : order === "oldest" ? after : -after;
-  // The first ones by rank, in order. Entries come nearly by their arrival, so that few of them move many.
+  const entries = [...pool.entries()];
+  // The pool has them nearly by their arrival. In the order of ranks, few of them move many.
+  if (order === "newest") entries.reverse();
+  // The first ones by rank, in order.
   const first: PoolEntry[] = [];
-  for (const entry of [...pool.entries()]) {
+  for (const entry of entries) {
     if (pacer.isDue()) await pacer.yield();
     const rank = rankOf(entry);
     const last = first.at(-1);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { toQuantity } from "../../../src/primitives/quantity.ts";
+import { listWaiting } from "../../../src/rpc/core/poolListings.ts";
 import { explorerGetPool } from "../../../src/rpc/methods/explorer/getPool.ts";
+import type { PoolEntry } from "../../../src/txpool/entry.ts";
 import { aCore } from "../../builders/anRpcBackend.ts";
 import { aPool } from "../../builders/aPool.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -41,6 +43,30 @@ describe("explorer_getPool", () => {
       expect(seen).toEqual(order === "oldest" ? hashes : hashes.toReversed());
     }
     expect((await list({ size: 7 })).next).toBeNull();
+  });
+
+  it("compares an entry of a large pool with few others, from either end", async () => {
+    let reads = 0;
+    const entries = Array.from({ length: 2_000 }, (_, index) => ({
+      get sequence() {
+        reads++;
+        return index;
+      },
+    })) as unknown as PoolEntry[];
+    const { pool } = aPool();
+    const parts = {
+      entries: () => entries,
+      statistics: pool.statistics,
+      whyWaiting: () => undefined,
+      blockFloors: pool.blockFloors,
+    };
+    const newest = { gasLimit: 1n, gasUsed: 1n, timestamp: 0n };
+    for (const order of ["oldest", "newest"] as const) {
+      reads = 0;
+      const { next } = await listWaiting(parts, newest, { order, after: undefined, limit: 100 });
+      expect(next).toBe(order === "oldest" ? 99 : 1_900);
+      expect(reads).toBeLessThan(5 * entries.length);
+    }
   });
 
   it("tells the price and the reason of each, and nothing of its data but the selector", async () => {
