@@ -135,7 +135,8 @@ describe("the verification of contracts", () => {
     const { result } = await again.get({ action: "getsourcecode", address: CONTRACT });
     const [one] = result as { SourceCode: string; ABI: string; ContractName: string; Match: string }[];
     expect(one).toMatchObject({ ContractName: "Coin", CompilerVersion: VERSION, Match: "exact" });
-    expect(JSON.parse(one?.SourceCode.slice(1, -1) ?? "")).toMatchObject({ sources: INPUT.sources });
+    expect(JSON.parse(one?.SourceCode.slice(1, -1) ?? "")).toMatchObject({ sources: SOURCES });
+    expect(one?.SourceCode).not.toContain("Evil");
     expect(JSON.parse(String((await get({ action: "getabi", address: CONTRACT })).result))).toContainEqual(
       expect.objectContaining({ name: "age" }),
     );
@@ -204,7 +205,12 @@ describe("the verification of contracts", () => {
   it("compiles the next one after one whose contract cannot be read any more", async () => {
     const { ask, outcome } = await aVerifier({
       start: () => ({
-        outcome: Promise.resolve({ kind: "compiled", abi: [], code: { object: "00", immutables: [] } }),
+        outcome: Promise.resolve({
+          kind: "compiled",
+          abi: [],
+          code: { object: "00", immutables: [] },
+          sources: [],
+        }),
         kill: () => undefined,
       }),
       onCode: (count) => {
@@ -262,9 +268,43 @@ describe("the verification of contracts", () => {
     expect(input.ok && input.value.settings).toEqual({ optimizer: { enabled: true, runs: 200 } });
   });
 
+  it("keeps an exact match when the same code comes with other comments", async () => {
+    const { ask, outcome, get } = await aVerifier();
+    const other = {
+      ...INPUT,
+      sources: { ...SOURCES, "src/Coin.sol": { content: `${SOURCES["src/Coin.sol"].content}// audited` } },
+    };
+    const matchAfter = async (input: object): Promise<unknown> => {
+      const { result } = await ask({ sourceCode: JSON.stringify(input) });
+      expect(await outcome(result)).toMatchObject({ status: "1" });
+      return (await get({ action: "getsourcecode", address: CONTRACT })).result;
+    };
+    for (const [input, match] of [
+      [other, "partial"],
+      [INPUT, "exact"],
+      [other, "exact"],
+    ] as const)
+      expect(await matchAfter(input)).toMatchObject([{ Match: match }]);
+  });
+
+  it("takes nothing for metadata but what compilers append", () => {
+    const hash = "12".repeat(34);
+    const metadata = (ipfs: string): string => `a264697066735822${ipfs}64736f6c63430008180033`;
+    const one = { object: `6001${metadata(hash)}`, immutables: [] };
+    expect(matchCode(hexToBytes(`0x${one.object}`), one)).toBe("exact");
+    expect(matchCode(hexToBytes(`0x6001${metadata("34".repeat(34))}`), one)).toBe("partial");
+    expect(matchCode(hexToBytes(`0x6002${metadata(hash)}`), one)).toBeUndefined();
+    // Code of which all but the beginning is called a map.
+    const made = { object: "6001a111111111110006", immutables: [] };
+    expect(matchCode(hexToBytes("0x6001a122222222220006"), made)).toBeUndefined();
+    // The metadata have no hash, so they cover no names.
+    const bare = { object: "6001a164736f6c6343000818000a", immutables: [] };
+    expect(matchCode(hexToBytes(`0x${bare.object}`), bare)).toBe("partial");
+  });
+
   it("takes code with libraries that are not linked, or of another length, for other code", () => {
     const code = Uint8Array.of(0x60, 0x01);
-    expect(matchCode(code, { object: "6001", immutables: [] })).toBe("exact");
+    expect(matchCode(code, { object: "6001", immutables: [] })).toBe("partial");
     expect(matchCode(code, { object: "600102", immutables: [] })).toBeUndefined();
     expect(matchCode(code, { object: "__$a$__", immutables: [] })).toBeUndefined();
     expect(matchCode(new Uint8Array(0), { object: "", immutables: [] })).toBeUndefined();

@@ -16,7 +16,13 @@ export interface CompileJob {
 }
 
 export type CompileOutcome =
-  | { readonly kind: "compiled"; readonly abi: unknown; readonly code: CompiledCode }
+  | {
+      readonly kind: "compiled";
+      readonly abi: unknown;
+      readonly code: CompiledCode;
+      /** Names of the sources of which the contract is made; the input may have others. */
+      readonly sources: readonly string[];
+    }
   | { readonly kind: "failed"; readonly message: string };
 
 /** A compilation that runs, and its end by force. */

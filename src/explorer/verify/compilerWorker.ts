@@ -42,6 +42,7 @@ function compile({ compilerPath, input, source, contract }: CompileJob): Compile
   return {
     kind: "compiled",
     abi: made.abi,
+    sources: Object.keys(JSON.parse(made.metadata).sources),
     code: {
       object: deployed.object,
       immutables: Object.values(deployed.immutableReferences ?? {}).flat() as [],
@@ -49,7 +50,12 @@ function compile({ compilerPath, input, source, contract }: CompileJob): Compile
   };
 }
 
-const OUTPUTS = ["abi", "evm.deployedBytecode.object", "evm.deployedBytecode.immutableReferences"];
+const OUTPUTS = [
+  "abi",
+  "metadata",
+  "evm.deployedBytecode.object",
+  "evm.deployedBytecode.immutableReferences",
+];
 /** Most characters of what the compiler complains of. */
 const LONGEST_MESSAGE = 2_000;
 

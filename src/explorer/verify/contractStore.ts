@@ -35,10 +35,11 @@ export class ContractStore {
     }
   }
 
-  /** The JSON of a verified contract; undefined for others. */
-  read(address: Address): string | undefined {
+  /** A verified contract; undefined for others. */
+  read(address: Address): VerifiedContract | undefined {
     const name = nameOf(address);
-    return this.sizes.has(name) ? readFileSync(join(this.folder, name), "utf8") : undefined;
+    if (!this.sizes.has(name)) return undefined;
+    return JSON.parse(readFileSync(join(this.folder, name), "utf8")) as VerifiedContract;
   }
 
   /** Keeps a contract, durable before it is shown; false where there is no room. */

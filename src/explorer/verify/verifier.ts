@@ -129,11 +129,16 @@ export class Verifier {
   private async judge(job: Job, compiled: CompileOutcome): Promise<Outcome> {
     if (compiled.kind === "failed") return { problem: compiled.message };
     const { abi, code } = compiled;
+    const made = new Set(compiled.sources);
     const deployed = (await this.parts.codeOf(job.address)) ?? new Uint8Array(0);
     const match = matchCode(deployed, code);
     if (match === undefined)
       return { problem: "Fail - Unable to verify. The compiled code differs from that of the contract." };
     const { input, address, source, name, compiler } = job;
+    const codeHash = toHex(keccak256(deployed));
+    // Anybody may ask, and names and comments of other sources with the same code are not the deployer's.
+    const kept = this.store.read(address);
+    if (kept?.match === "exact" && kept.codeHash === codeHash) return "verified";
     const isKept = this.store.write({
       address: toHex(address),
       match,
@@ -142,8 +147,9 @@ export class Verifier {
       compiler,
       settings: input.settings,
       abi,
-      codeHash: toHex(keccak256(deployed)),
-      sources: input.sources,
+      codeHash,
+      // Other sources of the request are covered by nothing.
+      sources: Object.fromEntries(Object.entries(input.sources).filter(([path]) => made.has(path))),
     });
     return isKept ? "verified" : { problem: "The node has no room for more verified contracts." };
   }

@@ -5,7 +5,6 @@ import { readBody } from "../../rpc/server/httpBody.ts";
 import { respondJson } from "../../rpc/server/httpResponse.ts";
 import { parseMessage } from "../../rpc/server/parseMessage.ts";
 import type { HostRule } from "../../rpc/server/remoteHost.ts";
-import type { VerifiedContract } from "./contractStore.ts";
 import { readStandardInput } from "./standardInput.ts";
 import type { Verifier } from "./verifier.ts";
 import { MOST_FIELDS, REQUEST_BYTES, VERIFY_COST } from "./verifyLimits.ts";
@@ -133,12 +132,12 @@ function statusOf(verifier: Verifier, id: string): EtherscanAnswer {
 }
 
 function abiOf(verifier: Verifier, address: Address): EtherscanAnswer {
-  const contract = contractAt(verifier, address);
+  const contract = verifier.store.read(address);
   return contract === undefined ? no(NOT_VERIFIED) : yes(JSON.stringify(contract.abi));
 }
 
 function sourcesOf(verifier: Verifier, address: Address): EtherscanAnswer {
-  const contract = contractAt(verifier, address);
+  const contract = verifier.store.read(address);
   if (contract === undefined) return yes([{ ...EMPTY, ABI: NOT_VERIFIED }]);
   const { abi, name, compiler, settings, sources, match, source } = contract;
   return yes([
@@ -154,11 +153,6 @@ function sourcesOf(verifier: Verifier, address: Address): EtherscanAnswer {
       Match: match,
     },
   ]);
-}
-
-function contractAt(verifier: Verifier, address: Address): VerifiedContract | undefined {
-  const text = verifier.store.read(address);
-  return text === undefined ? undefined : (JSON.parse(text) as VerifiedContract);
 }
 
 const NOT_VERIFIED = "Contract source code not verified";
