@@ -75,7 +75,7 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
       // A limit of connections has the explorer on, and leaves its port to the preset.
       const options = ["--explorer-max-active-connections=50"];
       const nodes = [await startNodeProcess({ options }), await startNodeProcess({ options })];
-      const linkOf = (node: NodeProcess) => /The chain in your browser: (\S+)/.exec(node.output())?.[1];
+      const linkOf = (node: NodeProcess) => /(http\S+), the chain in your browser/.exec(node.output())?.[1];
       // Printed after the start, which is after the first answer.
       const urls = await Promise.all(
         nodes.map((node) => until(async () => linkOf(node), "the link to the explorer")),
