@@ -4,7 +4,7 @@ import { DamagedData, DiskError } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { type MigrationPlan, planMigration } from "../storage/migration/planMigration.ts";
-import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
+import { checkSchema, readSchema, type StoredSchema } from "../storage/schema.ts";
 import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
@@ -19,9 +19,9 @@ export async function printDatabaseInfo(
       print(`folder: ${paths.chain}`);
       const plan = await planMigration(database);
       if (plan !== undefined) return printOutdated(plan, paths, print);
-      const schema = await checkSchema(database);
+      await checkSchema(database);
       const head = readHead(database);
-      print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
+      print(`schema version: ${shownSchema(await readSchema(database))}`);
       print(`head number: ${head === undefined ? "none" : head.number}`);
       print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
       const { headers, blocks, states } = readHistoryStart(database);
@@ -39,6 +39,13 @@ export async function printDatabaseInfo(
     print(error.message);
     return exitCodeOf(error);
   }
+}
+
+function shownSchema(schema: StoredSchema | undefined): string {
+  if (schema === undefined) return "none, the database is empty";
+  return schema.isPruned === true
+    ? `${schema.version}, pruned: versions of Ibex without --state-history and --block-history refuse it`
+    : `${schema.version}`;
 }
 
 /** Prints what is known about an outdated database: the rest is in a format that this version does not read. */

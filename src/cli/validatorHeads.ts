@@ -4,6 +4,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
+import { readAnswerText } from "./answerText.ts";
 
 /** The newest block of one validator. */
 export interface ValidatorHead {
@@ -53,6 +54,8 @@ export async function fetchHead(url: string): Promise<Result<ValidatorHead, "noH
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A block with 100,000 hashes of transactions has 7 MB. */
+const ANSWER_BYTES = 32 * 1024 * 1024;
 
 async function callRpc(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
@@ -61,7 +64,8 @@ async function callRpc(url: string, method: string, params: readonly unknown[]):
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
-  const { result, error } = Object(await response.json()) as {
+  const text = await readAnswerText(response, ANSWER_BYTES);
+  const { result, error } = Object(JSON.parse(text)) as {
     readonly result?: unknown;
     readonly error?: { readonly message?: unknown };
   };

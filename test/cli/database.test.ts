@@ -16,6 +16,7 @@ import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockSt
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { bodyKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { putPrunedSchema } from "../../src/storage/schema.ts";
 import { stateRecordKey } from "../../src/storage/stateKeys.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { blockFileOf, sealedDevBlocks } from "../builders/sealedChain.ts";
@@ -43,6 +44,20 @@ describe("ibex database", () => {
     expect(info.output).toContain("schema version: 1\nhead number: 4\n");
     expect(info.output).toMatch(/^head hash: 0x[0-9a-f]{64}$/m);
     expect(Number(/^bytes on disk: (\d+)$/m.exec(info.output)?.[1])).toBeGreaterThan(1000);
+  });
+
+  it("says of a pruned database that versions which cannot prune refuse it", async () => {
+    const dataPath = await anImportedChain();
+    const database = await openLevelDatabase({ path: join(dataPath, "chain") });
+    const batch = new Batch();
+    putPrunedSchema(batch);
+    await database.write(batch);
+    await database.close();
+    const { exitCode, output } = await ibex("database", "info", `--data-path=${dataPath}`);
+    expect(exitCode).toBe(0);
+    expect(output).toContain(
+      "schema version: 1, pruned: versions of Ibex without --state-history and --block-history refuse it\n",
+    );
   });
 
   it("names the blocks that lack their states, as a range or alone", async () => {

@@ -94,6 +94,24 @@ describe("ibex validator forget-votes", () => {
     expect(node.files()).toEqual(FORGOTTEN);
   });
 
+  it("reads no more of an answer than a block can have", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
+    const server = createServer((_request, response) => {
+      const piece = Buffer.alloc(1024 * 1024, " ");
+      const send = () => {
+        while (response.write(piece));
+        response.once("drain", send);
+      };
+      send();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { exitCode, errors } = await node.forget(`--heads-from=${url}`);
+    expect(exitCode).toBe(1);
+    expect(errors).toContain("the answer has more than 33554432 bytes");
+  });
+
   it("refuses when a block was voted for or prepared, or when the chain lags behind the votes", async () => {
     const candidate = aCandidate(aGenesisHead([SELF, ...OTHERS]));
     const signed = { signature: { r: 1n, s: 1n, yParity: 0 }, author: SELF } as const;

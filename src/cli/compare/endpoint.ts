@@ -1,5 +1,6 @@
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { withTimeLimit } from "../../primitives/timeLimit.ts";
+import { AnswerTooLarge, readAnswerText } from "../answerText.ts";
 import { memberOf } from "./differingPlaces.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import { numberOf } from "./parseAnswer.ts";
@@ -196,22 +197,13 @@ function postOnce(
         throw error instanceof Error && error.cause !== undefined ? error.cause : error;
       },
     );
-    const text = await readBody(response, answerBytes);
+    const text = await readAnswerText(response, answerBytes).catch((error: unknown) => {
+      throw error instanceof AnswerTooLarge ? new UnreadableBody(error.message) : error;
+    });
     if (REFUSALS.has(response.status))
       throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
     if (response.status >= 500 || response.status === 429)
       throw new Error(`it answers with HTTP status ${response.status}`);
     return text;
   });
-}
-
-async function readBody(response: Response, answerBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > answerBytes) throw new UnreadableBody(`the answer has more than ${answerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
