@@ -12,6 +12,11 @@ export class CallerTime {
   readonly nowMs: () => number;
   /** Time used by each host, in the order of the last use. */
   private readonly used = new Map<string, Use>();
+  /**
+   * Time of each host that is not in `used` yet, because most requests take too little to move their host in that table for each.
+   * A table of its own, so that many hosts that ask for little do not take the places of those that ask for much.
+   */
+  private readonly owedMs = new Map<string, number>();
   /** Work that waits, by host and in the order of arrival; no list is empty. */
   private readonly waiting = new Map<string, Waiting[]>();
   private isScheduled = false;
@@ -60,15 +65,19 @@ export class CallerTime {
     return new Promise((resolve) => this.wait(remoteHost, { run: resolve, fillsSlice: true }));
   }
 
-  /** Counts time that was spent for the host. */
+  /** Counts time that was spent for the host, however short. */
   spend(remoteHost: string, ms: number): void {
-    if (ms < LITTLE_MS) return;
-    const usedMs = this.usedMs(remoteHost) + ms;
+    const sumMs = (this.owedMs.get(remoteHost) ?? 0) + ms;
+    if (sumMs < LITTLE_MS) {
+      this.owedMs.set(remoteHost, sumMs);
+      dropOldest(this.owedMs);
+      return;
+    }
+    this.owedMs.delete(remoteHost);
+    const usedMs = this.usedMs(remoteHost) + sumMs;
     this.used.delete(remoteHost);
     this.used.set(remoteHost, { ms: usedMs, atMs: this.nowMs() });
-    if (this.used.size <= HOSTS_LIMIT) return;
-    const [oldest] = this.used.keys();
-    if (oldest !== undefined) this.used.delete(oldest);
+    dropOldest(this.used);
   }
 
   private usedMs(remoteHost: string): number {
@@ -133,12 +142,18 @@ interface Use {
 /** Time that a host may use before its work waits for its turn; what was used counts half after HALF_LIFE_MS. */
 const FREE_MS = 20;
 const HALF_LIFE_MS = 500;
-/** Work that takes less is not counted. */
+/** Time of a host is added up in `owedMs` until it is so much. */
 const LITTLE_MS = 0.5;
 /** Work that waited is done for so long in one cycle of the event loop, and one step more. */
 const SLICE_MS = 4;
-/** Hosts whose time is remembered. */
+/** Hosts in each table. */
 const HOSTS_LIMIT = 1024;
+
+function dropOldest(table: Map<string, unknown>): void {
+  if (table.size <= HOSTS_LIMIT) return;
+  const [oldest] = table.keys();
+  if (oldest !== undefined) table.delete(oldest);
+}
 
 /** Long work for a remote host, cut into slices of the event loop that the host has in its turns. */
 export class CallerPacer implements Pacer {
@@ -147,8 +162,6 @@ export class CallerPacer implements Pacer {
   private readonly pacer: EventLoopPacer;
   /** Time of the slice in which others worked. */
   private waitedMs = 0;
-  /** Time of ended slices that is not counted yet: each may be too short to count. */
-  private owedMs = 0;
 
   constructor(time: CallerTime, remoteHost: string) {
     this.time = time;
@@ -162,7 +175,7 @@ export class CallerPacer implements Pacer {
 
   /** Counts what the slice took, which may be long, and resolves in the next turn of the host. */
   async yield(): Promise<void> {
-    this.count(Math.max(SLICE_MS, this.pacer.sliceMs - this.waitedMs));
+    this.time.spend(this.remoteHost, Math.max(SLICE_MS, this.pacer.sliceMs - this.waitedMs));
     await this.time.turn(this.remoteHost);
     this.restart();
   }
@@ -179,7 +192,7 @@ export class CallerPacer implements Pacer {
 
   /** Counts the slice when the work has ended, or waits for other threads. */
   end(): void {
-    this.count(this.pacer.sliceMs - this.waitedMs);
+    this.time.spend(this.remoteHost, this.pacer.sliceMs - this.waitedMs);
     this.restart();
   }
 
@@ -187,12 +200,5 @@ export class CallerPacer implements Pacer {
   restart(): void {
     this.waitedMs = 0;
     this.pacer.restart();
-  }
-
-  private count(ms: number): void {
-    this.owedMs += ms;
-    if (this.owedMs < LITTLE_MS) return;
-    this.time.spend(this.remoteHost, this.owedMs);
-    this.owedMs = 0;
   }
 }

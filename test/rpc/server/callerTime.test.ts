@@ -31,6 +31,36 @@ describe("the time of a thread", () => {
     expect(time.isFree("a")).toBe(true);
   });
 
+  it("counts however little each piece of work takes", () => {
+    const { time, work } = aCallerTime();
+    for (let n = 0; n < 1000; n++) time.now("a", work("tiny", 0.05));
+    expect(time.isFree("a")).toBe(false);
+    expect(time.isFree("b")).toBe(true);
+  });
+
+  it("counts little work of a host while some hundred others have as little done", () => {
+    const { time, work } = aCallerTime();
+    for (let n = 0; n < 1000; n++) {
+      time.now("a", work("tiny", 0.05));
+      time.now(`other ${n % 500}`, work("tiny", 0.001));
+    }
+    expect(time.isFree("a")).toBe(false);
+    expect(time.isFree("other 0")).toBe(true);
+  });
+
+  it("is remembered of a bounded number of hosts, whether they used much or little", () => {
+    const { time } = aCallerTime();
+    time.spend("much", 1000);
+    for (let n = 0; n < 100; n++) {
+      time.spend("little", 0.4);
+      for (let other = 0; other < 1500; other++) time.spend(`${n} ${other}`, 0.01);
+    }
+    expect(time.isFree("little")).toBe(true);
+    expect(time.isFree("much")).toBe(false);
+    for (let other = 0; other < 1500; other++) time.spend(`${other}`, 30);
+    expect(time.isFree("much")).toBe(true);
+  });
+
   it("goes to the host that has used least, whatever others have asked for before", async () => {
     const { time, done, work } = aCallerTime();
     for (const [host, ms] of [

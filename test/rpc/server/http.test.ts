@@ -4,6 +4,7 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type LogFields, silentLogger } from "../../../src/observability/logger.ts";
 import { prettyJson } from "../../../src/rpc/results/prettyJson.ts";
+import { CallerTime } from "../../../src/rpc/server/callerTime.ts";
 import { readiness } from "../../../src/rpc/server/health.ts";
 import { openHttpServer } from "../../../src/rpc/server/http.ts";
 import { CLOSING_LIMIT_MS, SLOW_READER_MS } from "../../../src/rpc/server/limits.ts";
@@ -100,6 +101,18 @@ describeWithVectors("the answers of a live Besu node over HTTP", () => {
 });
 
 describe("a single request", () => {
+  it("counts as its sender's time, however little each of many takes", async () => {
+    let nowMs = 0;
+    const callerTime = new CallerTime(() => {
+      nowMs += 0.1;
+      return nowMs;
+    });
+    const { server } = await aToyServer({}, { callerTime });
+    for (let n = 0; n < 500; n++) expect((await ask(server, { body: "5" })).body).toBe(PARSE_ERROR);
+    expect(callerTime.isFree("127.0.0.1")).toBe(false);
+    expect(callerTime.isFree("127.0.0.2")).toBe(true);
+  });
+
   const cases: readonly (readonly [name: string, body: string, status: number, answer: string])[] = [
     ["no body", "", 400, PARSE_ERROR],
     ["a blank body", "  \n", 400, PARSE_ERROR],

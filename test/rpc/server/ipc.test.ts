@@ -220,6 +220,20 @@ describe("a message over a Unix socket", () => {
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
   });
 
+  it("counts as the callers' time, however little each of many takes", async () => {
+    let nowMs = 0;
+    const callerTime = new CallerTime(() => {
+      nowMs += 0.01;
+      return nowMs;
+    });
+    const client = await Client.open(await aToyServer({}, { callerTime }));
+    for (let n = 0; n < 2000; n++) {
+      client.send("5\n");
+      expect(await client.next()).toBe(errorText(-32700, "Parse error"));
+    }
+    expect(callerTime.isFree("ipc")).toBe(false);
+  });
+
   it("of the largest size is answered, and a larger one ends the connection with a reason, before its end", async () => {
     const toy = await aToyServer();
     const client = await Client.open(toy);

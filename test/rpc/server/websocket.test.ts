@@ -2,6 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
+import { CallerTime } from "../../../src/rpc/server/callerTime.ts";
 import { CLOSING_LIMIT_MS, HEARTBEAT_MS, IN_FLIGHT_MESSAGES } from "../../../src/rpc/server/limits.ts";
 import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
@@ -74,6 +75,20 @@ describe("a message", () => {
     const client = await aWebSocketClient(server);
     client.send(message);
     expect(await client.next()).toBe(answer);
+  });
+
+  it("counts as its sender's time, however little each of many takes", async () => {
+    let nowMs = 0;
+    const callerTime = new CallerTime(() => {
+      nowMs += 0.1;
+      return nowMs;
+    });
+    const { server } = await aToyServer({}, { callerTime });
+    const client = await aWebSocketClient(server);
+    for (let n = 0; n < 1000; n++) client.send("5");
+    for (let n = 0; n < 1000; n++) expect(await client.next()).toBe(errorText(-32603, "Internal error"));
+    expect(callerTime.isFree("127.0.0.1")).toBe(false);
+    expect(callerTime.isFree("127.0.0.2")).toBe(true);
   });
 
   it("gets no answer and is not executed without an id", async () => {
