@@ -4,7 +4,7 @@ import { recoverSealers } from "../ibft/sealRules.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { AccountContract } from "../permissioning/contract/accountContract.ts";
-import { assert, expectDefined } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { Mutex } from "../primitives/mutex.ts";
 import { recoverItem } from "../primitives/recoveryBatch.ts";
@@ -33,6 +33,7 @@ import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { Importer } from "./importBlock.ts";
 import { keepBlocks, keepStates } from "./keepHistory.ts";
+import { NoStateToRewindTo } from "./rewindStep.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
 import type { ThreadTimes } from "./timing/coreContention.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -78,9 +79,12 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   badBlocks(): readonly NamedBlock[];
   /** Calls `listener` for every execution that failed by a fault of this node. */
   onExecutionFault(listener: (during: FaultyWork) => void): void;
-  /** Removes every block above `number`, durably; `number` must not lie before the start of the blocks. A long rewind takes several steps; a crash may leave some done. */
+  /**
+   * Removes every block above `number`, durably. A long rewind takes several steps; a crash may leave some done. Throws
+   * NoStateToRewindTo where the states begin above `number`.
+   */
   rewind(number: bigint): Promise<void>;
-  /** Removes a stored block with all above it, and imports it again by every rule. */
+  /** Removes a stored block with all above it, and imports it again by every rule. Throws NoStateToRewindTo. */
   replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Rewrites the flat state of the head from its tries, while no block is committed. */
   rebuildState(): Promise<void>;
@@ -263,11 +267,12 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
 
   async function rewindTo(number: bigint): Promise<void> {
     // The states may begin later than when the caller checked.
-    assert(number >= stores.blocks.historyStart.states, "a rewind leads to a state that is kept");
+    if (number < stores.blocks.historyStart.states) throw new NoStateToRewindTo();
     await writer.rewind(number);
   }
 
   async function replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>> {
+    if (number <= stores.blocks.historyStart.states) throw new NoStateToRewindTo();
     const block = expectDefined(stores.blocks.block(number), `block ${number}`);
     // The block is read before the rewind removes it.
     const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };

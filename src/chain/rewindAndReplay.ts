@@ -4,6 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Chain } from "./createChain.ts";
+import { NoStateToRewindTo } from "./rewindStep.ts";
 
 export type RewindErrorCode = "busy" | "validating" | "onlyValidator" | "notStored" | "notReplayed";
 
@@ -42,8 +43,8 @@ export class ChainRewinder {
   async setHead(number: bigint): Promise<Result<void, RewindErrorCode>> {
     const refused = refusalOfOnlyValidator(this.parts) ?? refusalBelow(this.parts, number) ?? this.refusal();
     if (refused !== undefined) return refused;
-    await this.perform("debug_setHead", () => this.parts.chain.rewind(number));
-    return ok(undefined);
+    const work = () => this.parts.chain.rewind(number).then(ok);
+    return this.perform("debug_setHead", () => this.orNotStored(number, work));
   }
 
   /** `number` must be at least 1 and not exceed the head's. */
@@ -51,8 +52,12 @@ export class ChainRewinder {
     const refused =
       refusalOfOnlyValidator(this.parts) ?? refusalBelow(this.parts, number - 1n) ?? this.refusal();
     if (refused !== undefined) return refused;
-    const replayed = await this.perform("debug_replayBlock", () => this.parts.chain.replayBlock(number));
-    return replayed.ok ? ok(undefined) : fail("caller", "notReplayed", replayed.error.message);
+    return this.perform("debug_replayBlock", () =>
+      this.orNotStored(number - 1n, async () => {
+        const replayed = await this.parts.chain.replayBlock(number);
+        return replayed.ok ? ok(undefined) : fail("caller", "notReplayed", replayed.error.message);
+      }),
+    );
   }
 
   async resyncWorldState(): Promise<Result<void, RewindErrorCode>> {
@@ -67,6 +72,20 @@ export class ChainRewinder {
     return this.isBusy
       ? fail("caller", "busy", "another request of this kind is in progress")
       : refusalWhileVoting(this.parts);
+  }
+
+  /** The start of the states moves on while the work waits for its turn. */
+  private async orNotStored(
+    number: bigint,
+    work: () => Promise<Result<void, RewindErrorCode>>,
+  ): Promise<Result<void, RewindErrorCode>> {
+    try {
+      return await work();
+    } catch (error) {
+      const refused = error instanceof NoStateToRewindTo ? refusalBelow(this.parts, number) : undefined;
+      if (refused === undefined) throw error;
+      return refused;
+    }
   }
 
   private async perform<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -15,6 +15,11 @@ const REWIND_TRANSACTIONS = 20_000;
 /** Gas for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
+/** The states begin above the block that a rewind should lead to. */
+export class NoStateToRewindTo extends Error {
+  override name = "NoStateToRewindTo";
+}
+
 interface RewindStep {
   readonly head: NamedHeader;
   /** The block to rewind to, in one step or several. */

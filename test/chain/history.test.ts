@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
+import { ChainRewinder } from "../../src/chain/rewindAndReplay.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
@@ -90,6 +91,18 @@ describe("a rewind", () => {
     setImmediate(() => seen.push("a yield"));
     await long.rewind(0n);
     expect(seen).toEqual(["a yield", 1n, 0n]);
+  });
+
+  it("is refused where the states begin later than when it was asked for", async () => {
+    const parts = { chain, self: RICH, isStopped: () => false, logger: silentLogger };
+    const rewinder = new ChainRewinder(parts);
+    const other = new ChainRewinder(parts);
+    // Its turn comes first.
+    const kept = chain.keepStates(2n);
+    const refused = await Promise.all([rewinder.setHead(1n), other.replayBlock(2n)]);
+    expect((await kept).states).toBe(BigInt(LENGTH - 2));
+    expect(refused).toMatchObject([{ error: { code: "notStored" } }, { error: { code: "notStored" } }]);
+    expect(chain.head.header.number).toBe(BigInt(LENGTH));
   });
 
   it("removes blocks with damaged receipts, announces them without logs, and imports one again", async () => {
