@@ -1,41 +1,70 @@
-import {
-  type DocumentNode,
-  GraphQLError,
-  getLocation,
-  Lexer,
-  parse,
-  Source,
-  type Token,
-  TokenKind,
-} from "graphql";
-import type { Steps } from "../../primitives/steps.ts";
+import { type DocumentNode, GraphQLError, Lexer, parse, Source, type Token, TokenKind } from "graphql";
+import { STEP_BYTES, StepMeter, type Steps } from "../../primitives/steps.ts";
 import { type GraphQlError, Refusal, type SourceLocation } from "./graphQlError.ts";
 import { valueText } from "./javaText.ts";
+import { parseTokens } from "./parseTokens.ts";
 import { type Excess, firstExcess } from "./queryExcess.ts";
 
 /*
  * Reads the text of a query into its tree, within graphql-java's bounds and with its messages. The tokens are counted and their
- * nesting measured before the parser runs, because it recurses. What a lexer reads in one go is bounded before that.
+ * nesting measured before they are parsed, because a parser recurses. What a lexer reads in one go is bounded before that.
  */
 
 /** Characters of a query, as in Besu. */
 const QUERY_CHARACTERS = 1024 * 1024;
 /** Tokens of a query, comments counted apart, as in Besu. */
 const QUERY_TOKENS = 15_000;
+/** Characters of a query that defines types: it is refused anyway, and graphql-js parses it in one go. */
+const QUERY_WITH_TYPES_CHARACTERS = 2_048;
 /** Rules of graphql-java's grammar that may be within one another, some three for each selection set. */
 const RULE_DEPTH = 500;
 
 /** The tree of a query. Throws a Refusal. */
 export function* readQuery(query: string): Steps<DocumentNode> {
-  if (query.length > QUERY_CHARACTERS)
-    throw syntaxError(`More than ${decimal(QUERY_CHARACTERS)} characters ${CANCELLED}`, undefined);
+  if (query.length > QUERY_CHARACTERS) throw tooLong(QUERY_CHARACTERS);
   const source = new Source(query);
   const excess = yield* firstExcess(query);
   const read = excess === undefined ? source : new Source(query.slice(0, excess.at));
-  const tokens = yield* readTokens(read, () => excess && tooMuch(excess, source));
+  const { tokens, brokenAt } = yield* readTokens(read, excess);
   yield;
+  if (definesTypes(tokens)) return parseWithTypes(read, tokens);
+  return yield* parseTokens({
+    source,
+    tokens,
+    problemAt: (index) => problemAt(source, tokens, tokens[index]?.start ?? brokenAt),
+  });
+}
+
+/** Whether a type is defined. What precedes the first of such definitions is a selection set, or nothing. */
+function definesTypes(tokens: readonly Token[]): boolean {
+  let open = 0;
+  let isBegin = true;
+  for (const { kind, value } of tokens) {
+    if (isBegin && kind === TokenKind.NAME && TYPE_KEYWORDS.has(value)) return true;
+    if (OPENING.has(kind)) open++;
+    else if (CLOSING.has(kind)) open--;
+    const isDescription = kind === TokenKind.STRING || kind === TokenKind.BLOCK_STRING;
+    isBegin = open === 0 && (kind === TokenKind.BRACE_R || (isBegin && isDescription));
+  }
+  return false;
+}
+
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set([
+  "schema",
+  "scalar",
+  "type",
+  "interface",
+  "union",
+  "enum",
+  "input",
+  "directive",
+  "extend",
+]);
+
+function parseWithTypes(source: Source, tokens: readonly Token[]): DocumentNode {
+  if (source.body.length > QUERY_WITH_TYPES_CHARACTERS) throw tooLong(QUERY_WITH_TYPES_CHARACTERS);
   try {
-    return parse(read);
+    return parse(source);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     throw problemAt(source, tokens, error.positions?.[0] ?? 0);
@@ -44,46 +73,53 @@ export function* readQuery(query: string): Steps<DocumentNode> {
 
 const CANCELLED = "have been presented. To prevent Denial Of Service attacks, parsing has been cancelled.";
 
-/**
- * The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. Throws what is
- * wrong with the end, if anything.
- */
-function* readTokens(source: Source, problemAtEnd: () => Refusal | undefined): Steps<readonly Token[]> {
-  const tokens: Token[] = [];
-  const depth = new RuleDepth();
-  for (const token of tokensOf(source)) {
-    if (token.kind === TokenKind.COMMENT) continue;
-    const problem = token.kind === TokenKind.EOF ? problemAtEnd() : undefined;
-    if (problem !== undefined) throw problem;
-    tokens.push(token);
-    if (tokens.length % TOKENS_PER_STEP === 0) yield;
-    if (tokens.length > QUERY_TOKENS) throw tooMany("grammar", QUERY_TOKENS, token);
-    if (depth.at(token) > RULE_DEPTH) throw syntaxError(TOO_DEEP, token);
-  }
-  return tokens;
+interface ReadTokens {
+  readonly tokens: readonly Token[];
+  /** Where the characters are that are no token; if there are none, nowhere in particular. */
+  readonly brokenAt: number;
 }
 
-const TOKENS_PER_STEP = 512;
+/**
+ * The tokens up to the end, or up to characters that are none: the parser then finds these, or an earlier mistake. The excess, if
+ * there is any, is what is wrong with the end.
+ */
+function* readTokens(source: Source, excess: Excess | undefined): Steps<ReadTokens> {
+  const tokens: Token[] = [];
+  const depth = new RuleDepth();
+  const lexer = new Lexer(source);
+  const meter = new StepMeter();
+  for (;;) {
+    const from = lexer.token.end;
+    const token = nextToken(lexer);
+    if (token instanceof GraphQLError) return { tokens, brokenAt: token.positions?.[0] ?? 0 };
+    const isEnd = token.kind === TokenKind.EOF;
+    if (isEnd && excess !== undefined) throw tooMany(excess.kind, excess.limit, token);
+    tokens.push(token);
+    if (tokens.length > QUERY_TOKENS) throw tooMany("grammar", QUERY_TOKENS, token);
+    if (depth.at(token) > RULE_DEPTH) throw syntaxError(TOO_DEEP, token);
+    if (isEnd) return { tokens, brokenAt: token.start };
+    if (meter.isFull((token.end - from) * CHARACTER_COST + TOKEN_COST)) yield;
+  }
+}
+
+/** What lexing adds to a step (StepMeter). */
+const CHARACTER_COST = STEP_BYTES / (16 * 1024);
+const TOKEN_COST = STEP_BYTES / 256;
 
 const TOO_DEEP = `More than ${RULE_DEPTH} deep 'grammar' rules have been entered. To prevent Denial Of Service attacks, parsing has been cancelled.`;
 
-/** All tokens, comments and the end included; stops where the text has no token. */
-function* tokensOf(source: Source): Generator<Token, void> {
-  const lexer = new Lexer(source);
-  while (lexer.token.kind !== TokenKind.EOF) {
-    const { token: previous } = lexer;
-    try {
-      lexer.advance();
-    } catch (error) {
-      if (error instanceof GraphQLError) return;
-      throw error;
-    }
-    for (let token = previous.next; token !== null; token = token.next) yield token;
+/** The next token that is no comment, or the error of characters that are none. */
+function nextToken(lexer: Lexer): Token | GraphQLError {
+  try {
+    return lexer.advance();
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
   }
 }
 
-function tooMuch({ kind, limit, at }: Excess, source: Source): Refusal {
-  return tooMany(kind, limit, getLocation(source, at));
+function tooLong(characters: number): Refusal {
+  return syntaxError(`More than ${decimal(characters)} characters ${CANCELLED}`, undefined);
 }
 
 function tooMany(kind: string, limit: number, at: SourceLocation): Refusal {
@@ -137,7 +173,7 @@ const LIST_RULES = 2;
 function problemAt(source: Source, tokens: readonly Token[], position: number): Refusal {
   const index = tokens.findIndex(({ start }) => start === position);
   const token = tokens[index];
-  if (token === undefined) return noToken(source, tokens.at(-1)?.end ?? 0, position);
+  if (token === undefined) return noToken(source, tokens.at(-1), position);
   const isSurplus = tokens[index - 1]?.kind === TokenKind.BRACE_R && isOutside(tokens.slice(0, index));
   const offending = isSurplus ? token : (tokens[beginOfRule(tokens, index)] ?? token);
   const text =
@@ -152,19 +188,32 @@ function problemAt(source: Source, tokens: readonly Token[], position: number): 
 }
 
 /** What begins after the last token and is none: it is shown up to the character that does not fit. */
-function noToken(source: Source, end: number, position: number): Refusal {
-  const { body } = source;
+function noToken({ body }: Source, last: Token | undefined, position: number): Refusal {
+  const end = last?.end ?? 0;
   IGNORED.lastIndex = end;
   const start = IGNORED.test(body) ? IGNORED.lastIndex : end;
   // The character after a backslash, or after dots, is the one that does not fit.
   const beyond = /^(?:\\|\.+)/.exec(body.slice(position, position + LONGEST_DOTS))?.[0].length ?? 0;
   const text = escaped(body.slice(start, position + beyond + 1));
-  const at = getLocation(source, start);
+  const at = placeAfter(last, body, start);
   const place = `line ${decimal(at.line)} column ${decimal(at.column)}`;
   return syntaxError(
     `Invalid syntax with ANTLR error 'token recognition error at: '${text}'' at ${place}`,
     at,
   );
+}
+
+/** The line and the column of a place after a token, or after the beginning. */
+function placeAfter(token: Token | undefined, body: string, position: number): SourceLocation {
+  let { line, column, start } = token ?? { line: 1, column: 1, start: 0 };
+  for (let at = start; at < position; at++, column++) {
+    const character = body[at];
+    const isEndOfLine = character === "\n" || (character === "\r" && body[at + 1] !== "\n");
+    if (!isEndOfLine) continue;
+    line++;
+    column = 0;
+  }
+  return { line, column };
 }
 
 const IGNORED = /(?:[ \t\r\n,\uFEFF]|#[^\r\n]*)*/y;
@@ -219,7 +268,7 @@ function syntaxError(message: string, at: SourceLocation | undefined): Refusal {
   return new Refusal(400, [error]);
 }
 
-/** A number as Java writes it in messages. */
+/** A number as Java writes it in messages. Intl takes tens of milliseconds in a thread that has not used it. */
 function decimal(value: number): string {
-  return value.toLocaleString("en-US");
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { BREAK, parse, visit } from "graphql";
 import { describe, expect, it } from "vitest";
 import { atOnce } from "../../../src/primitives/steps.ts";
+import { readQuery } from "../../../src/rpc/graphql/readQuery.ts";
 import { validate } from "../../../src/rpc/graphql/validation/validate.ts";
 import { WorkLimit } from "../../../src/rpc/graphql/validation/workLimit.ts";
 import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
@@ -66,17 +67,46 @@ describe("hostile queries", () => {
       },
     ]);
     expect(await messageOf(`{block(hash:"""${lines}""")}`)).toMatch(
-      /^More than 15,000 'lines of a block string' tokens/,
+      /^More than 1,000 'lines of a block string' tokens/,
     );
+    expect(await messageOf(`{block(hash:"""${'\\"""'.repeat(1_001)}"""){number}}`)).toMatch(
+      /^More than 1,000 'lines of a block string' tokens/,
+    );
+    expect(await messageOf(`{block(hash:"${"\\n".repeat(1_001)}"){number}}`)).toMatch(
+      /^More than 1,000 'escapes of a string' tokens/,
+    );
+    expect(await messageOf(`{block(hash:"${"\\n".repeat(1_000)}"){number}}`)).toMatch(/^Validation error/);
     // Earlier mistakes that a lexer finds come first, and what is within strings and comments does not count.
     expect(await messageOf(`{chainID "a\n ${lines}`)).toMatch(/^Invalid syntax with ANTLR error/);
     expect(await messageOf(`{chainID .. ${lines}`)).toMatch(/^Invalid syntax with ANTLR error/);
     expect(await messageOf(`{${"a ".repeat(20_000)} ${lines}`)).toMatch(/^More than 15,000 'grammar' tokens/);
     const quoted = `"\\"#${" ".repeat(300_000)}"`;
     expect(await messageOf(`{block(hash:${quoted}){number}}`)).toMatch(/^Validation error/);
-    const block = `"""\\"""#"${" ,".repeat(150_000)}${"\r\n".repeat(14_000)}"""`;
+    const block = `"""\\"""#"${" ,".repeat(150_000)}${"\r\n".repeat(900)}"""`;
     expect(await messageOf(`{block(hash:${block}){number}}`)).toMatch(/^Validation error/);
     expect((await ask(`#"""${",".repeat(300_000)}\r{chainID}`)).data).toEqual({ chainID: "0x1" });
+  });
+
+  it("refuses definitions of types, and long ones before they are parsed", async () => {
+    const messageOf = async (query: string) => (await ask(query)).errors?.[0]?.message;
+    expect(await messageOf("{chainID} scalar A")).toMatch(/^Validation error \(NonExecutableDefinition\)/);
+    for (const text of ["scalar A ".repeat(300), `"""b""" extend type A{${"b:C ".repeat(600)}}`]) {
+      expect(await messageOf(`${text} {chainID}`)).toMatch(/^More than 2,048 characters/);
+      expect(await messageOf(`{chainID} ${text}`)).toMatch(/^More than 2,048 characters/);
+    }
+    // Their words are names elsewhere.
+    const { data } = await ask(
+      `query type{${"chainID ".repeat(150)}...input} fragment input on Query{gasPrice}`,
+    );
+    expect(data).toMatchObject({ chainID: "0x1" });
+  });
+
+  it("pauses in strings, however many and whatever is in them", () => {
+    const piece = JSON.stringify("x\n".repeat(40));
+    const steps = readQuery(`{a(b:[${piece.repeat(8_000)}])}`);
+    let pauses = 0;
+    while (steps.next().done !== true) pauses++;
+    expect(pauses).toBeGreaterThan(150);
   });
 
   it("refuses deep nesting before it is parsed", async () => {
