@@ -13,6 +13,7 @@ import { Verifier } from "../../src/explorer/verify/verifier.ts";
 import { REQUEST_BYTES } from "../../src/explorer/verify/verifyLimits.ts";
 import { answerVerification } from "../../src/explorer/verify/verifyRoute.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
+import { HANG_MS } from "../hang.ts";
 
 const SOLJSON = createRequire(import.meta.url).resolve("solc/soljson.js");
 const VERSION = `v${solc.version().split(".Emscripten")[0]}`;
@@ -76,7 +77,12 @@ interface ApiAnswer {
 }
 
 /** A server that verifies, and tools' requests to it. */
-async function aVerifier({ code = deployedCode(), isValidator = false, start, onCode }: World = {}) {
+async function aVerifier({
+  code = deployedCode(),
+  isValidator = false,
+  start = (job) => startCompilation(job, HANG_MS),
+  onCode,
+}: World = {}) {
   let reads = 0;
   const verifier = new Verifier(
     { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: false },
@@ -86,7 +92,7 @@ async function aVerifier({ code = deployedCode(), isValidator = false, start, on
         return address[0] === 0xc0 ? code : undefined;
       },
       isValidator: async () => isValidator,
-      ...(start && { start }),
+      start,
     },
   );
   onTestFinished(() => verifier.close());
