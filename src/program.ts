@@ -5,7 +5,7 @@ import { takeLowestPriority } from "./cli/lowestPriority.ts";
 import type { run } from "./cli/run.ts";
 import { listenForStop } from "./cli/stopRequest.ts";
 import { listenForFault } from "./cli/uncaughtExceptions.ts";
-import { loadModules } from "./node/loadModules.ts";
+import { loadModules } from "./node/host/loadModules.ts";
 import { DiskError } from "./storage/database.ts";
 
 // A reader of the output that exits early (such as `head`) must not end the node.

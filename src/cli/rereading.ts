@@ -1,6 +1,6 @@
 import type { Configuration } from "../config/readSettings.ts";
 import { rereadSettings } from "../config/rereadSettings.ts";
-import type { LiveSettings } from "../node/liveSettings.ts";
+import type { LiveSettings } from "../node/settings/liveSettings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 

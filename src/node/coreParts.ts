@@ -3,11 +3,11 @@ import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { resumeBytes } from "../storage/diskGuard.ts";
+import { createTraceFolder } from "./dataFolder/traceFolder.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
-import { createTraceFolder } from "./traceFolder.ts";
 
 /** Joins what the core of the main thread is made of. `services` says which servers are open. */
 export function createCoreParts(

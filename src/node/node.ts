@@ -15,14 +15,13 @@ import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { DiskGuard } from "../storage/diskGuard.ts";
 import { Scrubber } from "../storage/leveldb/scrubber.ts";
-import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
-import type { DataDirectory } from "./dataDirectory.ts";
-import { hostLimits } from "./hostLimits.ts";
+import type { DataDirectory } from "./dataFolder/dataDirectory.ts";
+import { bytesWhenFull, type CacheSizes, shareMemory } from "./host/cacheSizes.ts";
+import { hostLimits } from "./host/hostLimits.ts";
+import { loadModules } from "./host/loadModules.ts";
+import { createNodeClock } from "./host/nodeClock.ts";
 import type { IdentityErrorCode } from "./keys/identity.ts";
-import { createLiveSettings, type LiveSettings } from "./liveSettings.ts";
-import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";
-import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { openEthstats } from "./openEthstats.ts";
 import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
@@ -30,6 +29,7 @@ import { type Endpoints, type OpenServices, openServers, type Servers } from "./
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
 import { type LoadingThreads, loadRpcThreads } from "./rpcThreads/loadingThreads.ts";
+import { createLiveSettings, type LiveSettings } from "./settings/liveSettings.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";
 

@@ -7,6 +7,7 @@ import { type Chain, createChain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { ShownHead } from "../chain/view/shownHead.ts";
+import { networkSummary } from "../chainspec/networkSummary.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
@@ -23,12 +24,11 @@ import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.ts";
-import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
-import { type BlockControls, createBlockControls } from "./miningSettings.ts";
-import { networkSummary } from "./networkSummary.ts";
+import { type BlockTimingStore, keepBlockTiming } from "./dataFolder/blockTimingFile.ts";
+import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { processCpuMs, threadTimes } from "./threadTimes.ts";
+import { type BlockControls, createBlockControls } from "./settings/miningSettings.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface ChainAndPool extends OpenDevelopment {

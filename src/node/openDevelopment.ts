@@ -4,8 +4,8 @@ import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Development } from "../dev/development.ts";
 import type { Wallet } from "../dev/wallet.ts";
 import type { OpenPool } from "../txpool/openPool.ts";
-import type { BlockControls } from "./miningSettings.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
+import type { BlockControls } from "./settings/miningSettings.ts";
 
 /** The comforts of the development network, and its accounts; undefined where they are not to be used. */
 export interface OpenDevelopment {

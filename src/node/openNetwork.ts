@@ -1,3 +1,4 @@
+import { BlockLog } from "../chain/blockLog.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
@@ -5,6 +6,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { PauseReasons } from "../consensus/pauseReasons.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
+import { createPeerCounters } from "../network/networkMetrics.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { durationClock } from "../primitives/clock.ts";
@@ -12,14 +14,12 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
-import { BlockLog } from "./blockLog.ts";
-import { watchFirstSync } from "./firstSync.ts";
-import { createPeerCounters } from "./metrics/networkMetrics.ts";
-import { openNodePermissioning } from "./nodePermissioning.ts";
+import { watchFirstSync } from "../sync/firstSync.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { createPeering, type Peering } from "./peering.ts";
-import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers.ts";
+import { openNodePermissioning } from "./peers/nodePermissioning.ts";
+import { createPeering, type Peering } from "./peers/peering.ts";
+import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers/peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
 export interface ConsensusAndPeers {

@@ -9,18 +9,18 @@ import { type AddressOf, SERVER_NAMES, SERVERS, type ServerName } from "../rpc/s
 import { isPath } from "../rpc/server/unixSocket.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
+import { type CallerAccess, createCallerAccess } from "./access/callerAccess.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
-import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { createCoreParts } from "./coreParts.ts";
-import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
-import { connectionLimit, hostLimits, type ThreadsToStart } from "./hostLimits.ts";
+import { removePortsFile, writePortsFile } from "./dataFolder/dataDirectory.ts";
+import { connectionLimit, hostLimits, type ThreadsToStart } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import { openFaucet } from "./openFaucet.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
 import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.ts";
+import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcThreads/rpcServers.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 

@@ -15,10 +15,10 @@ import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.
 import type { DatabaseOnDisk } from "../storage/database.ts";
 import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
-import type { CacheSizes } from "./cacheSizes.ts";
-import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
-import { type DevelopmentFolder, openDevelopmentFolder } from "./developmentFolder.ts";
-import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
+import { type DataDirectory, openDataDirectory } from "./dataFolder/dataDirectory.ts";
+import { type DevelopmentFolder, openDevelopmentFolder } from "./dataFolder/developmentFolder.ts";
+import { readHandOverMark, refuseMeanwhile } from "./dataFolder/handOverMark.ts";
+import type { CacheSizes } from "./host/cacheSizes.ts";
 import { type IdentityErrorCode, openIdentity } from "./keys/identity.ts";
 import type { NodeKey } from "./keys/nodeKey.ts";
 import type { SignerHealth } from "./signer/signerHealth.ts";

@@ -3,12 +3,12 @@ import { type Clock, clockOf, durationClock, systemClock } from "../primitives/c
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import { type MadeUpChain, openMadeUpChain } from "../warmup/madeUpChain.ts";
 import { WarmUp } from "../warmup/warmUp.ts";
-import { hostLimits } from "./hostLimits.ts";
+import { hostLimits } from "./host/hostLimits.ts";
+import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { Servers } from "./openServers.ts";
 import type { OpenContext } from "./openStores.ts";
-import { processCpuMs, threadTimes } from "./threadTimes.ts";
 
 /** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
 const LEAST_CORES = 2;

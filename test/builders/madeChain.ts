@@ -11,7 +11,7 @@ import { unsealedBlock } from "../../src/chain/unsealedBlock.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
-import { openDataDirectory } from "../../src/node/dataDirectory.ts";
+import { openDataDirectory } from "../../src/node/dataFolder/dataDirectory.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../../src/primitives/hash.ts";
 import { compareBytes, EMPTY_BYTES, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "../../src/cli/commandLine.ts";
 import { Rereading } from "../../src/cli/rereading.ts";
 import { readConfiguration } from "../../src/config/readSettings.ts";
-import type { LiveSettings } from "../../src/node/liveSettings.ts";
+import type { LiveSettings } from "../../src/node/settings/liveSettings.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";

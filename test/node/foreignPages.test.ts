@@ -6,8 +6,8 @@ import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
+import { type ThreadServersOfTest, threadServersOf } from "./rpcThreads/threadServers.ts";
 import { settingsOf } from "./settingsOf.ts";
-import { type ThreadServersOfTest, threadServersOf } from "./threadServers.ts";
 
 /** Which methods a web page may call on the development network's node, whose servers accept every origin. */
 

@@ -1,6 +1,6 @@
 import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
-import { openDataDirectory } from "../../node/dataDirectory.ts";
+import { openDataDirectory } from "../../node/dataFolder/dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";

@@ -177,7 +177,7 @@ async function writeAll(
   logger: Logger,
   io: ProcessIo,
 ): Promise<number> {
-  const { createFolders } = await import("../../node/dataDirectory.ts");
+  const { createFolders } = await import("../../node/dataFolder/dataDirectory.ts");
   const { isDiskAtFault } = await import("../../storage/diskErrors.ts");
   try {
     for (const { address, publicKey, privateKey } of pairs) {

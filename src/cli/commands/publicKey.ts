@@ -80,7 +80,7 @@ async function openKey(source: NodeKeySettings, io: ProcessIo): Promise<NodeKey 
     return opened.ok ? opened.value : opened.error.message;
   }
   const { openNodeKey } = await import("../../node/keys/nodeKey.ts");
-  const { createFolders } = await import("../../node/dataDirectory.ts");
+  const { createFolders } = await import("../../node/dataFolder/dataDirectory.ts");
   const isNew = !existsSync(source.path);
   try {
     createFolders(dirname(source.path));

@@ -3,7 +3,11 @@ import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, renameSync 
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Settings } from "../../config/settings.ts";
-import { type HandOverMark, readHandOverMark, writeHandOverMark } from "../../node/handOverMark.ts";
+import {
+  type HandOverMark,
+  readHandOverMark,
+  writeHandOverMark,
+} from "../../node/dataFolder/handOverMark.ts";
 import type { NodeKey } from "../../node/keys/nodeKey.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { decodeLastSigned, type LastSignedState } from "../../ibft/lastSigned.ts";
-import { HAND_OVER_ID } from "../../node/handOverMark.ts";
+import { HAND_OVER_ID } from "../../node/dataFolder/handOverMark.ts";
 import { type NodeKey, nodeKey } from "../../node/keys/nodeKey.ts";
 import { NoSmallFile, readRegularFile } from "../../primitives/boundedFile.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";

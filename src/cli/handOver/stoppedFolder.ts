@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { NodeKeySettings, Settings } from "../../config/settings.ts";
-import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.ts";
+import { type DataDirectory, openDataDirectory } from "../../node/dataFolder/dataDirectory.ts";
 import { openKeystore } from "../../node/keys/keystoreFile.ts";
 import { type NodeKey, openNodeKey } from "../../node/keys/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";

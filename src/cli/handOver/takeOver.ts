@@ -7,7 +7,7 @@ import {
   handOverMarkFile,
   readHandOverMark,
   writeHandOverMark,
-} from "../../node/handOverMark.ts";
+} from "../../node/dataFolder/handOverMark.ts";
 import { type NodeKey, openNodeKey } from "../../node/keys/nodeKey.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";

@@ -1,5 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
-import { readHandOverMark, writeHandOverMark } from "../../node/handOverMark.ts";
+import { readHandOverMark, writeHandOverMark } from "../../node/dataFolder/handOverMark.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { findRunning } from "./findRunning.ts";

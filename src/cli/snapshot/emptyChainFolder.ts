@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { DataDirectory } from "../../node/dataDirectory.ts";
+import type { DataDirectory } from "../../node/dataFolder/dataDirectory.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { Batch } from "../../storage/batch.ts";
 import { type Database, UnfinishedImport } from "../../storage/database.ts";

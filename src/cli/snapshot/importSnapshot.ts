@@ -1,7 +1,7 @@
 import { checkStoredRules } from "../../chain/checkStoredRules.ts";
 import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.ts";
+import { type DataDirectory, openDataDirectory } from "../../node/dataFolder/dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { Progress } from "../../observability/progress.ts";

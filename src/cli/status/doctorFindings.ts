@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { clientVersion } from "../../config/clientVersion.ts";
 import type { Settings } from "../../config/settings.ts";
-import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
+import { hostLimits, hostWarnings } from "../../node/host/hostLimits.ts";
 import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";

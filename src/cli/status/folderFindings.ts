@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readHandOverMark, refuseUnfinished } from "../../node/handOverMark.ts";
+import { readHandOverMark, refuseUnfinished } from "../../node/dataFolder/handOverMark.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import type { Finding } from "./findings.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import type { CallerAccess } from "../callerAccess.ts";
+import type { CallerAccess } from "./callerAccess.ts";
 import { type ServerCertificate, serverCertificates } from "./serverCertificates.ts";
 
 interface CertificateWatchParts {

@@ -1,5 +1,5 @@
 import type { Metrics } from "../../observability/registry.ts";
-import type { ReadDiskUse } from "../diskUse.ts";
+import type { ReadDiskUse } from "../dataFolder/diskUse.ts";
 
 /** Declares the free disk space of the data folder, and the size of the chain's database. */
 export function declareDiskMetrics(metrics: Metrics, readDiskUse: ReadDiskUse): void {

@@ -1,7 +1,9 @@
 import type { AccountIndex } from "../../accounts/accountIndex.ts";
+import { declareAccountIndexMetrics } from "../../accounts/accountIndexMetrics.ts";
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
+import { declareNetworkMetrics } from "../../network/networkMetrics.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
@@ -14,16 +16,14 @@ import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
-import type { CallerAccess } from "../callerAccess.ts";
-import type { DataDirectory } from "../dataDirectory.ts";
-import { createDiskUse } from "../diskUse.ts";
-import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
+import { declareExecutorMetrics, type Executor } from "../../workers/executorMetrics.ts";
+import type { CallerAccess } from "../access/callerAccess.ts";
+import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
+import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
-import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
 import { declareHistoryMetrics } from "./historyMetrics.ts";
 import { startMetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
-import { declareNetworkMetrics } from "./networkMetrics.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
 
 /** Creates the node's metrics registry; undefined when metrics are off. */

@@ -8,8 +8,8 @@ import {
 import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../../observability/registry.ts";
 import { bytesOfThreads } from "../../primitives/threadPages.ts";
-import { memoryIn, type ProcessMemory } from "../processMemory.ts";
-import { processCpuMs } from "../threadTimes.ts";
+import { memoryIn, type ProcessMemory } from "../host/processMemory.ts";
+import { processCpuMs } from "../host/threadTimes.ts";
 
 /**
  * Declares the metrics of the process and its runtime (metrics.md#process-and-runtime). Dashboards ask for Besu's names,

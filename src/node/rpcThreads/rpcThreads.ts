@@ -18,7 +18,7 @@ import { isPath } from "../../rpc/server/unixSocket.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
-import { hostLimits, spareDescriptors } from "../hostLimits.ts";
+import { hostLimits, spareDescriptors } from "../host/hostLimits.ts";
 import type { DescriptorCopier } from "./descriptorCopier.ts";
 import { createHeldMemory } from "./heldMemory.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";

@@ -30,8 +30,8 @@ import { UnreadLimits } from "../../rpc/server/unreadLimits.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
 import { createSubscriptionMethods, type SubscriptionPorts } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/callerSide/eventFeed.ts";
+import { offered } from "../access/callerAccess.ts";
 import { serverGate } from "../access/serverGate.ts";
-import { offered } from "../callerAccess.ts";
 import type { ServerSettings } from "./serverSettings.ts";
 import type { RpcThreadData, Sockets } from "./threadData.ts";
 

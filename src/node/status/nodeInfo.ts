@@ -12,11 +12,11 @@ import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import { resumeBytes } from "../../storage/diskGuard.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import type { UnminedTransaction, UnminedWatch } from "../../txpool/unminedWatch.ts";
-import type { DataDirectory } from "../dataDirectory.ts";
-import { createDiskUse } from "../diskUse.ts";
-import { countOpenFiles, hostLimits } from "../hostLimits.ts";
+import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
+import { createDiskUse } from "../dataFolder/diskUse.ts";
+import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
+import { processMemory } from "../host/processMemory.ts";
 import type { ConsensusAndPeers } from "../openNetwork.ts";
-import { processMemory } from "../processMemory.ts";
 
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;

@@ -10,10 +10,10 @@ import type { Json } from "../../rpc/method.ts";
 import { showConsensus } from "../../rpc/methods/ibft/status.ts";
 import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
 import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
-import { countOpenFiles, hostLimits } from "../hostLimits.ts";
+import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
+import { processMemory } from "../host/processMemory.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { ConsensusAndPeers } from "../openNetwork.ts";
-import { processMemory } from "../processMemory.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 
 /** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readGenesis } from "../../../src/chainspec/genesis.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
-import { openDataDirectory } from "../../../src/node/dataDirectory.ts";
+import { openDataDirectory } from "../../../src/node/dataFolder/dataDirectory.ts";
 import { openIdentity } from "../../../src/node/keys/identity.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { REMEDY } from "../../../src/storage/checksum.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { peerToPeerInfo } from "../../../src/node/peerInfo.ts";
+import { peerToPeerInfo } from "../../../src/node/peers/peerInfo.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";

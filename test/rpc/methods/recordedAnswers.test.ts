@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createNextBlockView } from "../../../src/chain/nextBlockView.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
-import { peerCommands } from "../../../src/node/peerInfo.ts";
+import { peerCommands } from "../../../src/node/peers/peerInfo.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";

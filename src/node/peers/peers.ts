@@ -1,0 +1,292 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+import type { ForkId } from "../../chainspec/forkId.ts";
+import { isOurAddress } from "../../config/crossChecks.ts";
+import { type Enode, isNamed, parseEnode } from "../../config/enode.ts";
+import type { PeerSettings, Settings } from "../../config/settings.ts";
+import type { NodeAddress, Opener } from "../../network/dialer.ts";
+import { ipBytes, ipText } from "../../network/discovery/endpoint.ts";
+import { KnownNodesFile, keepKnownNodes } from "../../network/discovery/knownNodes.ts";
+import type { NamedNode } from "../../network/discovery/namedNodes.ts";
+import type { NodeContact } from "../../network/discovery/packets.ts";
+import type { Network } from "../../network/network.ts";
+import type { PeerCounters } from "../../network/networkMetrics.ts";
+import type { DiscoverySearch } from "../../network/peerDiscovery.ts";
+import type { OnSharedKey } from "../../network/sharedKey.ts";
+import type { SubProtocol } from "../../network/subProtocol.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import { CheckCounts } from "../../permissioning/checkCounts.ts";
+import type { NodePermission, NodeRequester } from "../../permissioning/contract/nodeContract.ts";
+import type { NodeEndpoint } from "../../permissioning/contract/nodePayload.ts";
+import type { NodePermissions, NodePermissionsParts } from "../../permissioning/contract/nodePermissions.ts";
+import type { Permissions } from "../../permissioning/permissions.ts";
+import type { Address } from "../../primitives/address.ts";
+import { type Clock, systemClock } from "../../primitives/clock.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
+import type { PeerToPeer } from "../../rpc/core/coreParts.ts";
+import type { NodeKey } from "../keys/nodeKey.ts";
+import {
+  type AdvertisedAddress,
+  addressOf,
+  findAdvertisedAddress,
+  reportAddress,
+} from "./advertisedAddress.ts";
+import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
+
+/** The peer-to-peer network and its state for JSON-RPC. */
+export interface Peers {
+  readonly facts: PeerToPeer;
+  readonly network: Network;
+  /** Undefined where no contract is asked about nodes. */
+  readonly byContract: NodePermissions | undefined;
+  close(): Promise<void>;
+}
+
+export interface PeersParts {
+  readonly key: NodeKey;
+  readonly protocols: readonly SubProtocol[];
+  readonly permissions: Permissions;
+  /** Makes the permissions by contract; undefined where no contract is asked. */
+  readonly openNodePermissions: OpenNodePermissions | undefined;
+  readonly isValidator: (address: Address) => boolean;
+  readonly headOf: FindPeerHead;
+  readonly forks: PeerForks;
+  /** File of the nodes that were found. */
+  readonly knownNodesFile: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+  readonly counters: PeerCounters;
+  /** Two nodes use the key of this address. */
+  readonly onSharedKey: OnSharedKey;
+}
+
+/** What the network knows of the nodes that a contract is asked about. */
+export type OpenNodePermissions = (
+  parts: Pick<NodePermissionsParts, "own" | "bootnodes" | "isListed" | "connected"> & {
+    readonly review: () => void;
+  },
+) => NodePermissions;
+
+/** What nodes say about the forks of their chain. */
+export interface PeerForks {
+  readonly own: () => ForkId;
+  readonly isCompatible: (forkId: ForkId) => boolean;
+}
+
+/** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */
+export async function openPeers(
+  { peers, maxPeers, clientVersion, isDevelopmentNetwork, permissions: { hostNames } }: Settings,
+  {
+    key,
+    protocols,
+    permissions,
+    openNodePermissions,
+    isValidator,
+    headOf,
+    forks,
+    knownNodesFile,
+    clock,
+    logger,
+    metrics,
+    counters,
+    onSharedKey,
+  }: PeersParts,
+): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen" | "unusablePermissions">> {
+  if (peers === undefined) return ok(undefined);
+  // Loading the network takes a fifth of a second, which a node without peers saves.
+  const { createNetwork } = await import("../../network/network.ts");
+  const knownNodes = new KnownNodesFile(knownNodesFile);
+  const isInside = subnetCheck(peers.subnets);
+  const isListed = listCheck(permissions, metrics);
+  const address = await findAdvertisedAddress(peers, { logger });
+  const ownIp = openNodePermissions && (await ipOf(address.host, peers.host));
+  if (openNodePermissions !== undefined && ownIp === undefined)
+    return fail("local", "unusablePermissions", noIp(address));
+  let network: Network | undefined;
+  let own: NodeEndpoint | undefined;
+  const byContract = openNodePermissions?.({
+    own: () => own,
+    bootnodes: (peers.discovery?.bootnodes ?? [])
+      .flatMap((node) => dialAddress(node) ?? [])
+      .flatMap(endpointsOf),
+    isListed,
+    connected: () => network?.peers.map(({ nodeId }) => nodeId) ?? [],
+    review: () => network?.review(),
+  });
+  const judge = (node: NodeAddress, from: Opener, requester: NodeRequester): NodePermission => {
+    if (!isInside(node.host)) return "denied";
+    if (byContract === undefined) return isListed(node) ? "permitted" : "denied";
+    const endpoint = endpointOf(node);
+    return endpoint === undefined ? "denied" : byContract.judge(endpoint, from, requester);
+  };
+  const created = await createNetwork(
+    {
+      key: { privateKey: key.privateKey, nodeId: key.publicKey },
+      clientId: clientVersion,
+      host: peers.host,
+      port: peers.port,
+      advertisedPortOf: address.portOf,
+      limits: { maxPeers, maxInbound: peers.maxInbound },
+      hasRandomPriority: peers.hasRandomPriority,
+      maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
+      bannedIds: peers.bannedIds,
+      discovery: discoverySearch(peers.discovery, { address, knownNodes, forks, listensOn: peers.host }),
+    },
+    {
+      protocols,
+      clock,
+      chance: Math.random,
+      logger,
+      onListening({ port }) {
+        if (ownIp === undefined) return;
+        own = endpointOf({ nodeId: key.publicKey, host: ownIp, tcpPort: address.portOf(port) });
+      },
+      isPermitted: (node, from) => judge(node, from, "newcomer") === "permitted",
+      isHeard: (node, from) => judge(node, from, "datagram") === "permitted",
+      mayStay: (node, from) => judge(node, from, "peer") !== "denied",
+      isOwnAddress: (node, { port }) =>
+        (node.tcpPort === port && isOurAddress(node.host)) ||
+        (node.tcpPort === address.portOf(port) && node.host === address.host),
+      isValidator,
+      traffic: counters.traffic,
+      onSharedKey,
+      onPeerConnected: counters.connected,
+      onPeerDisconnected: counters.disconnected,
+    },
+  );
+  if (!created.ok) return created;
+  network = created.value;
+  const advertised = { advertisedHost: address.host, hostNames };
+  const facts = peerToPeerInfo(network, advertised, { nodeId: key.publicKey, headOf });
+  warnOfNoPeers(peers, logger);
+  const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;
+  if (facts.enode !== undefined)
+    reportAddress(facts.enode, { ...address, listensOn: peers.host, isFound, logger });
+  return ok({ network, facts, byContract, close: closing(network, peers.discovery && knownNodes, clock) });
+}
+
+/** A node as a contract is asked about it; undefined where its host is a name. */
+export function endpointOf({ nodeId, host, tcpPort }: NodeAddress): NodeEndpoint | undefined {
+  if (isIP(host) === 0) return undefined;
+  const ip = ipBytes(host);
+  const text = ipText(ip);
+  return { nodeId, ip: ipBytes(text), host: text, tcpPort };
+}
+
+/** The IP address of a host that may be a name; undefined when it has none. `listensOn` is the address of the socket. */
+async function ipOf(host: string, listensOn: string): Promise<string | undefined> {
+  // A socket of IPv4 sends nothing to addresses of IPv6.
+  return isIP(host) === 0 ? await addressOf(host, isIPv6(listensOn) ? 0 : 4) : host;
+}
+
+function noIp({ host }: AdvertisedAddress): string {
+  return `Error: the host name ${host} (--p2p-host) has no IP address. A contract that decides which nodes may connect is asked about this node by its IP address.`;
+}
+
+function endpointsOf(node: NodeAddress): readonly NodeEndpoint[] {
+  const endpoint = endpointOf(node);
+  return endpoint === undefined ? [] : [endpoint];
+}
+
+function discoverySearch(
+  settings: PeerSettings["discovery"],
+  parts: {
+    readonly address: AdvertisedAddress;
+    readonly knownNodes: KnownNodesFile;
+    readonly forks: PeerForks;
+    /** Address of the socket. */
+    readonly listensOn: string;
+  },
+): DiscoverySearch | undefined {
+  if (settings === undefined) return undefined;
+  const { address, knownNodes, forks } = parts;
+  const known = knownNodes.read();
+  return {
+    advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
+    bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...known],
+    provenIds: known.filter(({ isProven }) => isProven).map(({ nodeId }) => nodeId),
+    namedBootnodes: settings.bootnodes.flatMap(namedContactsOf),
+    resolve: (host) => ipOf(host, parts.listensOn),
+    dnsList: settings.dnsList,
+    forkId: forks.own,
+    isCompatible: (forkId) => !settings.checksForkId || forks.isCompatible(forkId),
+    epochMs: () => systemClock.nowMs(),
+  };
+}
+
+/** Keeps the found nodes in the file, if there is one, until the network is closed. */
+function closing(
+  network: Network,
+  knownNodes: KnownNodesFile | undefined,
+  clock: Clock,
+): () => Promise<void> {
+  const keeper = knownNodes && keepKnownNodes(knownNodes, { nodes: () => network.discoveredNodes, clock });
+  return async () => {
+    keeper?.close();
+    await network.close();
+  };
+}
+
+function warnOfNoPeers({ maintained, discovery }: PeerSettings, logger: Logger): void {
+  if (maintained.length > 0 || discovery?.dnsList !== undefined) return;
+  logger.warn(
+    {},
+    discovery === undefined
+      ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must call this node"
+      : "no bootnodes are configured: this node has peers once it is called, or when they are named with --bootnodes",
+  );
+}
+
+/** Where a bootnode answers; none when it is named by a host name, or takes no part in discovery. */
+function contactsOf(node: Enode): readonly NodeContact[] {
+  return isNamed(node) ? [] : portsOf(node).map((ports) => ({ ...ports, ip: node.host }));
+}
+
+function namedContactsOf(node: Enode): readonly NamedNode[] {
+  return isNamed(node) ? portsOf(node).map((ports) => ({ ...ports, host: node.host })) : [];
+}
+
+function portsOf({ nodeId, tcpPort, udpPort }: Enode): readonly Omit<NodeContact, "ip">[] {
+  return udpPort === undefined ? [] : [{ nodeId, udpPort, tcpPort: tcpPort ?? 0 }];
+}
+
+/** Others see where this node's datagrams come from. */
+const UNSPECIFIED_IP = "0.0.0.0";
+
+/**
+ * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).
+ */
+function listCheck({ nodes }: Permissions, metrics: Metrics | undefined): (node: NodeAddress) => boolean {
+  if (nodes === undefined) return () => true;
+  const counts = new CheckCounts(metrics, "node_local", "node allowlist");
+  let items: readonly string[] = [];
+  let listed: readonly Enode[] = [];
+  return ({ nodeId, host, tcpPort }) => {
+    // Discovery asks for each datagram, so the list is parsed only when it has changed.
+    if (items !== nodes.items) {
+      items = nodes.items;
+      listed = items.flatMap((item) => {
+        const parsed = parseEnode(item);
+        return parsed.ok ? [parsed.value] : [];
+      });
+    }
+    const isListed = listed.some(
+      (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
+    );
+    counts.asked();
+    counts.answered(isListed ? "permitted" : "denied");
+    return isListed;
+  };
+}
+
+function subnetCheck(subnets: readonly string[]): (host: string) => boolean {
+  if (subnets.length === 0) return () => true;
+  const inside = new BlockList();
+  for (const subnet of subnets) {
+    const [address = "", bits = ""] = subnet.split("/");
+    inside.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
+  }
+  return (host) => inside.check(host, isIPv6(host) ? "ipv6" : "ipv4");
+}

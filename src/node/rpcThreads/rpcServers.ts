@@ -1,0 +1,84 @@
+import type { Metrics } from "../../observability/registry.ts";
+import { ok, type Result } from "../../primitives/result.ts";
+import type { Core } from "../../rpc/core/core.ts";
+import { declareRpcCounts } from "../../rpc/rpcMetrics.ts";
+import type { ServerErrorCode } from "../../rpc/server/server.ts";
+import { CALLER_SERVERS, VISITOR_SERVERS } from "../../rpc/server/serverTable.ts";
+import { fitToOpenFiles, type OpenFilesParts } from "../host/fitToOpenFiles.ts";
+import type { LoadingThreads } from "./loadingThreads.ts";
+import type { RpcThreads } from "./rpcThreads.ts";
+import { mapServers, type ServerSettings } from "./serverSettings.ts";
+import type { RpcThreadsParts } from "./threadParts.ts";
+
+/** The servers that answer on threads, of those that the operator enabled. */
+export interface RpcServers extends Pick<RpcThreads, "servers"> {
+  /** Has the threads answer. */
+  begin(): Promise<void>;
+  /** Has the threads for callers answer so many made-up calls each (warmup/madeUpCalls.ts). */
+  warmUp(calls: number): void;
+  close(): Promise<void>;
+}
+
+interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
+  readonly metrics: Metrics | undefined;
+  /** Threads for CALLER_SERVERS; undefined where all of these are off. */
+  readonly callers: LoadingThreads | undefined;
+  /** Those for the explorer, whose visitors keep no caller waiting; undefined where it is off. */
+  readonly visitors: LoadingThreads | undefined;
+  readonly openThreads: OpenThreads;
+}
+
+/** Opens servers on threads, whose methods use the core. */
+export type OpenThreads = (
+  servers: ServerSettings,
+  threads: LoadingThreads,
+  answering: Pick<RpcThreadsParts, "core" | "count">,
+) => Promise<Result<RpcThreads, ServerErrorCode>>;
+
+export async function openRpcServers(
+  configured: ServerSettings,
+  core: Core,
+  { metrics, callers, visitors, openThreads, ...openFiles }: RpcServerParts,
+): Promise<Result<RpcServers, ServerErrorCode>> {
+  const open: { callers?: RpcThreads; visitors?: RpcThreads } = {};
+  const ofAll = async (act: (threads: RpcThreads) => Promise<void>): Promise<void> => {
+    await Promise.all(Object.values(open).map(act));
+  };
+  const close = (): Promise<void> => ofAll((threads) => threads.close());
+  metrics?.beforeRead(() => ofAll((threads) => threads.flushCounts()));
+  const counts = {
+    httpConnections: () => open.callers?.servers.http?.connectionCount ?? 0,
+    webSocketConnections: () => open.callers?.servers.webSocket?.connectionCount ?? 0,
+    graphQlConnections: () => open.callers?.servers.graphQl?.connectionCount ?? 0,
+    ipcConnections: () => open.callers?.servers.ipc?.connectionCount ?? 0,
+  };
+  const answering = { core, count: metrics && declareRpcCounts(metrics, counts) };
+  const threads = callers?.threads.length ?? 0;
+  const fitted = fitToOpenFiles(configured, { ...openFiles, threads });
+  for (const [kind, loading, names] of [
+    ["callers", callers, CALLER_SERVERS],
+    ["visitors", visitors, VISITOR_SERVERS],
+  ] as const) {
+    if (loading === undefined) continue;
+    const opened = await openThreads(
+      mapServers(fitted, names, (server) => server),
+      loading,
+      answering,
+    );
+    if (!opened.ok) {
+      await close();
+      return opened;
+    }
+    open[kind] = opened.value;
+  }
+  return ok({
+    servers: { ...open.callers?.servers, ...open.visitors?.servers },
+    async begin() {
+      await open.callers?.begin();
+      // Visitors wait until callers are answered.
+      void open.visitors?.begin();
+    },
+    warmUp: (calls) => open.callers?.warmUp(calls),
+    close,
+  });
+}

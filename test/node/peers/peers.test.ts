@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { openPeers, type Peers } from "../../../src/node/peers/peers.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import type { NodeEndpoint } from "../../../src/permissioning/contract/nodePayload.ts";
+import { NodePermissions } from "../../../src/permissioning/contract/nodePermissions.ts";
+import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { identity } from "../../network/identities.ts";
+import { temporaryFolder } from "../../storage/temporaryFolder.ts";
+import { settingsOf } from "../settingsOf.ts";
+
+const BOOTNODE = `enode://${"ab".repeat(64)}@127.0.0.1:1`;
+
+const open: Peers[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(({ close }) => close()));
+});
+
+/** Opens the network of a node that asks a contract, and notes as whom the node is judged. */
+async function opened(options: Readonly<Record<string, string>>) {
+  const folder = temporaryFolder();
+  const { privateKey, nodeId: publicKey } = identity(1);
+  const owns: (NodeEndpoint | undefined)[] = [];
+  const peers = await openPeers(
+    settingsOf(folder, {
+      "data-path": folder,
+      "genesis-file": DEV_GENESIS_FILE,
+      "p2p-port": "0",
+      ...options,
+    }),
+    {
+      key: { privateKey, publicKey, address: addressOfPublicKey(publicKey) },
+      protocols: [],
+      permissions: {
+        accounts: undefined,
+        nodes: undefined,
+        isSenderPermitted: () => true,
+        reload: () => ({ ok: true, value: undefined }),
+      },
+      openNodePermissions: ({ own, ...parts }) =>
+        new NodePermissions({
+          ...parts,
+          own() {
+            const known = own();
+            owns.push(known);
+            return known;
+          },
+          contract: { permits: () => "permitted" },
+          fixed: () => [],
+          metrics: undefined,
+        }),
+      isValidator: () => false,
+      headOf: () => undefined,
+      forks: { own: () => ({ checksum: 0, next: 0n }), isCompatible: () => true },
+      knownNodesFile: join(folder, "nodes.json"),
+      clock: createHandClock(0),
+      logger: silentLogger,
+      metrics: undefined,
+      counters: {
+        connected: () => undefined,
+        disconnected: () => undefined,
+        syncProcessed: () => undefined,
+        traffic: undefined,
+      },
+      onSharedKey: () => undefined,
+    },
+  );
+  if (peers.ok && peers.value !== undefined) open.push(peers.value);
+  return { peers, owns };
+}
+
+it("a node knows its own address when its first search asks a contract about bootnodes", async () => {
+  const { peers, owns } = await opened({ bootnodes: BOOTNODE });
+  const port = peers.ok ? peers.value?.network.advertisedPort : undefined;
+  expect(new Set(owns.map((own) => own && `${own.host}:${own.tcpPort}`))).toEqual(
+    new Set([`127.0.0.1:${port}`]),
+  );
+});
+
+it("a node whose announced host is a name is asked about by the address that the name has", async () => {
+  const { owns } = await opened({ bootnodes: BOOTNODE, "p2p-host": "localhost" });
+  expect(new Set(owns.map((own) => own?.host))).toEqual(new Set(["127.0.0.1"]));
+});
+
+it("a node whose announced host is a name without an address does not start where a contract is asked", async () => {
+  const { peers } = await opened({ "p2p-host": "absent.invalid" });
+  expect(peers).toMatchObject({
+    ok: false,
+    error: { code: "unusablePermissions", message: expect.stringContaining("absent.invalid") as string },
+  });
+});
