@@ -1,44 +1,29 @@
 import type { Metrics } from "../observability/registry.ts";
-import type { OnProcessed } from "../sync/context.ts";
-import type { SyncStatus } from "../sync/syncProgress.ts";
 import type { PacketKind } from "./discovery/packets.ts";
 import type { Disconnect, DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Traffic } from "./traffic.ts";
 
-interface NetworkInfo {
-  readonly maxPeers: number;
-  headNumber(): bigint;
-  /** Undefined when in sync. */
-  syncStatus(): SyncStatus | undefined;
-  peerCount(): number;
-}
-
-/**
- * Declares the metrics of peers and sync (metrics.md#peers-and-network), including Besu's names that stay at zero here
- * because dashboards expect them.
- */
-export function declareNetworkMetrics(metrics: Metrics, facts: NetworkInfo): void {
-  declareSyncMetrics(metrics, facts);
-  declarePeerMetrics(metrics, facts);
-  metrics.counter({
-    category: "TRANSACTION_POOL",
-    name: "messages_expired_total",
-    help: "Transaction messages that expired before they were processed",
-    labels: ["message"],
-  });
-  metrics.counter({
-    category: "TRANSACTION_POOL",
-    name: "remote_transactions_already_seen_total",
-    help: "Transactions that peers announced again",
-    labels: ["message"],
-  });
+/** Declares the gauges of peers (metrics.md#peers-and-network), including Besu's names that stay at zero because dashboards expect them. */
+export function declarePeerMetrics(
+  metrics: Metrics,
+  { maxPeers, peerCount }: { readonly maxPeers: number; peerCount(): number },
+): void {
+  const count = "Peers that are connected and ready";
+  const limit = "Peer limit";
+  metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: count }, peerCount);
+  metrics.gauge({ category: "PEERS", name: "peer_count_current", help: count }, peerCount);
+  metrics.gauge({ category: "ETHEREUM", name: "peer_limit", help: limit }, () => maxPeers);
+  metrics.gauge({ category: "NETWORK", name: "peers_limit", help: limit }, () => maxPeers);
+  metrics.gauge(
+    { category: "PEERS", name: "pending_peer_requests_current", help: "Requests waiting for a free peer" },
+    () => 0,
+  );
 }
 
 /** Counters of connections and messages; they exist even when peer-to-peer networking is off. */
 export interface PeerCounters {
   readonly connected: () => void;
   readonly disconnected: (disconnect: Disconnect) => void;
-  readonly syncProcessed: OnProcessed;
   /** Undefined when metrics are off. */
   readonly traffic: Traffic | undefined;
 }
@@ -55,14 +40,7 @@ export function createPeerCounters(metrics: Metrics | undefined): PeerCounters {
     help: "Connections to peers that ended",
     labels: ["initiator", "disconnectReason"],
   });
-  const processed = metrics?.counter({
-    category: "SYNCHRONIZER",
-    name: "chain_download_pipeline_processed_total",
-    help: "Items that a step of a download far behind the head took in or was done with",
-    labels: ["step", "action"],
-  });
   return {
-    syncProcessed: (step, action, count) => processed?.with(step, action).increment(count),
     traffic: metrics && createTrafficCounters(metrics),
     connected: () => connected?.with().increment(),
     disconnected: ({ by, reason }) =>
@@ -153,40 +131,3 @@ const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
   timeout: "TIMEOUT",
   subprotocolTriggered: "SUBPROTOCOL_TRIGGERED",
 };
-
-function declareSyncMetrics(metrics: Metrics, { headNumber, syncStatus }: NetworkInfo): void {
-  const bestKnown = (): number => Number(syncStatus()?.highestBlock ?? headNumber());
-  const help = "Number of the highest known block";
-  metrics.gauge({ category: "ETHEREUM", name: "best_known_block_number", help }, bestKnown);
-  metrics.gauge({ category: "SYNCHRONIZER", name: "best_known_block", help }, bestKnown);
-  metrics.gauge({ category: "SYNCHRONIZER", name: "in_sync", help: "1 when in sync, 0 while behind" }, () =>
-    syncStatus() === undefined ? 1 : 0,
-  );
-  metrics.gauge(
-    {
-      category: "SYNCHRONIZER",
-      name: "fast_sync_pivot_block_current",
-      help: "Always 0: every block is executed",
-    },
-    () => 0,
-  );
-  metrics.summary({
-    category: "SYNCHRONIZER",
-    name: "task",
-    help: "Duration of sync tasks, seconds",
-    labels: ["taskName"],
-  });
-}
-
-function declarePeerMetrics(metrics: Metrics, { maxPeers, peerCount }: NetworkInfo): void {
-  const count = "Peers that are connected and ready";
-  const limit = "Peer limit";
-  metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: count }, peerCount);
-  metrics.gauge({ category: "PEERS", name: "peer_count_current", help: count }, peerCount);
-  metrics.gauge({ category: "ETHEREUM", name: "peer_limit", help: limit }, () => maxPeers);
-  metrics.gauge({ category: "NETWORK", name: "peers_limit", help: limit }, () => maxPeers);
-  metrics.gauge(
-    { category: "PEERS", name: "pending_peer_requests_current", help: "Requests waiting for a free peer" },
-    () => 0,
-  );
-}

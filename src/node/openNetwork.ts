@@ -15,6 +15,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { watchFirstSync } from "../sync/firstSync.ts";
+import { createProcessedCounter } from "../sync/syncMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { openNodePermissioning } from "./peers/nodePermissioning.ts";
@@ -77,7 +78,7 @@ export async function openNetwork(
       counters.traffic?.inputRefused(reason, count);
       networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
     },
-    onProcessed: counters.syncProcessed,
+    onProcessed: createProcessedCounter(metrics),
     onImportStarted: (number) => blockLog.importStarted(number),
     lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
   });

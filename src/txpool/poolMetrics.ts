@@ -48,6 +48,19 @@ export function declarePoolMetrics(
     { category: "ETHEREUM", name: "min_priority_fee", help: "Lowest priority fee in our blocks, wei" },
     () => Number(pool.blockFloors.minPriorityFeeWei),
   );
+  // Besu's, which dashboards expect; nothing counts them here.
+  metrics.counter({
+    category,
+    name: "messages_expired_total",
+    help: "Transaction messages that expired before they were processed",
+    labels: ["message"],
+  });
+  metrics.counter({
+    category,
+    name: "remote_transactions_already_seen_total",
+    help: "Transactions that peers announced again",
+    labels: ["message"],
+  });
 }
 
 interface Labelled {

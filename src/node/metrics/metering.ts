@@ -3,7 +3,7 @@ import { declareAccountIndexMetrics } from "../../accounts/accountIndexMetrics.t
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
-import { declareNetworkMetrics } from "../../network/networkMetrics.ts";
+import { declarePeerMetrics } from "../../network/networkMetrics.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
@@ -14,6 +14,7 @@ import type { ServerErrorCode } from "../../rpc/server/server.ts";
 import { nameOptions } from "../../rpc/server/serverTable.ts";
 import type { StateRemover } from "../../state/removal/stateRemover.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
+import { declareSyncMetrics } from "../../sync/syncMetrics.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { declareExecutorMetrics, type Executor } from "../../workers/executorMetrics.ts";
@@ -98,10 +99,12 @@ export async function openMetering(
 function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
   const { settings, directory, chain, pool, ports, clock } = parts;
   declareChainMetrics(metrics, { chain, clock });
-  declareNetworkMetrics(metrics, {
-    maxPeers: settings.maxPeers,
+  declareSyncMetrics(metrics, {
     headNumber: () => chain.head.header.number,
     syncStatus: ports.syncStatus,
+  });
+  declarePeerMetrics(metrics, {
+    maxPeers: settings.maxPeers,
     peerCount: () => ports.network.peerToPeer?.peerCount ?? 0,
   });
   declarePoolMetrics(metrics, pool, settings.pool);

@@ -61,7 +61,6 @@ async function opened(options: Readonly<Record<string, string>>) {
       counters: {
         connected: () => undefined,
         disconnected: () => undefined,
-        syncProcessed: () => undefined,
         traffic: undefined,
       },
       onSharedKey: () => undefined,
