@@ -19,7 +19,7 @@ import { createProcessedCounter } from "../sync/syncMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { openNodePermissioning } from "./peers/nodePermissioning.ts";
-import { createPeering, type Peering } from "./peers/peering.ts";
+import { Peering } from "./peers/peering.ts";
 import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers/peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
@@ -58,7 +58,7 @@ export async function openNetwork(
   });
   const counters = createPeerCounters(metrics);
   const networkLogger = logger.child("network");
-  const peering = createPeering({
+  const peering = new Peering({
     ...{ spec, networkId },
     self: validator.address,
     hasOtherNodeKey: !equalBytes(validator.address, key.address),
@@ -106,8 +106,7 @@ export async function openNetwork(
     calls: chainAndPool.headCalls,
   });
   if (!permissioning.ok) return permissioning;
-  const peers = await openPort(context, stores, chainAndPool, {
-    ...peering,
+  const peers = await openPort(context, stores, chainAndPool, peering, {
     counters,
     onSharedKey,
     openNodePermissions: permissioning.value,
@@ -123,20 +122,17 @@ async function openPort(
   { settings, logger, metrics, onStop }: OpenContext,
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
-  {
-    isValidatorNode,
-    sync,
-    onSyncChanged,
-    onPeersChanged,
-    ...parts
-  }: Pick<Peering, "protocols" | "headOf" | "isValidatorNode" | "sync" | "onSyncChanged" | "onPeersChanged"> &
-    Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
+  peering: Peering,
+  parts: Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   const peers = await openPeers(settings, {
     ...parts,
     key,
     permissions,
-    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address) || isValidatorNode(address),
+    protocols: peering.protocols,
+    headOf: peering.headOf,
+    isValidator: (address) =>
+      isValidator(chain.tallyAfter(chain.head), address) || peering.isValidatorNode(address),
     forks: forksOf(chain, settings.chainSpec),
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,
@@ -146,10 +142,7 @@ async function openPort(
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, byContract, close } = peers.value;
   onStop(close);
-  if (byContract !== undefined) {
-    const { headOf } = parts;
-    watchFirstSync(byContract, { chain, network, headOf, sync, onSyncChanged, onPeersChanged });
-  }
+  if (byContract !== undefined) watchFirstSync(byContract, { chain, network, peering });
   chain.onHeadChanged("connections", () => network.review());
   return peers;
 }

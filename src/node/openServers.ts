@@ -67,7 +67,7 @@ export async function openServers(
     openThreads: threadOpener(context, stores, chainAndPool, {
       access,
       logins,
-      onSyncChanged: consensusAndPeers.peering.onSyncChanged,
+      onSyncChanged: (listener) => consensusAndPeers.peering.onSyncChanged(listener),
     }),
     logger: logger.child("rpc"),
     metrics,

@@ -8,12 +8,14 @@ interface FirstSyncParts {
     /** Asks again which peers may stay. */
     review(): void;
   };
-  readonly sync: { readonly isInSync: boolean };
-  readonly headOf: FindAnnounced;
-  /** Calls `listener` whenever the sync target is set, moved or cleared. */
-  onSyncChanged(listener: () => void): void;
-  /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves. */
-  onPeersChanged(listener: () => void): void;
+  readonly peering: {
+    readonly sync: { readonly isInSync: boolean };
+    readonly headOf: FindAnnounced;
+    /** Calls `listener` whenever the sync target is set, moved or cleared. */
+    onSyncChanged(listener: () => void): void;
+    /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves. */
+    onPeersChanged(listener: () => void): void;
+  };
 }
 
 /** Best block announced by a peer, by its node id. */
@@ -26,20 +28,20 @@ type FindAnnounced = (nodeId: Uint8Array) => { readonly totalDifficulty: bigint 
  */
 export function watchFirstSync(
   byContract: Pick<NodePermissions, "hasReachedSync" | "noteInSync">,
-  { chain, network, headOf, sync, onSyncChanged, onPeersChanged }: FirstSyncParts,
+  { chain, network, peering }: FirstSyncParts,
 ): void {
   const noteIfLevel = (): void => {
-    if (byContract.hasReachedSync || !isLevel(chain, network, headOf)) return;
+    if (byContract.hasReachedSync || !isLevel(chain, network, peering.headOf)) return;
     byContract.noteInSync();
     network.review();
   };
-  onSyncChanged(noteIfLevel);
-  onPeersChanged(noteIfLevel);
+  peering.onSyncChanged(noteIfLevel);
+  peering.onPeersChanged(noteIfLevel);
   chain.onHeadChanged("connections", ({ added }) => {
     noteIfLevel();
     // A node that makes blocks without any peer has nothing to fetch.
     const isAlone = !byContract.hasReachedSync && network.peers.length === 0;
-    if (isAlone && added.length === 1 && sync.isInSync) byContract.noteInSync();
+    if (isAlone && added.length === 1 && peering.sync.isInSync) byContract.noteInSync();
   });
 }
 

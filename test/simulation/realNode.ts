@@ -11,7 +11,7 @@ import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import type { NodeKey } from "../../src/node/keys/nodeKey.ts";
-import { createPeering, type Peering } from "../../src/node/peers/peering.ts";
+import { Peering } from "../../src/node/peers/peering.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
@@ -150,7 +150,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     });
     chain.onHeadChanged("pool", (change) => pool.headChanged(change));
     const signedTimes = new SignedTimes(clock.nowMs);
-    const peering = createPeering({
+    const peering = new Peering({
       spec,
       networkId: NETWORK_ID,
       self: key.address,

@@ -36,14 +36,16 @@ function aNetwork(heights: readonly bigint[], bootnodeCount: number) {
         onHeadChanged: () => () => undefined,
       } as unknown as Parts["chain"],
       network: { peers, review: () => undefined } as unknown as Parts["network"],
-      headOf(nodeId) {
-        heads++;
-        return { totalDifficulty: 1n + (heights[(nodeId[0] ?? 0) - 1] ?? 0n) } as never;
-      },
-      sync: { isInSync: true },
-      onSyncChanged: () => () => undefined,
-      onPeersChanged(listener) {
-        greeted = listener;
+      peering: {
+        headOf(nodeId) {
+          heads++;
+          return { totalDifficulty: 1n + (heights[(nodeId[0] ?? 0) - 1] ?? 0n) } as never;
+        },
+        sync: { isInSync: true },
+        onSyncChanged: () => () => undefined,
+        onPeersChanged(listener) {
+          greeted = listener;
+        },
       },
     });
     return { own, peers, permissions, greeted: () => greeted(), heads: () => heads };
