@@ -1,15 +1,29 @@
 import { lookupService } from "node:dns/promises";
+import { isIP } from "node:net";
 import { hostname } from "node:os";
+import { type Enode, parseEnode } from "../../config/enode.ts";
+import type { NodeAddress } from "../../network/dialer.ts";
+import { ipBytes, ipText } from "../../network/discovery/endpoint.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import { CheckCounts } from "../../permissioning/checkCounts.ts";
 import type { HeadCalls } from "../../permissioning/contract/headCalls.ts";
 import { NodeContract } from "../../permissioning/contract/nodeContract.ts";
-import { NodePermissions } from "../../permissioning/contract/nodePermissions.ts";
+import type { NodeEndpoint } from "../../permissioning/contract/nodePayload.ts";
+import { NodePermissions, type NodePermissionsParts } from "../../permissioning/contract/nodePermissions.ts";
+import type { Permissions } from "../../permissioning/permissions.ts";
 import { durationClock } from "../../primitives/clock.ts";
-import { toHex } from "../../primitives/hex.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { OpenContext } from "../openStores.ts";
 import { dialAddress } from "./peerInfo.ts";
-import { endpointOf, type OpenNodePermissions } from "./peers.ts";
+
+/** What the network knows of the nodes that a contract is asked about. */
+export type OpenNodePermissions = (
+  parts: Pick<NodePermissionsParts, "own" | "bootnodes" | "isListed" | "connected"> & {
+    readonly review: () => void;
+  },
+) => NodePermissions;
 
 /**
  * The permissions of nodes by contract; undefined where no contract is asked. Fails, as Besu does at its start, when the
@@ -45,11 +59,54 @@ export async function openNodePermissioning(
     const fixed = () =>
       namedPeers.nodes.flatMap((node) => {
         const address = dialAddress(node);
-        const endpoint = address && endpointOf(address);
-        return endpoint === undefined ? [] : [endpoint];
+        return address === undefined ? [] : endpointsOf(address);
       });
     return new NodePermissions({ ...parts, contract, fixed, metrics });
   });
+}
+
+/**
+ * Tells whether the list of permitted nodes, where there is one, has a node: compares id, address and listening port, but not the
+ * discovery port (p2p.md#connection-policy).
+ */
+export function listCheck(
+  { nodes }: Permissions,
+  metrics: Metrics | undefined,
+): (node: NodeAddress) => boolean {
+  if (nodes === undefined) return () => true;
+  const counts = new CheckCounts(metrics, "node_local", "node allowlist");
+  let items: readonly string[] = [];
+  let listed: readonly Enode[] = [];
+  return ({ nodeId, host, tcpPort }) => {
+    // Discovery asks for each datagram, so the list is parsed only when it has changed.
+    if (items !== nodes.items) {
+      items = nodes.items;
+      listed = items.flatMap((item) => {
+        const parsed = parseEnode(item);
+        return parsed.ok ? [parsed.value] : [];
+      });
+    }
+    const isListed = listed.some(
+      (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
+    );
+    counts.asked();
+    counts.answered(isListed ? "permitted" : "denied");
+    return isListed;
+  };
+}
+
+/** A node as a contract is asked about it; undefined where its host is a name. */
+export function endpointOf({ nodeId, host, tcpPort }: NodeAddress): NodeEndpoint | undefined {
+  if (isIP(host) === 0) return undefined;
+  const ip = ipBytes(host);
+  const text = ipText(ip);
+  return { nodeId, ip: ipBytes(text), host: text, tcpPort };
+}
+
+/** None where its host is a name. */
+export function endpointsOf(node: NodeAddress): readonly NodeEndpoint[] {
+  const endpoint = endpointOf(node);
+  return endpoint === undefined ? [] : [endpoint];
 }
 
 /** A node of no network, which only shows whether the contract answers. */

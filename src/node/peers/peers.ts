@@ -1,10 +1,9 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import type { ForkId } from "../../chainspec/forkId.ts";
 import { isOurAddress } from "../../config/crossChecks.ts";
-import { type Enode, isNamed, parseEnode } from "../../config/enode.ts";
+import { type Enode, isNamed } from "../../config/enode.ts";
 import type { PeerSettings, Settings } from "../../config/settings.ts";
 import type { NodeAddress, Opener } from "../../network/dialer.ts";
-import { ipBytes, ipText } from "../../network/discovery/endpoint.ts";
 import { KnownNodesFile, keepKnownNodes } from "../../network/discovery/knownNodes.ts";
 import type { NamedNode } from "../../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../../network/discovery/packets.ts";
@@ -12,17 +11,16 @@ import type { Network } from "../../network/network.ts";
 import type { PeerCounters } from "../../network/networkMetrics.ts";
 import type { DiscoverySearch } from "../../network/peerDiscovery.ts";
 import type { OnSharedKey } from "../../network/sharedKey.ts";
+import { subnetCheck } from "../../network/subnets.ts";
 import type { SubProtocol } from "../../network/subProtocol.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
-import { CheckCounts } from "../../permissioning/checkCounts.ts";
 import type { NodePermission, NodeRequester } from "../../permissioning/contract/nodeContract.ts";
 import type { NodeEndpoint } from "../../permissioning/contract/nodePayload.ts";
-import type { NodePermissions, NodePermissionsParts } from "../../permissioning/contract/nodePermissions.ts";
+import type { NodePermissions } from "../../permissioning/contract/nodePermissions.ts";
 import type { Permissions } from "../../permissioning/permissions.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Clock, systemClock } from "../../primitives/clock.ts";
-import { equalBytes } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { PeerToPeer } from "../../rpc/core/coreParts.ts";
 import type { NodeKey } from "../keys/nodeKey.ts";
@@ -32,6 +30,7 @@ import {
   findAdvertisedAddress,
   reportAddress,
 } from "./advertisedAddress.ts";
+import { endpointOf, endpointsOf, listCheck, type OpenNodePermissions } from "./nodePermissioning.ts";
 import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */
@@ -61,13 +60,6 @@ export interface PeersParts {
   /** Two nodes use the key of this address. */
   readonly onSharedKey: OnSharedKey;
 }
-
-/** What the network knows of the nodes that a contract is asked about. */
-export type OpenNodePermissions = (
-  parts: Pick<NodePermissionsParts, "own" | "bootnodes" | "isListed" | "connected"> & {
-    readonly review: () => void;
-  },
-) => NodePermissions;
 
 /** What nodes say about the forks of their chain. */
 export interface PeerForks {
@@ -167,14 +159,6 @@ export async function openPeers(
   return ok({ network, facts, byContract, close: closing(network, peers.discovery && knownNodes, clock) });
 }
 
-/** A node as a contract is asked about it; undefined where its host is a name. */
-export function endpointOf({ nodeId, host, tcpPort }: NodeAddress): NodeEndpoint | undefined {
-  if (isIP(host) === 0) return undefined;
-  const ip = ipBytes(host);
-  const text = ipText(ip);
-  return { nodeId, ip: ipBytes(text), host: text, tcpPort };
-}
-
 /** The IP address of a host that may be a name; undefined when it has none. `listensOn` is the address of the socket. */
 async function ipOf(host: string, listensOn: string): Promise<string | undefined> {
   // A socket of IPv4 sends nothing to addresses of IPv6.
@@ -183,11 +167,6 @@ async function ipOf(host: string, listensOn: string): Promise<string | undefined
 
 function noIp({ host }: AdvertisedAddress): string {
   return `Error: the host name ${host} (--p2p-host) has no IP address. A contract that decides which nodes may connect is asked about this node by its IP address.`;
-}
-
-function endpointsOf(node: NodeAddress): readonly NodeEndpoint[] {
-  const endpoint = endpointOf(node);
-  return endpoint === undefined ? [] : [endpoint];
 }
 
 function discoverySearch(
@@ -254,39 +233,3 @@ function portsOf({ nodeId, tcpPort, udpPort }: Enode): readonly Omit<NodeContact
 
 /** Others see where this node's datagrams come from. */
 const UNSPECIFIED_IP = "0.0.0.0";
-
-/**
- * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).
- */
-function listCheck({ nodes }: Permissions, metrics: Metrics | undefined): (node: NodeAddress) => boolean {
-  if (nodes === undefined) return () => true;
-  const counts = new CheckCounts(metrics, "node_local", "node allowlist");
-  let items: readonly string[] = [];
-  let listed: readonly Enode[] = [];
-  return ({ nodeId, host, tcpPort }) => {
-    // Discovery asks for each datagram, so the list is parsed only when it has changed.
-    if (items !== nodes.items) {
-      items = nodes.items;
-      listed = items.flatMap((item) => {
-        const parsed = parseEnode(item);
-        return parsed.ok ? [parsed.value] : [];
-      });
-    }
-    const isListed = listed.some(
-      (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
-    );
-    counts.asked();
-    counts.answered(isListed ? "permitted" : "denied");
-    return isListed;
-  };
-}
-
-function subnetCheck(subnets: readonly string[]): (host: string) => boolean {
-  if (subnets.length === 0) return () => true;
-  const inside = new BlockList();
-  for (const subnet of subnets) {
-    const [address = "", bits = ""] = subnet.split("/");
-    inside.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
-  }
-  return (host) => inside.check(host, isIPv6(host) ? "ipv6" : "ipv4");
-}
