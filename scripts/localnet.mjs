@@ -106,7 +106,8 @@ function prepare() {
 function generate(network) {
   mkdirSync(folder, { recursive: true });
   const development = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8"));
-  const { ibft2, ...config } = development.config;
+  // Besu 24.7.0, which may join, has no Prague.
+  const { ibft2, pragueTime: _, ...config } = development.config;
   const genesis = { ...development, config: { ...config, ibft2: { ...ibft2, requesttimeoutseconds: 2 } } };
   const request = { genesis, blockchain: { nodes: { generate: true, count: asked.validators } } };
   const file = join(folder, "request.json");

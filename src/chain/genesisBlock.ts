@@ -5,6 +5,7 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { type StagedState, WorldState } from "../state/worldState.ts";
 import { Batch } from "../storage/batch.ts";
+import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import { encodeBlock, type StoredBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
@@ -14,6 +15,12 @@ import type { ChainStores } from "./chainStores.ts";
 export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {
   const scratch = new WorldState({ database: createMemoryDatabase() });
   return genesisBlock(spec, stageGenesis(spec.genesis.alloc, scratch).root);
+}
+
+/** Whether the stored chain began with this network's block zero. */
+export function isChainOf(spec: ChainSpec, blocks: Pick<BlockStore, "header">): boolean {
+  const stored = blocks.header(0n);
+  return stored !== undefined && equalBytes(stored.hash, deriveGenesisBlock(spec).hash);
 }
 
 /**

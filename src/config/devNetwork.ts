@@ -11,6 +11,12 @@ import type { OptionName } from "./options.ts";
  */
 export const DEV_GENESIS_FILE = join(PACKAGE_FOLDER, "genesis", "dev.json");
 
+/**
+ * The same network as versions before Prague made it. A folder whose chain began with it goes on with it; no other difference than
+ * the rules of Prague and their contract.
+ */
+export const DEV_CANCUN_GENESIS_FILE = join(PACKAGE_FOLDER, "genesis", "dev-cancun.json");
+
 /** keccak256 of "ibex development network validator". */
 export const DEV_VALIDATOR_KEY = hexToBytes(
   "0x0653640ac23d3c051394f5a628258649014d1ae26ad81216756591fc12afcbc7",

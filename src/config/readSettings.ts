@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { isAtLeast, newestFork } from "../chainspec/forks.ts";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import { readNamedFile } from "../primitives/boundedFile.ts";
@@ -10,7 +12,13 @@ import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
 import { developmentSettings, offering } from "./developmentSettings.ts";
-import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
+import {
+  DEV_CANCUN_GENESIS_FILE,
+  DEV_GENESIS_FILE,
+  DEV_PRESET,
+  DEV_VALIDATOR_KEY,
+  OPTIONS_AGAINST_PRESET,
+} from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { readEthstats } from "./ethstatsSettings.ts";
@@ -33,7 +41,7 @@ import {
   type ServerFiles,
   webSocketSettings,
 } from "./serverSettings.ts";
-import type { NodeKeySettings, Settings } from "./settings.ts";
+import type { NetworkGenesis, NodeKeySettings, Settings } from "./settings.ts";
 import { signerSettings } from "./signerSettings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
 import { storageSettings } from "./storageSettings.ts";
@@ -132,9 +140,10 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
       "--dev-show-keys has no effect: this is not the development network, and its keys are not shown.",
     );
   const assembled = assemble(inForce, { genesis: genesis.value, ...serverFiles }, sources);
-  const { nodeKey } = assembled;
+  const { nodeKey, genesisFile } = assembled;
   const settings = {
     ...offering(assembled, development.settings),
+    formerGenesis: genesisFile === DEV_GENESIS_FILE ? readFormerGenesis(options) : undefined,
     development: development.settings,
     ethstats: ethstats.ethstats,
     nodeKey:
@@ -234,8 +243,7 @@ function readGenesisFile(
   options: ResolvedOptions,
   workingDirectory: string,
 ): Result<GenesisReading, "noGenesis" | "invalidGenesis"> {
-  const { values } = options;
-  const named = values["genesis-file"];
+  const named = options.values["genesis-file"];
   if (named === undefined) {
     return fail(
       "caller",
@@ -243,7 +251,21 @@ function readGenesisFile(
       "A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file.",
     );
   }
-  const path = resolve(workingDirectory, named);
+  return readGenesisAt(resolve(workingDirectory, named), options);
+}
+
+/** The development network's, as versions before Prague had it; undefined where the options leave nothing that is valid. */
+function readFormerGenesis(options: ResolvedOptions): NetworkGenesis | undefined {
+  const genesisFile = DEV_CANCUN_GENESIS_FILE;
+  const reading = readGenesisAt(genesisFile, options);
+  return reading.ok ? { genesisFile, chainSpec: reading.value.spec } : undefined;
+}
+
+function readGenesisAt(
+  path: string,
+  options: ResolvedOptions,
+): Result<GenesisReading, "noGenesis" | "invalidGenesis"> {
+  const { values } = options;
   const unreadable = (reason: string) => {
     const message = report(options, `Unable to load genesis file. ${path} ${reason}`, "genesis-file");
     return fail("caller", "noGenesis", message);
@@ -257,14 +279,27 @@ function readGenesisFile(
   }
   const overrides = values["override-genesis-config"];
   const expectations = { consensus: "ibft2", overrides, minGasPriceWei: values["min-gas-price"] } as const;
-  if (overrides.size === 0) return readGenesis(text, path, expectations);
   const changes = OPTIONS["override-genesis-config"].type.show(overrides);
-  return readGenesis(text, `${path} with --override-genesis-config=${changes}`, expectations);
+  const source = overrides.size === 0 ? path : `${path} with --override-genesis-config=${changes}`;
+  const reading = readGenesis(text, source, expectations);
+  if (!reading.ok || path === DEV_GENESIS_FILE) return reading;
+  const { spec, warnings } = reading.value;
+  return ok({ spec, warnings: [...warnings, ...forkWarnings(spec)] });
+}
+
+/** Besu 24.7.0 is the other client of these networks. */
+function forkWarnings({ forks }: ChainSpec): string[] {
+  if (!isAtLeast(newestFork(forks), "prague")) return [];
+  return [
+    "config.pragueTime of the genesis file: Besu 24.7.0 has no EIP-7702 and not the other rules of Prague either, so nodes of it cannot " +
+      "follow this chain from that time on. Only a network whose nodes all have Prague should set it.",
+  ];
 }
 
 type Assembled = Omit<
   Settings,
   | "isDevelopmentNetwork"
+  | "formerGenesis"
   | "showsDevelopmentKeys"
   | "development"
   | "ethstats"

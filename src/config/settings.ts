@@ -16,17 +16,25 @@ import type { ApiGroup } from "./apiGroups.ts";
 import type { Enode, HostNames } from "./enode.ts";
 import type { NatSettings } from "./natSettings.ts";
 
+/** A genesis file, read and checked. */
+export interface NetworkGenesis {
+  readonly genesisFile: string;
+  readonly chainSpec: ChainSpec;
+}
+
 /** The node's complete configuration: read once, checked as a whole, never changed. Paths are absolute. */
-export interface Settings {
+export interface Settings extends NetworkGenesis {
   /** True for the development network of `npm start`, which runs when no network was configured. */
   readonly isDevelopmentNetwork: boolean;
   /** Whether the text after the start of the development network has the private keys of its accounts. */
   readonly showsDevelopmentKeys: boolean;
   /** The comforts of the development network; undefined in any other, and where others could share its chain. */
   readonly development: DevelopmentSettings | undefined;
-  readonly genesisFile: string;
-  /** The genesis file, read and checked. */
-  readonly chainSpec: ChainSpec;
+  /**
+   * What takes the place of both in a folder whose chain an earlier version began under the same file; undefined for all files but
+   * that of the development network.
+   */
+  readonly formerGenesis: NetworkGenesis | undefined;
   readonly dataPath: string;
   /** Size of the database's cache; undefined for its default. */
   readonly databaseCacheBytes?: number;

@@ -16,6 +16,7 @@ import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } fr
 import { DiskGuard } from "../storage/diskGuard.ts";
 import { Scrubber } from "../storage/leveldb/scrubber.ts";
 import type { DataDirectory } from "./dataFolder/dataDirectory.ts";
+import { withGenesisOfChain } from "./dataFolder/genesisOfChain.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./host/cacheSizes.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 import { loadModules } from "./host/loadModules.ts";
@@ -127,11 +128,12 @@ async function closeOne(close: () => Promise<void> | void, logger: Logger): Prom
 
 /** Opens all parts, starts consensus last, and returns the node's endpoints. */
 async function open(
-  context: OpenContext,
+  given: OpenContext,
   threads: LoadingThreads | undefined,
 ): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
-  const stores = await openStores(context);
+  const stores = await openStores(given);
   if (!stores.ok) return stores;
+  const context = { ...given, settings: withGenesisOfChain(given.settings, stores.value.blocks) };
   threads?.startCopier();
   const chainAndPool = await openChainAndPool(context, stores.value);
   if (!chainAndPool.ok) return chainAndPool;

@@ -13,6 +13,7 @@ import { LISTED } from "../cluster/harness/anvilDifferences.ts";
 import {
   type AnvilProcess,
   anvilBinary,
+  BESIDE_ANVIL,
   mineAlike,
   startAnvilProcess,
 } from "../cluster/harness/anvilProcess.ts";
@@ -63,7 +64,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the applications on anvil
   let comparison: ReturnType<typeof createComparison>;
 
   beforeAll(async () => {
-    node = await startNodeProcess({ options: ["--rpc-http-api=ETH,NET,WEB3,DEBUG,MINER"] });
+    node = await startNodeProcess({ options: BESIDE_ANVIL });
     anvil = await startAnvilProcess(binary as string);
     networks = networksOn(node);
     deployment = await deployApplications(networks);

@@ -171,17 +171,20 @@ describe("a chain of one validator", () => {
   });
 
   it("accepts changed rules that take effect after the head, and requires them from then on", async () => {
+    database = createMemoryDatabase();
+    const openWith = (pragueTime?: number) =>
+      aChain({
+        genesis: genesisWith({ pragueTime }),
+        database,
+        clock,
+        builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+      });
+    ({ chain } = await openWith());
     await extend();
-    const soon = genesisWith({ pragueTime: START_MS / 1000 + 2 });
-    ({ chain } = await aChain({
-      genesis: soon,
-      database,
-      clock,
-      builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
-    }));
+    ({ chain } = await openWith(START_MS / 1000 + 2));
     await extend();
     await extend();
-    await expect(open()).rejects.toThrow("fork prague was time");
+    await expect(openWith()).rejects.toThrow("fork prague was time");
   });
 });
 

@@ -35,7 +35,7 @@ describe("--override-genesis-config", () => {
   });
 
   it("gives forks, and is repeatable in a file", () => {
-    const toml = 'override-genesis-config=["shanghaiTime=5", "cancunTime=6"]';
+    const toml = 'override-genesis-config=["shanghaiTime=5", "cancunTime=6", "pragueTime=7"]';
     const { activations } = settings({ args: [DEV_GENESIS], toml }).chainSpec.forks;
     expect(activations).toEqual(expect.arrayContaining([expect.objectContaining({ at: { time: 6n } })]));
   });

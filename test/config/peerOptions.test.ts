@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { parseEnode, showEnode } from "../../src/config/enode.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
@@ -171,7 +171,7 @@ describe("options of peers", () => {
 
   it("bootnodes are maintained peers, by default those of the genesis file, unless discovery is off", () => {
     const url = `enode://${ID}@1.2.3.4:30303`;
-    const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+    const genesis = JSON.parse(readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")) as { config: object };
     const named = {
       ...genesis,
       config: { ...genesis.config, discovery: { bootnodes: [url.replace("1.2", "5.6")] } },
@@ -190,7 +190,7 @@ describe("options of peers", () => {
 
   it("name a list in DNS, by default that of the genesis file, unless discovery is off", () => {
     const url = "enrtree://AKA3AM6LPBYEUDMVNU3BSVQJ5AD45Y7YPOHJLEF6W26QOE4VTUDPE@nodes.example.org";
-    const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+    const genesis = JSON.parse(readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")) as { config: object };
     const file = (dns: string): string => {
       const text = JSON.stringify({ ...genesis, config: { ...genesis.config, discovery: { dns } } });
       return `--genesis-file=${write("listed.json", text)}`;

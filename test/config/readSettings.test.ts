@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { DEVELOPMENT_API_GROUPS, SUPPORTED_API_GROUPS } from "../../src/config/apiGroups.ts";
 import { clientVersion } from "../../src/config/clientVersion.ts";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE, DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Environment } from "../../src/config/environment.ts";
 import { findOption } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
@@ -54,7 +54,7 @@ const TOML_GENESIS = `genesis-file="${DEV_GENESIS_FILE}"\n`;
 
 /** Writes a genesis file with changes to config. */
 function writeGenesis(name: string, config: Record<string, unknown>): string {
-  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+  const genesis = JSON.parse(readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")) as { config: object };
   writeFileSync(join(folder, name), JSON.stringify({ ...genesis, config: { ...genesis.config, ...config } }));
   return `genesis-file=${name}`;
 }
@@ -466,6 +466,19 @@ describe("warnings", () => {
     ],
   ])("%j", (sources, warnings) => {
     expect(settings(sources).warnings).toEqual(warnings);
+  });
+
+  it("name Prague in every genesis file but the development network's, since Besu 24.7.0 has none", () => {
+    const prague = [
+      expect.stringMatching(/^config\.pragueTime of the genesis file: Besu 24\.7\.0 has no EIP-7702/),
+    ];
+    const genesis = writeGenesis("later.json", { pragueTime: 4_000_000_000 });
+    expect(settings({ options: [genesis] }).warnings).toEqual(prague);
+    const given = { options: [writeGenesis("net.json", {}), "override-genesis-config=pragueTime=7"] };
+    expect(settings(given).warnings).toEqual(prague);
+    expect(settings({ options: [writeGenesis("net.json", {})] }).warnings).toEqual([]);
+    expect(settings({ options: [DEV_GENESIS] }).warnings).toEqual([]);
+    expect(settings().warnings).toEqual([]);
   });
 
   it("come from the genesis file, too", () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { checkerOn, connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
@@ -18,7 +18,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
-const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const genesis = readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8");
 const key = nodeKey(DEV_VALIDATOR_KEY);
 
 /** Chain and consensus connected as in a node, over a database whose operations a test may replace. */

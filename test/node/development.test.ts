@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE, DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { type RunningNode, startNode } from "../../src/node/node.ts";
 import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
@@ -68,6 +68,9 @@ const newestTime = async ({ ask }: Started): Promise<number> => {
   return Number(block.timestamp);
 };
 
+const CANCUN_BLOB_TARGET = 3;
+const PRAGUE_BLOB_TARGET = 6;
+
 describe("the development network", () => {
   it("makes blocks on demand, moves time and goes back, by the names of Hardhat and anvil", async () => {
     const network = await started();
@@ -133,6 +136,60 @@ describe("a folder of the development network with another key", () => {
     for (const method of ["evm_mine", "evm_snapshot", "hardhat_getAutomine", "anvil_mine"])
       expect(await ask(method)).toMatchObject({ code: -32601 });
     expect(await ask("rpc_modules")).not.toHaveProperty("evm");
+  });
+});
+
+describe("a folder that a version before Prague made", () => {
+  /** What `npm start` was, in all that the folder shows. */
+  const former = {
+    "genesis-file": DEV_CANCUN_GENESIS_FILE,
+    "rpc-http-enabled": "true",
+    "p2p-enabled": "false",
+  };
+  const targetOf = async ({ ask }: Started): Promise<number | undefined> => {
+    const { current } = (await ask("eth_config")) as { current: { blobSchedule: { target: number } } };
+    return current.blobSchedule.target;
+  };
+
+  it("goes on under its own rules, without a word about them", async () => {
+    writeFileSync(join(folder, "key"), toHex(DEV_VALIDATOR_KEY));
+    const before = await started(former);
+    await expect.poll(() => before.ask("eth_blockNumber")).not.toBe("0x0");
+    await before.node.stop();
+    lines = [];
+    const after = await started();
+    expect(lines.filter((line) => /genesis|Prague/.test(line))).toEqual([]);
+    expect(await targetOf(after)).toBe(CANCUN_BLOB_TARGET);
+    const height = Number(await after.ask("eth_blockNumber"));
+    await after.ask("evm_mine");
+    expect(Number(await after.ask("eth_blockNumber"))).toBeGreaterThan(height);
+    expect(await after.ask("anvil_nodeInfo")).toMatchObject({ hardFork: "cancun" });
+    const authorizationList = [
+      { chainId: "0x1", address: `0x${"00".repeat(20)}`, nonce: "0x0", yParity: "0x0", r: "0x1", s: "0x1" },
+    ];
+    expect(await after.ask("eth_call", { to: `0x${"11".repeat(20)}`, authorizationList })).toMatchObject({
+      code: -32602,
+    });
+  });
+
+  it("takes Prague at a time that an option gives", async () => {
+    writeFileSync(join(folder, "key"), toHex(DEV_VALIDATOR_KEY));
+    const before = await started(former);
+    await expect.poll(() => before.ask("eth_blockNumber")).not.toBe("0x0");
+    const soon = (await newestTime(before)) + 3;
+    await before.node.stop();
+    const adopting = await started({ "override-genesis-config": `pragueTime=${soon}` });
+    await expect.poll(() => targetOf(adopting)).toBe(PRAGUE_BLOB_TARGET);
+  });
+
+  it("is refused with Prague from its first block on", async () => {
+    writeFileSync(join(folder, "key"), toHex(DEV_VALIDATOR_KEY));
+    const { node } = await started(former);
+    await node.stop();
+    expect(await start({ "override-genesis-config": "pragueTime=0" })).toMatchObject({
+      ok: false,
+      error: { code: "differentGenesis" },
+    });
   });
 });
 

@@ -7,7 +7,10 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { type MadeUpChain, openMadeUpChain } from "../../src/warmup/madeUpChain.ts";
 import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 
-const BERLIN = { berlinBlock: 0, londonBlock: undefined, shanghaiTime: undefined, cancunTime: undefined };
+const BERLIN = {
+  berlinBlock: 0,
+  ...{ londonBlock: undefined, shanghaiTime: undefined, cancunTime: undefined, pragueTime: undefined },
+};
 
 function openOn(genesis: object): Promise<MadeUpChain> {
   const parsed = parseGenesis(JSON.stringify(genesis), "the test's genesis", {

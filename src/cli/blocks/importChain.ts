@@ -1,6 +1,7 @@
 import { type Chain, createChain } from "../../chain/createChain.ts";
 import type { Settings } from "../../config/settings.ts";
 import { openDataDirectory } from "../../node/dataFolder/dataDirectory.ts";
+import { withGenesisOfChain } from "../../node/dataFolder/genesisOfChain.ts";
 import { type IdentityErrorCode, openIdentity } from "../../node/keys/identity.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { asAddress } from "../../primitives/address.ts";
@@ -45,14 +46,15 @@ export async function openImportChain(
   };
   try {
     const { database, headMarker } = stored;
+    const blocks = new BlockStore(IMPORT_STORE_LIMITS, { database });
     const opened = await createChain(
       { builder: asAddress(new Uint8Array(20)), vanity: settings.blockProduction.vanity },
       {
-        spec: settings.chainSpec,
+        spec: withGenesisOfChain(settings, blocks).chainSpec,
         stores: {
           database,
           headMarker,
-          blocks: new BlockStore(IMPORT_STORE_LIMITS, { database }),
+          blocks,
           world: new WorldState({ database }),
         },
         clock,

@@ -100,12 +100,15 @@ type Stored = NonNullable<Awaited<ReturnType<typeof import("../blocks/storedBloc
 
 /** Writes to a temporary file and renames it, so that a partial snapshot never has the final name. */
 async function writeSnapshot(
-  { chainSpec, genesisFile, dataPath, logging }: Settings,
+  settings: Settings,
   { to, block }: ExportValues,
   { blocks, database, head }: Stored,
   io: ProcessIo,
 ): Promise<number> {
-  const { exportSnapshot, exportFields, isChainOf } = await import("../snapshot/exportSnapshot.ts");
+  const { exportSnapshot, exportFields } = await import("../snapshot/exportSnapshot.ts");
+  const { isChainOf } = await import("../../chain/genesisBlock.ts");
+  const { withGenesisOfChain } = await import("../../node/dataFolder/genesisOfChain.ts");
+  const { chainSpec, genesisFile, dataPath, logging } = withGenesisOfChain(settings, blocks);
   if (!isChainOf(chainSpec, blocks))
     return refuse(`The genesis file ${genesisFile} does not belong to the chain stored in ${dataPath}.`, io);
   const number = block === "head" ? head.header.number : block;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { NodeKeySettings, Settings } from "../../config/settings.ts";
 import { type DataDirectory, openDataDirectory } from "../../node/dataFolder/dataDirectory.ts";
+import { withGenesisOfChain } from "../../node/dataFolder/genesisOfChain.ts";
 import { openKeystore } from "../../node/keys/keystoreFile.ts";
 import { type NodeKey, openNodeKey } from "../../node/keys/nodeKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
@@ -19,15 +20,17 @@ export interface StoppedFolder extends DataDirectory {
 
 /** Runs `work` while the folder is locked. Throws FolderInUse while a node runs in it, and as openChainDatabase does. */
 export async function withStoppedFolder<T>(
-  { dataPath, chainSpec, genesisFile }: Settings,
+  settings: Settings,
   work: (folder: StoppedFolder) => Promise<T>,
 ): Promise<Result<T, "unusableDataPath" | "diskFailure" | "otherChain">> {
+  const { dataPath } = settings;
   const directory = openDataDirectory(dataPath);
   if (!directory.ok) return directory;
   const { chain: path, headFile } = directory.value;
   const { database, close } = await openChainDatabase({ path, headFile });
   try {
     const blocks = new BlockStore(BLOCK_STORE_LIMITS, { database });
+    const { chainSpec, genesisFile } = withGenesisOfChain(settings, blocks);
     const genesisHash = deriveGenesisBlock(chainSpec).hash;
     const stored = blocks.header(0n);
     if (stored !== undefined && !equalBytes(stored.hash, genesisHash))

@@ -1,4 +1,3 @@
-import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isEpochBlock } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
@@ -123,12 +122,6 @@ async function writeHeaders(
     await writer.write("headers", encodeItems(headers));
     headers = [];
   }
-}
-
-/** Whether the stored chain is that of the genesis file. */
-export function isChainOf(spec: ChainSpec, blocks: BlockStore): boolean {
-  const stored = blocks.header(0n);
-  return stored !== undefined && equalBytes(stored.hash, deriveGenesisBlock(spec).hash);
 }
 
 interface Counts {

@@ -5,7 +5,13 @@ import { IS_THOROUGH } from "../../thorough.ts";
 import { createComparison } from "../harness/answerComparison.ts";
 import { blockHashes, comparableAnswers, finishedHead } from "../harness/anvilAnswers.ts";
 import { LISTED } from "../harness/anvilDifferences.ts";
-import { type AnvilProcess, anvilBinary, mineAlike, startAnvilProcess } from "../harness/anvilProcess.ts";
+import {
+  type AnvilProcess,
+  anvilBinary,
+  BESIDE_ANVIL,
+  mineAlike,
+  startAnvilProcess,
+} from "../harness/anvilProcess.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 import { HEIR, makeVariedChain, SALT, type VariedChain, word } from "../harness/variedChain.ts";
 
@@ -28,7 +34,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
 
   beforeAll(async () => {
     const compiled = compileSampleContracts();
-    node = await startNodeProcess({ options: ["--rpc-http-api=ETH,NET,WEB3,DEBUG,MINER"] });
+    node = await startNodeProcess({ options: BESIDE_ANVIL });
     anvil = await startAnvilProcess(binary as string);
     chain = await makeVariedChain(node, compiled);
     await node.rpc("miner_stop");

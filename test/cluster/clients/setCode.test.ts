@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HANG_MS } from "../../hang.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 
-/** Set-code transactions (EIP-7702) on a Prague chain, from clients that use the node's gas estimate. */
+/** Set-code transactions (EIP-7702) on the development network as it is shipped, from clients that use the node's gas estimate. */
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 /** Stores its input in slot 0. */
@@ -40,7 +40,7 @@ function clientsOf(index: number) {
 }
 
 beforeAll(async () => {
-  node = await startNodeProcess({ options: ["--override-genesis-config=pragueTime=0"] });
+  node = await startNodeProcess();
   const { reader, wallet } = clientsOf(0);
   const hash = await wallet.deployContract({ abi: [], bytecode: KEEPER_INIT });
   const receipt = await reader.waitForTransactionReceipt({ hash });

@@ -20,6 +20,15 @@ export function anvilBinary(): string | undefined {
   }
 }
 
+/**
+ * Options of the node that is compared with it. Both have Cancun: from Prague on, each block writes its parent's hash into the state, and
+ * the headers of the two differ.
+ */
+export const BESIDE_ANVIL = [
+  "--rpc-http-api=ETH,NET,WEB3,DEBUG,MINER",
+  "--override-genesis-config=pragueTime=",
+];
+
 export async function startAnvilProcess(binary: string): Promise<AnvilProcess> {
   const port = await freePort();
   const genesis = resolve(import.meta.dirname, "..", "..", "..", "genesis", "dev.json");

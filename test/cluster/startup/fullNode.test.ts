@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../../src/config/devNetwork.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
 import { rpc, runProgram, temporaryFolder, until } from "../harness/nodeProcess.ts";
 
@@ -11,7 +11,7 @@ const ANY_PORTS = ["--rpc-http-port=0", "--rpc-ws-port=0", "--p2p-port=0"];
 
 /** Writes the genesis file of a chain with one validator. */
 function writeNetwork(folder: string, chainId: number): void {
-  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+  const genesis = JSON.parse(readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")) as { config: object };
   const text = JSON.stringify({ ...genesis, config: { ...genesis.config, chainId } });
   writeFileSync(join(folder, "mainnet.json"), text);
 }

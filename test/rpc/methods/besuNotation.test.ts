@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -20,7 +20,7 @@ import { tracerOf } from "../../builders/tracerOf.ts";
 let textOf: (method: string, ...params: readonly unknown[]) => Promise<string>;
 
 beforeAll(async () => {
-  const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+  const node = await aChain({ genesis: readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8") });
   const parts = { ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) };
   const dispatcher = createDispatcher(
     { methods: METHODS, modules: new Set(NETWORK_NAMESPACES) },

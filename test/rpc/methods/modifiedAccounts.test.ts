@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import type { StateQuery } from "../../../src/execution/simulation/stateQuery.ts";
+import { HISTORY_CONTRACT } from "../../../src/execution/systemCalls.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
@@ -55,18 +56,26 @@ describe("debug_getModifiedAccountsByNumber and …ByHash", () => {
   it("list what a block changed, with the fees of its proposer", async () => {
     const proposer = ((await ask("eth_getBlockByNumber", "0x1", false)) as { miner: string }).miner;
     const fees = addressFromHex(proposer);
-    expect(await ask("debug_getModifiedAccountsByNumber", 1)).toEqual(byHash(SENDER, NEWCOMER, fees));
-    expect(await ask("debug_getModifiedAccountsByNumber", "0x2")).toEqual(byHash(SENDER, CONTRACT, fees));
-    expect(await ask("debug_getModifiedAccountsByNumber", 3)).toEqual([]);
-    expect(await ask("debug_getModifiedAccountsByNumber", "latest")).toEqual(byHash(SENDER, CONTRACT, fees));
-    expect(await ask("debug_getModifiedAccountsByHash", hashes[1])).toEqual(byHash(SENDER, NEWCOMER, fees));
+    expect(await ask("debug_getModifiedAccountsByNumber", 1)).toEqual(
+      byHash(SENDER, NEWCOMER, fees, HISTORY_CONTRACT),
+    );
+    expect(await ask("debug_getModifiedAccountsByNumber", "0x2")).toEqual(
+      byHash(SENDER, CONTRACT, fees, HISTORY_CONTRACT),
+    );
+    expect(await ask("debug_getModifiedAccountsByNumber", 3)).toEqual(byHash(HISTORY_CONTRACT));
+    expect(await ask("debug_getModifiedAccountsByNumber", "latest")).toEqual(
+      byHash(SENDER, CONTRACT, fees, HISTORY_CONTRACT),
+    );
+    expect(await ask("debug_getModifiedAccountsByHash", hashes[1])).toEqual(
+      byHash(SENDER, NEWCOMER, fees, HISTORY_CONTRACT),
+    );
   });
 
   it("list what changed after one block up to another", async () => {
     const all = (await ask("debug_getModifiedAccountsByNumber", 0, 4)) as readonly string[];
     expect(all).toEqual(expect.arrayContaining([...byHash(SENDER, NEWCOMER, CONTRACT)]));
     expect(await ask("debug_getModifiedAccountsByHash", hashes[0], hashes[4])).toEqual(all);
-    expect(await ask("debug_getModifiedAccountsByNumber", 2, 3)).toEqual([]);
+    expect(await ask("debug_getModifiedAccountsByNumber", 2, 3)).toEqual(byHash(HISTORY_CONTRACT));
     expect(await ask("debug_getModifiedAccountsByNumber", 1, "0x4")).not.toContain(toHex(NEWCOMER));
   });
 
@@ -98,7 +107,7 @@ describe("debug_getModifiedAccountsByNumber and …ByHash", () => {
       },
     });
     expect(await limited("debug_getModifiedAccountsByNumber", 1)).toMatchObject({ code: -32005 });
-    expect(await limited("debug_getModifiedAccountsByNumber", 3)).toEqual([]);
+    expect(await limited("debug_getModifiedAccountsByNumber", 3)).toEqual(byHash(HISTORY_CONTRACT));
   });
 
   it("answer as other methods do where a state is not stored", async () => {
