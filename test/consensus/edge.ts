@@ -1,6 +1,6 @@
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
-import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { declareMessageRouterMetrics, VALIDATION_RESULTS } from "../../src/consensus/router/routerMetrics.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
@@ -29,6 +29,7 @@ import {
   sign,
 } from "../../src/primitives/secp256k1.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
+import { aMessageRouter } from "../builders/aMessageRouter.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
@@ -190,7 +191,7 @@ export async function anEdge(): Promise<Edge> {
   const news: string[] = [];
   const counted = declareMessageRouterMetrics(registry);
   const metrics = declareConsensusMetrics(registry);
-  const router: MessageRouter = new MessageRouter({
+  const router: MessageRouter = aMessageRouter({
     self: signerOf("d").self,
     schedule,
     carrier: { send: () => undefined },

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
-import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { includesBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../builders/aMessageRouter.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { type LoggedLine, loggedLines } from "../builders/loggedLines.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
@@ -57,7 +58,7 @@ function aLine(...signers: readonly Signer[]) {
     const { logger, lines } = loggedLines();
     const registry = aRegistry();
     const neighbours = () => [line[index - 1], line[index + 1]].filter((one) => one !== undefined);
-    const router = new MessageRouter({
+    const router = aMessageRouter({
       self: signer.self,
       schedule: aSchedule(),
       carrier: {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { decodeMessage } from "../../src/ibft/codec/decoding.ts";
 import { encodeMessage } from "../../src/ibft/codec/encoding.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../builders/aMessageRouter.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
@@ -58,7 +59,7 @@ async function runNetwork(
   for (const place of places) {
     const self = MEMBERS[place] ?? new Uint8Array();
     const disk: ToyDisk = { heads: [aGenesisHead(MEMBERS, 1_700_000_000n)], votes: undefined };
-    const router = new MessageRouter({
+    const router = aMessageRouter({
       self: addressOfPrivateKey(KEYS[place] ?? self),
       schedule,
       carrier: {

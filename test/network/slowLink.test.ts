@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
@@ -15,6 +15,7 @@ import { systemClock } from "../../src/primitives/clock.ts";
 import { compareBytes, equalBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
+import { aMessageRouter } from "../builders/aMessageRouter.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { type Line, openSlowLink, type SlowLink } from "../builders/slowLink.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
@@ -97,7 +98,7 @@ async function aValidator(
     },
     onOpened: (address, say) => router.peerConnected(address, say),
   });
-  const router = new MessageRouter({
+  const router = aMessageRouter({
     self: addressOf(identity(number)),
     schedule: aSchedule(),
     carrier: transport,

@@ -1,12 +1,13 @@
 import { FUTURE_BYTES_LIMIT } from "../../src/consensus/buffers/otherHeights.ts";
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
-import { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, includesBytes } from "../../src/primitives/hex.ts";
+import { aMessageRouter } from "../builders/aMessageRouter.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Mesh } from "./mesh.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
@@ -68,7 +69,7 @@ export function createRelays(parts: RelaysParts): Relays {
   }
 
   function routerOf(node: SimulatedNode): MessageRouter {
-    return new MessageRouter({
+    return aMessageRouter({
       self: node.rules.self,
       schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
       codec,

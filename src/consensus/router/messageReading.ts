@@ -11,7 +11,7 @@ import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createKnownSigners } from "./knownSigners.ts";
 import type { MessageCodec } from "./messageCodec.ts";
-import { type NextStep, READ_AT_ONCE, type ReadingAccount, type ReadingShares } from "./readingShares.ts";
+import type { NextStep, ReadingAccount, ReadingShares } from "./readingShares.ts";
 
 /** A message and its key. */
 export interface Keyed extends RawMessage {
@@ -24,11 +24,11 @@ export type ReadingResult =
 
 interface MessageReadingParts {
   readonly codec: MessageCodec;
-  readonly findTransaction?: FindTransaction | undefined;
-  /** Time shares for decoding; everything is read at once when absent. */
-  readonly shares?: ReadingShares | undefined;
-  /** Whether a node speaks for a validator under another key; none does by default. */
-  readonly isValidatorNode?: (node: Address) => boolean;
+  readonly findTransaction: FindTransaction;
+  /** Time shares for decoding. */
+  readonly shares: ReadingShares;
+  /** Whether a node speaks for a validator under another key. */
+  readonly isValidatorNode: (node: Address) => boolean;
 }
 
 /** Share of the thread's time for one validator's own messages, and the largest burst. */
@@ -57,19 +57,14 @@ const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 }
  */
 export class MessageReading {
   private readonly codec: MessageCodec;
-  private readonly findTransaction: FindTransaction | undefined;
+  private readonly findTransaction: FindTransaction;
   private readonly shares: ReadingShares;
   private readonly isValidatorNode: (node: Address) => boolean;
   private readonly known = createKnownSigners();
   private readonly copies = new UnreadCopies();
   private readonly freeBlocks = new FreeBlocks();
 
-  constructor({
-    codec,
-    findTransaction,
-    shares = READ_AT_ONCE,
-    isValidatorNode = () => false,
-  }: MessageReadingParts) {
+  constructor({ codec, findTransaction, shares, isValidatorNode }: MessageReadingParts) {
     this.isValidatorNode = isValidatorNode;
     this.codec = codec;
     this.findTransaction = findTransaction;
@@ -174,7 +169,7 @@ export class MessageReading {
       ...(judgedBy !== undefined && { validatorSet: judgedBy }),
       known: this.known,
       maxTransactions: maxTransactionsAfter(head.header),
-      ...(this.findTransaction !== undefined && { findTransaction: this.findTransaction }),
+      findTransaction: this.findTransaction,
     });
   }
 }

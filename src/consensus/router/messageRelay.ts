@@ -16,12 +16,12 @@ interface MessageRelayParts {
   readonly schedule: Pick<Rules["schedule"], "gossipedHistoryLimit" | "requestTimeoutSeconds">;
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;
-  /** Nodes that speak for validators under other keys; none by default. */
-  readonly validatorNodes?: Pick<ValidatorNodes, "nodes"> | undefined;
+  /** Nodes that speak for validators under other keys. */
+  readonly validatorNodes: Pick<ValidatorNodes, "nodes">;
   /** Called for each message that is relayed. */
-  readonly onRelayed?: (() => void) | undefined;
-  /** Runs relaying after a delay; runs it at once by default. */
-  readonly later?: ((relay: () => void, delayMs: number) => void) | undefined;
+  readonly onRelayed: () => void;
+  /** Runs relaying after a delay. */
+  readonly later: (relay: () => void, delayMs: number) => void;
   /** Most bytes of messages held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
   readonly delayedBytesLimit?: number | undefined;
 }
@@ -49,7 +49,7 @@ export class MessageRelay {
   private readonly self: Address;
   private readonly carrier: Carrier;
   private readonly validatorNodes: MessageRelayParts["validatorNodes"];
-  private readonly onRelayed: (() => void) | undefined;
+  private readonly onRelayed: () => void;
   private readonly later: (relay: () => void, delayMs: number) => void;
   private readonly delayedBytesLimit: number;
   private readonly declinedDelayMs: number;
@@ -70,7 +70,7 @@ export class MessageRelay {
 
   constructor(parts: MessageRelayParts) {
     const { self, schedule, carrier, clock, onRelayed } = parts;
-    const { later = (relay) => relay(), delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
+    const { later, delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
     this.self = self;
     this.carrier = carrier;
     this.validatorNodes = parts.validatorNodes;
@@ -89,7 +89,7 @@ export class MessageRelay {
     this.decline(received);
     if (!this.sent.add(key) || !this.policy.take(message, payload.length, head)) return;
     const except = [this.self, sender, message.signed.author];
-    const to = [...head.tally.validators, ...(this.validatorNodes?.nodes ?? [])];
+    const to = [...head.tally.validators, ...this.validatorNodes.nodes];
     this.pending.set(key, { key, code, payload, message, to, except });
     if (this.pending.size === 1) this.later(() => this.relayPending(), RELAY_DELAY_MS);
     if (this.pending.size >= RELAYS_LIMIT) this.relayPending();
@@ -187,7 +187,7 @@ export class MessageRelay {
   private relayTo({ code, payload, except }: Relay, to: readonly Address[]): void {
     if (to.length === 0) return;
     this.carrier.send(code, payload, { to, except });
-    this.onRelayed?.();
+    this.onRelayed();
   }
 
   /** Sends a copy back twice to the relayers that are not needed for this author's messages. */

@@ -39,36 +39,36 @@ interface MessageRouterParts {
   /**
    * True when this node's key is not its validator's, so that others recognise it as the validator's node only by a message.
    */
-  readonly hasOtherNodeKey?: boolean;
+  readonly hasOtherNodeKey: boolean;
   /** Delivers a message of the height in progress to the engine; `waitedMs` is the time since it arrived. */
   readonly deliver: (message: SignedMessage, waitedMs: number) => void;
   /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Receives a validator's notice of a shared key; returns whether it is news. None is by default. */
-  readonly judgeNotice?: (notice: KeyNotice) => boolean;
-  /** Messages of a validator at the height in progress; none by default. */
-  readonly messagesBy?: (author: Address) => readonly SignedMessage[];
+  /** Receives a validator's notice of a shared key; returns whether it is news. */
+  readonly judgeNotice: (notice: KeyNotice) => boolean;
+  /** Messages of a validator at the height in progress. */
+  readonly messagesBy: (author: Address) => readonly SignedMessage[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
-  readonly findTransaction?: FindTransaction;
+  readonly findTransaction: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
-  readonly onAhead?: (sender: Address, number: bigint) => void;
+  readonly onAhead: (sender: Address, number: bigint) => void;
   /**
    * Receives proposals, including those of the first rounds of later heights while it needs them: they are then read at
    * once, and also kept.
    */
-  readonly signedTimes?: Pick<SignedTimes, "isSampling" | "received">;
+  readonly signedTimes: Pick<SignedTimes, "isSampling" | "received">;
   /** Called for a message that no honest node sends, from a peer that is not a validator. */
-  readonly penalisePeer?: (sender: Address) => void;
+  readonly penalisePeer: (sender: Address) => void;
   readonly metrics?: MessageRouterMetrics | undefined;
   /** Codec of the messages; IBF/1 by default. */
   readonly codec?: MessageCodec;
-  /** Runs relaying after a delay; runs it at once by default. */
-  readonly later?: (relay: () => void, delayMs: number) => void;
+  /** Runs relaying after a delay. */
+  readonly later: (relay: () => void, delayMs: number) => void;
   /** Most bytes of messages held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
   readonly delayedBytesLimit?: number;
-  /** Time shares for decoding, by author; everything is decoded at once by default. */
-  readonly shares?: ReadingShares | undefined;
+  /** Time shares for decoding, by author. */
+  readonly shares: ReadingShares;
 }
 
 interface Arrived extends Keyed {
@@ -114,10 +114,9 @@ export class MessageRouter {
     const isValidatorNode = (node: Address): boolean => validatorNodes.has(node);
     this.reading = new MessageReading({ codec, findTransaction, shares, isValidatorNode });
     this.relay = new MessageRelay({ ...parts, validatorNodes, onRelayed: () => metrics?.relayed() });
-    const { judgeNotice = () => false, clock, carrier } = parts;
+    const { judgeNotice: judge, clock, carrier } = parts;
     this.notices = new KeyNotices({
-      ...{ codec, carrier, clock },
-      judge: judgeNotice,
+      ...{ codec, carrier, clock, judge },
       isValidator: (address) => this.head !== undefined && isValidator(this.head.tally, address),
     });
   }
@@ -181,11 +180,11 @@ export class MessageRouter {
     this.notices.greet(send);
     if (this.head === undefined || equalBytes(address, this.parts.self)) return;
     const isVoting = isValidator(this.head.tally, address) || this.validatorNodes.has(address);
-    if (!isVoting && this.parts.hasOtherNodeKey !== true) return;
+    if (!isVoting && !this.parts.hasOtherNodeKey) return;
     for (const { code, payload } of this.lastSent.messages)
       if (isVoting || payload.length <= SMALL_BYTES) send(code, payload);
     const authors = [address, ...this.validatorNodes.validatorsOf(address)];
-    for (const message of authors.flatMap((author) => this.parts.messagesBy?.(author) ?? [])) {
+    for (const message of authors.flatMap((author) => this.parts.messagesBy(author))) {
       const { code, payload } = this.codec.encode(message);
       if (payload.length <= SMALL_BYTES) send(code, payload);
     }
@@ -204,7 +203,7 @@ export class MessageRouter {
   /** Sends a small message of our own to all other nodes: one may be the node of a validator that does not know us yet. */
   private introduce(code: number, payload: Uint8Array, known: readonly Address[]): void {
     const { hasOtherNodeKey, carrier, self } = this.parts;
-    if (hasOtherNodeKey !== true || payload.length > SMALL_BYTES) return;
+    if (!hasOtherNodeKey || payload.length > SMALL_BYTES) return;
     const to = (carrier.connected ?? []).filter((address) => !includesBytes(known, address));
     if (to.length > 0) carrier.send(code, payload, { to, except: [self] });
   }
@@ -227,7 +226,7 @@ export class MessageRouter {
     else if (id.height === current) this.take(message, head, (result) => this.settle(message, result));
     else if (id.height < current) this.settle(message, "stale");
     else {
-      this.parts.onAhead?.(sender, id.height - 1n);
+      this.parts.onAhead(sender, id.height - 1n);
       if (code === MESSAGE_CODES.proposal && id.round === 0) this.readTime(message, head);
       this.settle(message, this.otherHeights.add(message, id.height, head));
     }
@@ -268,7 +267,7 @@ export class MessageRouter {
 
   private readTime(raw: Arrived, head: Head): void {
     const { signedTimes, clock } = this.parts;
-    if (signedTimes?.isSampling !== true) return;
+    if (!signedTimes.isSampling) return;
     this.reading.readLater(raw, head, (result) => {
       if (result.kind === "read" && result.decoded.ok)
         signedTimes.received(result.decoded.value, clock.nowMs() - raw.arrivedAtMs);
@@ -300,6 +299,6 @@ export class MessageRouter {
     this.noteResult(result);
     // A faulty validator may produce messages that other validators relay and only we cannot decode.
     if (!isDecodingError(result) || this.head === undefined) return;
-    if (!isValidator(this.head.tally, sender) && !this.validatorNodes.has(sender)) penalisePeer?.(sender);
+    if (!isValidator(this.head.tally, sender) && !this.validatorNodes.has(sender)) penalisePeer(sender);
   }
 }

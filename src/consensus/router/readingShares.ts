@@ -208,12 +208,3 @@ export class ReadingScheduler implements ReadingShares {
     this.timer = this.clock.at(this.clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), this.runSlice);
   }
 }
-
-/** Runs every job to its end at once, for callers without time shares, such as tests. */
-export const READ_AT_ONCE: ReadingShares = {
-  start(job) {
-    while (job.step() !== "done");
-    return true;
-  },
-  clear: () => undefined,
-};

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
 import { MessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
-import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
 import type { ValidationResult } from "../../../src/consensus/router/routerMetrics.ts";
 import type { Encoded } from "../../../src/ibft/codec/encoding.ts";
@@ -11,6 +10,7 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toKey } from "../../../src/primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../../builders/aMessageRouter.ts";
 import { aCertificateMaker } from "../../builders/certificates.ts";
 import { aSchedule } from "../../builders/toyChain.ts";
 
@@ -38,7 +38,10 @@ function handShares() {
 
 function aReading(isValidatorNode: (node: Address) => boolean = () => false) {
   const hand = handShares();
-  const reading = new MessageReading({ codec: IBF_CODEC, shares: hand.shares, isValidatorNode });
+  const reading = new MessageReading({
+    ...{ codec: IBF_CODEC, shares: hand.shares, isValidatorNode },
+    findTransaction: () => undefined,
+  });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
     results.push(result.kind === "unread" ? result.reason : result.decoded.ok ? "read" : "refused");
@@ -115,7 +118,7 @@ describe("a validator's messages", () => {
     const results: ValidationResult[] = [];
     let taken = 0;
     let hashedBytes = 0;
-    const router = new MessageRouter({
+    const router = aMessageRouter({
       self: addressOf(0),
       schedule: aSchedule(),
       carrier: { send: () => undefined },

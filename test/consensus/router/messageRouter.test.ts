@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
 import { FutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
-import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import {
   declareMessageRouterMetrics,
   type ValidationResult,
@@ -15,6 +15,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../../builders/aMessageRouter.ts";
 import { NETWORKS, recordedMessages } from "../../builders/recordedMessages.ts";
 import {
   NODES,
@@ -51,7 +52,7 @@ function aRouter(
   const waits: number[] = [];
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
-  const router = new MessageRouter({
+  const router = aMessageRouter({
     self: addressAt(change.isOutsider === true ? 4 : 0),
     schedule,
     carrier: {
@@ -579,7 +580,7 @@ describe("a received message", () => {
   it("is counted by its result", async () => {
     const registry = aRegistry();
     const schedule = aSchedule();
-    const router = new MessageRouter({
+    const router = aMessageRouter({
       self: addressAt(0),
       schedule,
       carrier: { send: () => undefined },
@@ -621,7 +622,7 @@ describeWithVectors("relays of real validators", () => {
       for (const node of NODES) {
         const relays = relaysOf(timeline, node);
         const ours = new Map<string, string[]>();
-        const router = new MessageRouter({
+        const router = aMessageRouter({
           self: addresses[NODES.indexOf(node)] ?? addressAt(0),
           schedule,
           carrier: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import type { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import { ValidatorNodes } from "../../../src/consensus/router/validatorNodes.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { SignedMessage } from "../../../src/ibft/message.ts";
@@ -7,6 +7,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, includesBytes } from "../../../src/primitives/hex.ts";
 import { sign } from "../../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../../builders/aMessageRouter.ts";
 import { accountFromSeed, type TestAccount } from "../../builders/testAccounts.ts";
 import { aCandidate, aGenesisHead, aSchedule, headOf } from "../../builders/toyChain.ts";
 
@@ -53,7 +54,7 @@ function aRouter(change: { readonly connected?: string; readonly hasOtherNodeKey
   const sent: string[] = [];
   const penalised: string[] = [];
   const schedule = aSchedule();
-  const router = new MessageRouter({
+  const router = aMessageRouter({
     self: addressOf("a"),
     schedule,
     carrier: {

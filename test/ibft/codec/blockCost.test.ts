@@ -56,6 +56,7 @@ function read({ count, kind = "proposal", sender = address }: Case) {
       },
       clear: () => undefined,
     },
+    isValidatorNode: () => false,
   });
   const key = IBF_CODEC.keyOf(message.code, message.payload);
   reading.read({ ...message, key }, maker.head, (end) => {
