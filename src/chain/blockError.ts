@@ -29,7 +29,7 @@ export function notAfterHead(header: Header, head: NamedHeader): Result<never, "
 
 /** The execution threw: this node's fault, whatever the block contains (architecture.md#faults-of-an-execution). */
 export function executionFailed({ number }: Header, error: unknown): Result<never, "executionFailed"> {
-  const message = `block ${number} could not be executed, by a fault of this node: ${messageOf(error)}`;
+  const message = `block ${number} could not be executed because of a fault in this node: ${messageOf(error)}`;
   return err({ code: "executionFailed", fault: "local", message, facts: { error } });
 }
 

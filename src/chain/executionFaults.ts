@@ -64,9 +64,9 @@ export class ExecutionFaults {
     if (tries < MOST_TRIES)
       this.logger.error(
         fields,
-        "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
+        "a transaction could not be executed because of a fault in this node; blocks are built without it for a while",
       );
-    else this.logger.error(fields, "a transaction could not be executed again, and is dropped from the pool");
+    else this.logger.error(fields, "a transaction failed again in the same way and is dropped from the pool");
   }
 
   /** Notes that a block could not be finished, when no transaction is known to be the cause. */
@@ -74,7 +74,7 @@ export class ExecutionFaults {
     this.notify("building");
     this.logger.often(
       "error",
-      "a block could not be built, by a fault of this node; it is built without transactions",
+      "a block could not be built because of a fault in this node; it is built without transactions",
       () => ({ number, error }),
     );
   }

@@ -163,7 +163,7 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
       if (!committed.ok)
         logger.error(
           { number, hash: candidate.hash, ...committed.error },
-          "an agreed block could not be committed",
+          "a block that the validators agreed on could not be committed",
         );
       return committed.ok;
     },

@@ -119,7 +119,7 @@ export class Faucet {
       return refused("notAccepted", `The gift was not accepted: ${sent.error.message}.`);
     }
     const transactionHash = toHex(sent.value);
-    logger.info({ to: gift.address, hash: transactionHash }, "the faucet gave");
+    logger.info({ to: gift.address, hash: transactionHash }, "the faucet sent a gift");
     return { kind: "given", transactionHash, amountWei };
   }
 }

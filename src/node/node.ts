@@ -106,7 +106,7 @@ function cachesOf(settings: Settings, threads: LoadingThreads | undefined, logge
   const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
   logger.debug(
     { memoryMb: megabytes(memoryBytes), whenFullMb: megabytes(bytesWhenFull(caches, readers)) },
-    "the memory was shared out: the node takes whenFullMb of it once its caches are full",
+    "memory was allotted to caches: the node takes whenFullMb once they are full",
   );
   return caches;
 }

@@ -123,12 +123,12 @@ export async function openStores(
     onDeath: (error, deaths) =>
       logger.warn(
         { error, deaths },
-        "a thread for signatures ended in the middle of its work, which the main thread has done; another one starts",
+        "a signature worker thread exited in the middle of its work, which the main thread has finished; restarting it",
       ),
     onFailure: (error) =>
       logger.error(
         { error },
-        "no thread for signatures can run; the main thread recovers senders, and is slower",
+        "no signature worker thread can start; the main thread recovers senders, which is slower",
       ),
   });
   onStop(() => recovery.close());

@@ -60,7 +60,7 @@ export class PeerPool {
     this.#waiting += taken.length;
     return this.#validate(taken, peer)
       .catch((error: unknown) => {
-        this.#parts.logger.warn({ error }, "transactions of peers were lost");
+        this.#parts.logger.warn({ error }, "transactions from peers were lost");
         return NO_COUNTS;
       })
       .finally(() => {

@@ -166,8 +166,8 @@ describe("while a block is built", () => {
     for (let block = 0; block < 13; block++) await commit(chain, await build(chain, supply), waiting);
     expect([waiting.size, dropped]).toEqual([0, ["this node failed to execute it"]]);
     expect(lines.filter(({ level }) => level === "ERROR").map(({ message }) => message)).toEqual([
-      "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
-      "a transaction could not be executed again, and is dropped from the pool",
+      "a transaction could not be executed because of a fault in this node; blocks are built without it for a while",
+      "a transaction failed again in the same way and is dropped from the pool",
     ]);
   });
 

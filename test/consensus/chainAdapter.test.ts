@@ -133,7 +133,7 @@ describe("consensus over the chain", () => {
     expect(chain.head.header.number).toBeGreaterThan(number + 5n);
     expect([failures, engine.status().mode]).toEqual([[], "validating"]);
     expect(warnings).toEqual([
-      "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
+      "a transaction could not be executed because of a fault in this node; blocks are built without it for a while",
     ]);
   });
 

@@ -60,7 +60,7 @@ export function reportAddress(
     readonly logger: Logger;
   },
 ): void {
-  logger.info({ enode, source }, "others reach this node here");
+  logger.info({ enode, source }, "this node announces this address to others");
   if (isFound && LOOPBACK.includes(host) && UNSPECIFIED.includes(listensOn)) {
     logger.info(
       { host },

@@ -213,8 +213,8 @@ function warnOfNoPeers({ maintained, discovery }: PeerSettings, logger: Logger):
   logger.warn(
     {},
     discovery === undefined
-      ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must call this node"
-      : "no bootnodes are configured: this node has peers once it is called, or when they are named with --bootnodes",
+      ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must connect to this node"
+      : "no bootnodes are configured: it has peers only once others connect to it, or once --bootnodes names some",
   );
 }
 

@@ -163,7 +163,7 @@ export class RpcThread {
         flushed: () => counts.flushed(),
         indexDamage: (damage) => parts.reportIndexDamage(damage),
         opened: (failure) => {
-          if (failure !== undefined) logger.error({ error: failure }, "a thread for callers cannot listen");
+          if (failure !== undefined) logger.error({ error: failure }, "an RPC worker thread cannot listen");
           this.onOpened();
         },
         closed: () => this.onClosed(),
@@ -190,14 +190,11 @@ export class RpcThread {
     if (this.thread.failure === undefined) {
       logger.error(
         { error, thread: index },
-        "a thread for callers ended, with its connections; another one starts",
+        "an RPC worker thread exited, and its connections were closed; restarting it",
       );
       return;
     }
-    logger.error(
-      { error, thread: index },
-      "a thread for callers cannot run; it is tried again from time to time",
-    );
+    logger.error({ error, thread: index }, "an RPC worker thread cannot start; retrying from time to time");
     this.onOpened();
   }
 

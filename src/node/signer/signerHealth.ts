@@ -77,7 +77,7 @@ export class SignerWatch {
     const seconds = Math.round((nowMs - sinceMs) / 1000);
     this.parts.logger.warn(
       { url: this.parts.url, reason, requests: next.requests, seconds },
-      "the remote signer gives no signature: this validator neither proposes nor votes until it does, and the chain needs " +
+      "the remote signer does not sign: this validator neither proposes nor votes until it does, and the chain needs " +
         `the others. ${ADVICE[code]}`,
     );
   }
@@ -98,7 +98,7 @@ export class SignerWatch {
     if (this.failing?.isTold === true) {
       const { sinceMs, requests } = this.failing;
       const seconds = Math.round((nowMs - sinceMs) / 1000);
-      logger.info({ url, requests, seconds }, "the remote signer is there again");
+      logger.info({ url, requests, seconds }, "the remote signer is signing again");
     }
     this.failing = undefined;
     if (tookMs === undefined) return;
@@ -135,7 +135,7 @@ export class SignerWatch {
     logger.warn(
       { url, tookMs: Math.round(this.typicalMs), longestMs: answerMs },
       "the remote signer is slow: a block takes three signatures after one another, so this validator proposes and votes " +
-        "late, and its rounds may fail. Is its host busy, or the way to it long? The metric is bft_signer_request_seconds",
+        "late, and its rounds may fail. Is its host busy, or the network path to it long? The metric is bft_signer_request_seconds",
     );
   }
 }

@@ -64,7 +64,7 @@ export function createLoginHandler({
       login({ name, password, remoteHost }).then(
         (answered) => answer(response, answered),
         (error: unknown) => {
-          logger.error({ error }, "a log-in failed");
+          logger.error({ error }, "a login could not be checked");
           response.destroy();
         },
       );

@@ -172,7 +172,7 @@ function createConnectionOpener(
     socket.on("message", (data) => connection.receive(textOf(data)));
     const { token: _secret, ...shown } = client;
     socket.on("error", ({ message: reason }) =>
-      logger.often("debug", "WebSocket broke", () => ({ client: client.remoteHost, reason })),
+      logger.often("debug", "WebSocket failed", () => ({ client: client.remoteHost, reason })),
     );
     served.set(connection, transport);
     unread.add(connection);

@@ -159,7 +159,7 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
     onTooMany() {
       logger.warn(
         {},
-        "subscribers cannot be notified as fast as events happen; the connection with most subscriptions is closed",
+        "subscribers cannot be notified as fast as events happen; the connection with the most subscriptions is closed",
       );
       table.busiestConnection()?.cut();
     },

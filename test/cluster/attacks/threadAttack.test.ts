@@ -163,7 +163,7 @@ describe("hostile callers on all threads", () => {
     expect(Math.min(...numbers.map(Number))).toBeGreaterThanOrEqual(before + least);
     for (const client of clients) client.close();
     // No thread ended but those that the test ended.
-    const ended = logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended"));
+    const ended = logOf(node).filter(({ message }) => message.startsWith("an RPC worker thread exited"));
     expect(ended.length).toBeGreaterThan(0);
     expect(JSON.stringify(ended)).not.toContain("OUT_OF_MEMORY");
     expect(await node.stop()).toBe(0);

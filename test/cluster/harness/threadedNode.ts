@@ -51,7 +51,7 @@ export async function startThreadedNode(
       return heldBy(JSON.parse(text) as Counters, threads);
     },
     deaths: () =>
-      logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended")).length,
+      logOf(node).filter(({ message }) => message.startsWith("an RPC worker thread exited")).length,
   });
 }
 

@@ -68,7 +68,7 @@ it("the faucet of the development network gives once to requests that come at on
   expect((await ask(urlOf(again), { address: RECIPIENT })).status).toBe(429);
   expect(await again.stop()).toBe(0);
   const lines = JSON.stringify([...logged, logOf(again)]);
-  expect(lines).toContain("the faucet gave");
+  expect(lines).toContain("the faucet sent a gift");
   expect(lines).not.toContain(DEV_ACCOUNTS.at(-1)?.privateKey.slice(2));
 });
 

@@ -84,7 +84,7 @@ describe("a validator with a remote signer", () => {
       await reach([node, observed], lost + 6);
       const alone = await agreedBlocks(observed, lost + 2, lost + 6);
       expect(alone.filter(({ sealers }) => sealers.includes(address))).toEqual([]);
-      expect(saysOf(node, "the remote signer gives no signature")).toContainEqual(
+      expect(saysOf(node, "the remote signer does not sign")).toContainEqual(
         expect.objectContaining({
           level: "WARN",
           url: `${signer.url}/`,
@@ -102,7 +102,7 @@ describe("a validator with a remote signer", () => {
       const back = await heightOf(observed);
       await blockAfter(observed, back, isSealed, "its seal after the signer's return");
       await blockAfter(observed, back, isItsOwn, "a block of its own after the signer's return");
-      expect(saysOf(node, "the remote signer is there again").length).toBeGreaterThan(0);
+      expect(saysOf(node, "the remote signer is signing again").length).toBeGreaterThan(0);
       expect((await signer.figures()).mostAtOnce).toBeLessThanOrEqual(6);
     },
   );

@@ -109,7 +109,7 @@ describe("a remote signer", () => {
     await remote.setMode({ kind });
     const signed = validator.signer.sign(REQUEST, NEVER);
     expect(await until(failureOf(validator), "the failure")).toBe(reason);
-    const warnings = lines.filter(({ message }) => message.includes("gives no signature"));
+    const warnings = lines.filter(({ message }) => message.includes("does not sign"));
     expect(metricsText(await metrics.collect())).toMatch(/^bft_signer_failing 1/m);
     expect(warnings).toMatchObject([
       { reason, message: expect.stringContaining("neither proposes nor votes") },
@@ -117,7 +117,7 @@ describe("a remote signer", () => {
     await remote.setMode({ kind: "sign" });
     expect(await signed).toEqual(sign(REQUEST.digest, KEY.privateKey));
     expect(validator.health().failure).toBeUndefined();
-    expect(lines.map(({ message }) => message)).toContain("the remote signer is there again");
+    expect(lines.map(({ message }) => message)).toContain("the remote signer is signing again");
   });
 
   it("that is killed and comes back signs again, over new connections", async () => {
@@ -201,7 +201,7 @@ describe("at the start, a remote signer", () => {
       async () => (validator.health().failure === undefined ? true : undefined),
       "the signer's return",
     );
-    expect(lines.map(({ message }) => message)).toContain("the remote signer is there again");
+    expect(lines.map(({ message }) => message)).toContain("the remote signer is signing again");
   });
 
   it("is trusted over TLS by the given certificates only", async () => {

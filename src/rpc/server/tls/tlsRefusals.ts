@@ -19,7 +19,10 @@ export class TlsRefusals {
     this.metrics?.rejected("handshake");
     logRefusal(this.logger, reason, client);
     if (this.warnedHandshakes.isNew(reason))
-      this.logger.warn({ reason, client }, "TLS: a connection is refused, and others for this reason");
+      this.logger.warn(
+        { reason, client },
+        "TLS: a connection is refused; others refused for this reason are not logged for an hour",
+      );
   }
 
   /** A handshake that the client gave up, as its own operator knows. */
