@@ -20,12 +20,12 @@ export interface IncomingTransaction<T extends Transaction = SentTransaction> {
 export type AdmissionError = Err<PoolErrorCode> | undefined;
 
 /*
- * The checks below follow the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row numbers:
- * callers get the first that fails. Row 1 (known), rows 16 to 18 (its place in the sender's queue) and row 19 (the pool is
- * full) are checked by TxPool in txPool.ts.
+ * The checks below stand in the order of the table in json-rpc.md#eth_sendrawtransaction: callers get the first that fails.
+ * TxPool (txPool.ts) checks before all whether the pool knows the transaction, and after all its place in the sender's queue and
+ * whether the full pool has room for it.
  */
 
-/** Rows 2 and 3: the operator's price limits, independent of the block. */
+/** Checks the operator's price limits, which do not depend on the block. */
 export function checkPrice(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
@@ -47,7 +47,7 @@ export function checkPrice(
   return undefined;
 }
 
-/** Rows 4 to 11: checks that need only the transaction and the rules. */
+/** Checks what needs only the transaction and the rules. */
 export function checkSoundness(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
@@ -65,7 +65,7 @@ export function checkSoundness(
   );
 }
 
-/** Rows 12 to 15b: checks that need the sender's account at the head. */
+/** Checks what needs the head's state: who may send, and the sender's account. */
 export function checkSender(
   incoming: IncomingTransaction,
   parts: PoolParts,
@@ -88,7 +88,7 @@ export function checkSender(
   return checkAccount(incoming, readAccount());
 }
 
-/** Rows 14 to 15b. */
+/** Checks balance and nonce, and that the sender is no contract (EIP-3607). */
 export function checkAccount(
   { transaction, origin }: IncomingTransaction,
   { balanceWei, nonce, isContract }: SenderAccount,
@@ -117,7 +117,6 @@ function protocolFloorWei({ rules }: PoolChainView): bigint {
 
 const LOWEST_BASE_FEE_WEI = 7n;
 
-/** Row 4. */
 function checkChainId(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
@@ -129,7 +128,7 @@ function checkChainId(
     : poolError("wrongChainId", origin, `meant for chain ${chainId}, not for ${rules.chainId}`);
 }
 
-/** Row 5. The known sender proves that the signer could be recovered. */
+/** Checks s alone: the known sender proves that the signer could be recovered. */
 function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
   return transaction.hasLowS
     ? undefined
@@ -137,7 +136,7 @@ function checkSignature({ transaction, origin }: IncomingTransaction<Transaction
 }
 
 /**
- * Row 6. A blob transaction needs its blobs, and the canonical form that is decoded here does not carry them. A
+ * A blob transaction needs its blobs, and the canonical form that is decoded here does not carry them. A
  * set-code transaction needs at least one authorization (EIP-7702).
  */
 function checkType(
@@ -161,7 +160,7 @@ function checkType(
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 const UINT256_END = 2n ** 256n;
 
-/** Row 7. */
+/** Checks what no block could hold: the last nonce, init code above the limit, and a cost above 256 bits. */
 function checkBounds(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
@@ -180,7 +179,6 @@ function checkBounds(
   return undefined;
 }
 
-/** Row 8. */
 function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
   const { maxPriorityFeePerGas, maxFeePerGas } = transaction;
   if (maxPriorityFeePerGas === undefined || maxFeePerGas === undefined) return undefined;
@@ -193,7 +191,6 @@ function checkFees({ transaction, origin }: IncomingTransaction<Transaction>): A
       );
 }
 
-/** Row 9. */
 function checkIntrinsicGas(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { rules }: PoolChainView,
@@ -204,7 +201,6 @@ function checkIntrinsicGas(
   return poolError("intrinsicGasAboveLimit", origin, message, { intrinsicGas });
 }
 
-/** Row 10. */
 function checkReplayProtection(
   { transaction, origin }: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
@@ -214,7 +210,6 @@ function checkReplayProtection(
     : undefined;
 }
 
-/** Row 11. */
 function checkGasLimit(
   { transaction, origin }: IncomingTransaction<Transaction>,
   { headGasLimit }: PoolChainView,

@@ -94,7 +94,7 @@ export class PoolEntries {
 
   /**
    * Inserts an entry, or replaces the one of its nonce; a full pool may evict others. Returns false, with the pool
-   * unchanged, when the entry itself would be evicted first (row 19).
+   * unchanged, when the entry itself would be evicted first.
    */
   insert(entry: PooledEntry, queue: SenderQueue): boolean {
     const replaced = this.#store.insert(entry, queue);

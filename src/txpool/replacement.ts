@@ -4,7 +4,7 @@ const DEFAULT_PRICE_BUMP_PERCENT = 10;
 
 /**
  * The price increase that a replacement must offer. Where gas is free nobody can raise a price, so an equal price
- * replaces, unless the operator configured a bump (json-rpc.md#eth_sendrawtransaction, row 16).
+ * replaces, unless the operator configured a bump (json-rpc.md#eth_sendrawtransaction).
  */
 export function priceBumpPercent(config: {
   readonly configuredPercent: number | undefined;

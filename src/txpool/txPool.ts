@@ -28,7 +28,7 @@ import { judgeWaiting, type NewestBlock, type WaitingTransaction } from "./waiti
  * The transactions waiting for a block.
  *
  *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if the pool is full: another one goes,
- *               (rows of Besu's table)            pending │ queued         or the incoming one is refused
+ *               (in the order of Besu)            pending │ queued         or the incoming one is refused
  *                                                    └──> ordering ──> select ──> a block
  *     headChanged ──> mined ones leave, nonces move, gaps close or open, rewound transactions return
  *
@@ -267,7 +267,7 @@ export class TxPool implements PoolEvents {
     return this.#insert(incoming, key, queue);
   }
 
-  /** Rows 16 to 18: replacement, nonce distance and pool state. */
+  /** Checks replacement, nonce distance and pool state. */
   #checkSenderSlot({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
     const underpriced = this.#checkReplacement({ transaction, origin }, queue);
     if (underpriced !== undefined) return underpriced;
@@ -282,7 +282,7 @@ export class TxPool implements PoolEvents {
     return undefined;
   }
 
-  /** Row 16. */
+  /** Checks that a replacement offers enough more than what it replaces. */
   #checkReplacement(
     { transaction, origin }: Pick<IncomingTransaction, "transaction" | "origin">,
     queue: SenderQueue,
@@ -294,7 +294,7 @@ export class TxPool implements PoolEvents {
     return poolError("replacementUnderpriced", origin, `nonce ${nonce} has a transaction that pays as much`);
   }
 
-  /** Row 19. */
+  /** Refuses what the full pool would evict first. */
   #insert(
     { transaction, origin, isPrioritized }: IncomingTransaction,
     key: string,
