@@ -1,5 +1,5 @@
 /** A message of an ethstats server, as far as a node has to act on it. */
-export type ServerMessage =
+type ServerMessage =
   /** The server's own heartbeat, which ends the connection when nobody answers. */
   | { readonly kind: "heartbeat" }
   /** The server has accepted the node's hello. */

@@ -7,7 +7,7 @@ import type { CallerPacer } from "./server/callerTime.ts";
 export type Answering = Reply | undefined | Promise<Reply>;
 
 /** A batch of requests, and how each of them is answered. */
-export interface Batch {
+interface Batch {
   readonly requests: readonly unknown[];
   /** Starts answering the request at this index; the reply is added to `inFlight`. */
   begin(index: number): Answering;

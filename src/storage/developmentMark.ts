@@ -10,7 +10,7 @@ import { translateDiskError } from "./diskErrors.ts";
 import { replaceFile, replaceFileInBackground } from "./durableFile.ts";
 
 /** What a marked data folder knows besides its chain. */
-export interface DevelopmentState {
+interface DevelopmentState {
   /** Hash of the genesis block, lower-case hexadecimal. */
   readonly genesis: string;
   /** Address of the validator whose key seals the blocks, lower-case hexadecimal. */

@@ -12,7 +12,7 @@ import { decodeSubmission, type Submitted } from "./submission.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** Why a transaction was not added. */
-export type Refusal = CodedError<SubmissionErrorCode>;
+type Refusal = CodedError<SubmissionErrorCode>;
 
 /** A decoded transaction whose sender is not known yet. */
 export interface Submission {
@@ -22,12 +22,12 @@ export interface Submission {
 }
 
 /** The outcome of consecutive transactions: their number, and the refused ones by their places. */
-export interface Decided {
+interface Decided {
   readonly count: number;
   readonly refused: readonly (readonly [place: number, why: Refusal])[];
 }
 
-export interface Decisions {
+interface Decisions {
   /** Called for each run of transactions, in their order. */
   decided(decided: Decided): void;
   /** Called instead when the senders of `count` transactions could not be recovered: the node is stopping. */

@@ -26,7 +26,7 @@ export interface OpenPool {
   close(): Promise<void>;
 }
 
-export interface OpenPoolSettings {
+interface OpenPoolSettings {
   readonly limits: TxPoolLimits;
   /** File that keeps the pool over a restart; undefined when it is not kept. */
   readonly file: string | undefined;

@@ -8,7 +8,7 @@ import { type DumpedTransaction, decodeDumpLine, inOfferOrder } from "./poolDump
 import type { AskContract } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
-export interface RestoreParts {
+interface RestoreParts {
   readonly pool: Pick<TxPool, "add">;
   readonly recoverSigners: RecoverSigners;
   /** Absent where no contract decides who may send. */

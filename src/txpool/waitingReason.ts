@@ -16,7 +16,7 @@ import { judgePrice, type PriceJudgement, type UnminedReason } from "./unminedRe
  *     unknown              the newest block passed over it: validators may ask for more
  *     nextBlock            no block came since it arrived
  */
-export type WaitingReason =
+type WaitingReason =
   | "nonceGap"
   | UnminedReason
   | "gasAboveBlock"

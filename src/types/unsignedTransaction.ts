@@ -21,7 +21,7 @@ export type UnsignedTransaction = Pick<
 > & { readonly type: 0 | 1 | 2 | 4; readonly chainId: bigint };
 
 /** The last three fields of a transaction. */
-export type SignatureFields = Pick<Transaction, "v" | "r" | "s">;
+type SignatureFields = Pick<Transaction, "v" | "r" | "s">;
 
 /** The canonical encoding of the transaction with these fields as its signature, whether or not they are one. */
 export function encodeTransaction(

@@ -9,7 +9,7 @@ import type { WorkLoad } from "./workLoad.ts";
 
 export type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 
-export type Urgency = "urgent" | "ordinary";
+type Urgency = "urgent" | "ordinary";
 
 interface RecoverySettings {
   readonly threads: number;

@@ -4,7 +4,7 @@ import { deserialize, serialize } from "node:v8";
  * A value on its way through a thread that passes it on unread: one piece of memory. To copy the tens of thousands of objects that a
  * caller may write into it would hold that thread for a tenth of a second.
  */
-export interface Sealed<Content> {
+interface Sealed<Content> {
   readonly sealed: Uint8Array;
   /** Tells the type apart; never set. */
   readonly content?: Content;

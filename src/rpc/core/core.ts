@@ -230,7 +230,7 @@ interface PermissionCalls {
 export type AllowlistName = "accounts" | "nodes";
 
 /** Rewinds and replays of the node's own chain (chain/rewindAndReplay.ts); one at a time. */
-export interface HistoryCalls {
+interface HistoryCalls {
   /** "unknownBlock", here and below, for a block that the chain does not have. A tag names a block of the moment at which work begins. */
   setHead(block: NumberOrTag, requester: Requester): Promise<Result<void, RewindErrorCode> | "unknownBlock">;
   /** The genesis block is unknown, too: it has no parent to rewind to. */
@@ -269,7 +269,7 @@ interface LogIndexCalls {
 }
 
 /** The node as a process, and what it has seen. */
-export interface NodeCalls {
+interface NodeCalls {
   /** The machine, the peers and the disk, as operators see them. */
   info(requester: Requester): Promise<NodeInfo>;
   /** Undefined when the node is not syncing. */
@@ -326,7 +326,7 @@ interface ServingCalls {
 }
 
 /** The comforts of the development network (dev/development.ts); only there, and only its groups of methods make these calls. */
-export interface DevelopmentCalls {
+interface DevelopmentCalls {
   mine(order: MineOrder, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   /** Resolves, as the next one does, to the seconds by which the chain's time is ahead of the clock. */
   increaseTime(seconds: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;

@@ -3,7 +3,7 @@ import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import type { Core } from "./core.ts";
 
 /** Names of all calls of the core, such as "pool.nextNonce". */
-export type CoreCallName = {
+type CoreCallName = {
   [Group in keyof Core]: `${Group}.${keyof Core[Group] & string}`;
 }[keyof Core];
 

@@ -20,7 +20,7 @@ export function decodeSeconds(value: unknown): bigint | undefined {
 const MOST_SECONDS = 2n ** 40n;
 
 /** Bounds of the time between two blocks. */
-export interface IntervalParameter {
+interface IntervalParameter {
   readonly least: number;
   readonly most: number;
 }
@@ -40,7 +40,7 @@ function isInterval(value: unknown): value is number {
 const MOST_INTERVAL_MS = 86_400_000;
 
 /** What evm_mine is asked for. */
-export interface MineParameter {
+interface MineParameter {
   readonly blocks?: bigint;
   readonly timestamp?: bigint;
 }

@@ -20,7 +20,7 @@ function createOriginRule(origins: readonly string[]): OriginRule {
   return (origin) => pattern.test(origin);
 }
 
-export interface OriginGuardParts {
+interface OriginGuardParts {
   /** The origins of now, asked for each request. */
   readonly current: () => { readonly corsOrigins: readonly string[] };
   /** Whether callers send tokens. */
@@ -37,7 +37,7 @@ export interface OriginGuardParts {
 }
 
 /** Answers pages of foreign origins and preflights itself; returns true for all others, which go to a route. */
-export type OriginGuard = (request: IncomingMessage, response: ServerResponse) => boolean;
+type OriginGuard = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createOriginGuard({
   current,

@@ -39,7 +39,7 @@ export interface HttpAnswerParts {
 }
 
 /** An answer other than one of JSON-RPC. */
-export interface MadeAnswer {
+interface MadeAnswer {
   readonly status: number;
   /** Its Content-Type. */
   readonly type: string;
