@@ -24,7 +24,7 @@ import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.ts";
-import { type BlockTimingStore, keepBlockTiming } from "./dataFolder/blockTimingFile.ts";
+import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
@@ -89,7 +89,7 @@ export async function openChainAndPool(
   shownHead.show(chain.head.hash);
   chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
-  const timing = keepBlockTiming(settings.dataPath, {
+  const timing = new BlockTimingStore(settings.dataPath, {
     chain,
     clock: durationClock,
     logger: chainLogger,

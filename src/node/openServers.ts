@@ -9,7 +9,7 @@ import { type AddressOf, SERVER_NAMES, SERVERS, type ServerName } from "../rpc/s
 import { isPath } from "../rpc/server/unixSocket.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
-import { type CallerAccess, createCallerAccess } from "./access/callerAccess.ts";
+import { CallerAccess } from "./access/callerAccess.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
 import { createCoreParts } from "./coreParts.ts";
 import { removePortsFile, writePortsFile } from "./dataFolder/dataDirectory.ts";
@@ -53,7 +53,7 @@ export async function openServers(
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
     development === undefined ? offering(given, undefined) : given;
-  const access = createCallerAccess(settings, restrict);
+  const access = new CallerAccess(settings, restrict);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
   const parts = createCoreParts(context, stores, chainAndPool, consensusAndPeers, {

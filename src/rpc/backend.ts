@@ -1,6 +1,6 @@
 import type { Core } from "./core/core.ts";
-import { createFeeHistoryReader } from "./fees/feeHistory.ts";
-import { createGasPriceOracle } from "./fees/gasPriceOracle.ts";
+import { FeeHistoryReader } from "./fees/feeHistory.ts";
+import { GasPriceOracle } from "./fees/gasPriceOracle.ts";
 import { InclusionWaits } from "./inclusionWaits.ts";
 import type { LocalPorts, RpcBackend } from "./ports.ts";
 
@@ -9,8 +9,8 @@ export function createRpcBackend(local: LocalPorts, { serving: _, ...core }: Cor
   return {
     ...local,
     ...core,
-    gasPrices: createGasPriceOracle(local.settings.gasPrice, local),
-    feeHistory: createFeeHistoryReader(local),
+    gasPrices: new GasPriceOracle(local.settings.gasPrice, local),
+    feeHistory: new FeeHistoryReader(local),
     inclusionWaits: new InclusionWaits(local),
   };
 }

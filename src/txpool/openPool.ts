@@ -7,10 +7,10 @@ import { AdmissionQueue } from "./admissionQueue.ts";
 import { logDepartures } from "./departureLog.ts";
 import { PoolExpiry } from "./expiry.ts";
 import type { TxPoolLimits } from "./limits.ts";
-import { createPoolFile } from "./poolFile.ts";
+import { PoolFile } from "./poolFile.ts";
 import type { AskContract, PoolChainView, PoolParts } from "./ports.ts";
 import { TxPool } from "./txPool.ts";
-import { type UnminedWatch, watchUnmined } from "./unminedWatch.ts";
+import { UnminedWatch } from "./unminedWatch.ts";
 
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
@@ -59,11 +59,11 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
-  const unmined = watchUnmined({ pool, chain, clock, logger, metrics: parts.metrics });
+  const unmined = new UnminedWatch({ pool, chain, clock, logger, metrics: parts.metrics });
   const file =
     settings.file === undefined
       ? undefined
-      : createPoolFile(settings.file, { pool, recoverSigners, askContract, clock, logger });
+      : new PoolFile(settings.file, { pool, recoverSigners, askContract, clock, logger });
   const expiry = new PoolExpiry(pool, settings.limits.retentionMs, clock);
 
   return {

@@ -10,22 +10,6 @@ import { offerLines } from "./poolRestore.ts";
 import type { AskContract } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
-/**
- * Keeps the pool across a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:
- *
- *     restore: file -> lines -> senders (on worker threads) -> full admission in batches -> the file is deleted
- *     save:    pool and unprocessed lines -> file.new -> synced -> renamed
- *
- * Errors of the file never prevent a start or stop. As with Besu, the pool is lost when the node does not stop cleanly,
- * because the file does not exist while the node runs.
- */
-export interface PoolFile {
-  /** Starts restoring in the background. */
-  restore(): void;
-  /** Stops a restore in progress, and saves; does nothing unless restore() was called. */
-  save(): Promise<void>;
-}
-
 export interface PoolFileParts {
   readonly pool: Pick<TxPool, "add" | "entries">;
   readonly recoverSigners: RecoverSigners;
@@ -41,46 +25,66 @@ const FILE_LIMIT_BYTES = 512 * 1024 * 1024;
 const SAVE_TIME_MS = 5_000;
 const LINES_PER_WRITE = 500;
 
-export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
-  const { pool, clock, logger } = parts;
-  let restoring: Promise<readonly string[]> | undefined;
-  let isStopping = false;
+/**
+ * Keeps the pool across a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:
+ *
+ *     restore: file -> lines -> senders (on worker threads) -> full admission in batches -> the file is deleted
+ *     save:    pool and unprocessed lines -> file.new -> synced -> renamed
+ *
+ * Errors of the file never prevent a start or stop. As with Besu, the pool is lost when the node does not stop cleanly,
+ * because the file does not exist while the node runs.
+ */
+export class PoolFile {
+  private readonly path: string;
+  private readonly parts: PoolFileParts;
+  private restoring: Promise<readonly string[]> | undefined;
+  private isStopping = false;
+
+  constructor(path: string, parts: PoolFileParts) {
+    this.path = path;
+    this.parts = parts;
+  }
+
+  /** Starts restoring in the background. */
+  restore(): void {
+    this.restoring ??= this.offer();
+  }
+
+  /** Stops a restore in progress, and saves; does nothing unless restore() was called. */
+  async save(): Promise<void> {
+    const { path, restoring } = this;
+    const { pool, clock, logger } = this.parts;
+    if (restoring === undefined) return;
+    this.isStopping = true;
+    const unoffered = await restoring;
+    try {
+      const lines = [...inOfferOrder([...pool.entries()]).map(encodeDumpLine), ...unoffered];
+      const saved = await writeLines(path, lines, clock);
+      const message = `Saved ${saved} transactions to file ${path}`;
+      if (saved === lines.length) logger.info({ file: path, transactions: saved }, message);
+      else logger.warn({ file: path, left: lines.length - saved }, `${message}, before the time was up`);
+    } catch (error) {
+      logger.error({ error, file: path }, `the transaction pool could not be saved to ${path}`);
+      await rm(temporaryPathOf(path), { force: true }).catch(() => undefined);
+    }
+  }
 
   /** Returns the lines that were not offered to the pool. */
-  async function restore(): Promise<readonly string[]> {
+  private async offer(): Promise<readonly string[]> {
+    const { path, parts } = this;
+    const { logger } = parts;
     try {
       const lines = await readLines(path);
       if (lines === undefined) return [];
       logger.info({ file: path }, `Loading transaction pool content from file ${path}`);
-      const unoffered = await offerLines(lines, { ...parts, path, isStopping: () => isStopping });
-      if (!isStopping) await rm(path, { force: true });
+      const unoffered = await offerLines(lines, { ...parts, path, isStopping: () => this.isStopping });
+      if (!this.isStopping) await rm(path, { force: true });
       return unoffered;
     } catch (error) {
       logger.error({ error, file: path }, `the transaction pool could not be restored from ${path}`);
       return [];
     }
   }
-
-  return {
-    restore() {
-      restoring ??= restore();
-    },
-    async save() {
-      if (restoring === undefined) return;
-      isStopping = true;
-      const unoffered = await restoring;
-      try {
-        const lines = [...inOfferOrder([...pool.entries()]).map(encodeDumpLine), ...unoffered];
-        const saved = await writeLines(path, lines, clock);
-        const message = `Saved ${saved} transactions to file ${path}`;
-        if (saved === lines.length) logger.info({ file: path, transactions: saved }, message);
-        else logger.warn({ file: path, left: lines.length - saved }, `${message}, before the time was up`);
-      } catch (error) {
-        logger.error({ error, file: path }, `the transaction pool could not be saved to ${path}`);
-        await rm(temporaryPathOf(path), { force: true }).catch(() => undefined);
-      }
-    },
-  };
 }
 
 /** Undefined when there is no file. */

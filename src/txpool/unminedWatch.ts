@@ -5,7 +5,6 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { feeCap } from "../types/transaction.ts";
 import type { PoolEntry } from "./entry.ts";
-import type { BlockFloors } from "./limits.ts";
 import type { TxPool } from "./txPool.ts";
 import { judgePrice, type PriceJudgement, UNMINED_WORDS } from "./unminedReason.ts";
 
@@ -52,85 +51,92 @@ export interface UnminedTransaction extends PriceJudgement {
   readonly entry: PoolEntry;
 }
 
-/** The waiting transactions that blocks passed over, one of each sender. */
-export interface UnminedWatch {
-  readonly count: number;
-  /**
-   * The `most` transactions that have waited longest, the longest first: a full pool can have one of each of 60,000 senders.
-   */
-  list(most: number): readonly UnminedTransaction[];
-}
-
 /**
  * Warns of local transactions that no validator seems to include; their callers have a hash and would otherwise wait without
  * notice, since a follower cannot know the validators' floors. Names each transaction that offers less than this node's own
  * floor on arrival, and each sender's next transaction once blocks with room for it have passed over it for a minute.
  */
-export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
-  const { pool, chain, clock, logger, metrics } = parts;
-  const lines = new OftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
-  const named = new Set<string>();
+export class UnminedWatch {
+  private readonly parts: UnminedWatchParts;
+  private readonly lines: OftenLines;
+  private readonly named = new Set<string>();
   /** Gas left by the fullest block since `sinceMs`; undefined without a block. */
-  let room: { readonly sinceMs: number; readonly gas: bigint | undefined } = {
-    sinceMs: clock.nowMs(),
-    gas: undefined,
-  };
-  /** Transactions that blocks passed over, keyed by hash, the longest waiting first. */
-  let passedOver = new Map<string, PoolEntry>();
-  let baseFeePerGas: bigint | undefined;
+  private room: { readonly sinceMs: number; readonly gas: bigint | undefined };
+  /** Transactions that blocks passed over, one of each sender, keyed by hash, the longest waiting first. */
+  private passedOver = new Map<string, PoolEntry>();
+  private baseFeePerGas: bigint | undefined;
 
-  function warn(message: string, { transaction }: PoolEntry): void {
+  constructor(parts: UnminedWatchParts) {
+    const { pool, chain, clock, metrics } = parts;
+    this.parts = parts;
+    this.lines = new OftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
+    this.room = { sinceMs: clock.nowMs(), gas: undefined };
+    pool.onAdded((entry) => {
+      if (entry.origin === "local" && feeCap(entry.transaction) < pool.blockFloors.minGasPriceWei)
+        this.warn(BELOW_FLOOR, entry);
+    });
+    pool.onRemoved(({ entry }) => {
+      if (this.passedOver.size > 0) this.passedOver.delete(toKey(entry.transaction.hash));
+    });
+    chain.onHeadChanged("unminedWatch", ({ added }) => {
+      for (const { header } of added) {
+        this.baseFeePerGas = header.baseFeePerGas;
+        const gas = header.gasLimit - header.gasUsed;
+        if (this.room.gas === undefined || gas < this.room.gas) this.room = { ...this.room, gas };
+      }
+      this.check();
+    });
+    declareGauge(metrics, () => this.passedOver.size);
+  }
+
+  /** Number of senders whose next transaction blocks passed over. */
+  get count(): number {
+    return this.passedOver.size;
+  }
+
+  /**
+   * The `most` transactions that have waited longest, the longest first: a full pool can have one of each of 60,000 senders.
+   */
+  list(most: number): readonly UnminedTransaction[] {
+    const listed: UnminedTransaction[] = [];
+    for (const entry of this.passedOver.values()) {
+      if (listed.length === most) break;
+      listed.push(this.judge(entry));
+    }
+    return listed;
+  }
+
+  private check(): void {
+    const { pool, clock } = this.parts;
+    const { room, named } = this;
+    const nowMs = clock.nowMs();
+    if (nowMs - room.sinceMs < OVERDUE_MS) return;
+    const entries = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - OVERDUE_MS);
+    this.passedOver = new Map(entries.map((entry) => [toKey(entry.transaction.hash), entry]));
+    this.room = { sinceMs: nowMs, gas: undefined };
+    if (named.size > MAX_NAMED) named.clear();
+    for (const [key, entry] of this.passedOver) {
+      if (named.has(key)) continue;
+      named.add(key);
+      this.warn(`${UNMINED}; ${UNMINED_WORDS[this.judge(entry).reason]}`, entry);
+    }
+  }
+
+  private warn(message: string, { transaction }: PoolEntry): void {
+    const { pool, logger } = this.parts;
     const { hash, sender, nonce } = transaction;
     const report = (more: number): void =>
       logger.warn({ more }, `${message} (and ${more.toLocaleString("en")} more)`);
-    if (!lines.admits(message, report)) return;
+    if (!this.lines.admits(message, report)) return;
     const { minGasPriceWei } = pool.blockFloors;
     logger.warn({ hash, sender, nonce, priceWei: feeCap(transaction), minGasPriceWei }, message);
   }
 
-  function check(): void {
-    const nowMs = clock.nowMs();
-    if (nowMs - room.sinceMs < OVERDUE_MS) return;
-    const entries = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - OVERDUE_MS);
-    passedOver = new Map(entries.map((entry) => [toKey(entry.transaction.hash), entry]));
-    room = { sinceMs: nowMs, gas: undefined };
-    if (named.size > MAX_NAMED) named.clear();
-    for (const [key, entry] of passedOver) {
-      if (named.has(key)) continue;
-      named.add(key);
-      warn(`${UNMINED}; ${UNMINED_WORDS[judge(entry, pool.blockFloors, baseFeePerGas).reason]}`, entry);
-    }
+  private judge(entry: PoolEntry): UnminedTransaction {
+    const { baseFeePerGas } = this;
+    const floors = this.parts.pool.blockFloors;
+    return { entry, ...judgePrice(entry.transaction, { floors, baseFeePerGas }) };
   }
-
-  pool.onAdded((entry) => {
-    if (entry.origin === "local" && feeCap(entry.transaction) < pool.blockFloors.minGasPriceWei)
-      warn(BELOW_FLOOR, entry);
-  });
-  pool.onRemoved(({ entry }) => {
-    if (passedOver.size > 0) passedOver.delete(toKey(entry.transaction.hash));
-  });
-  chain.onHeadChanged("unminedWatch", ({ added }) => {
-    for (const { header } of added) {
-      baseFeePerGas = header.baseFeePerGas;
-      const gas = header.gasLimit - header.gasUsed;
-      if (room.gas === undefined || gas < room.gas) room = { ...room, gas };
-    }
-    check();
-  });
-  declareGauge(metrics, () => passedOver.size);
-  return {
-    get count() {
-      return passedOver.size;
-    },
-    list(most) {
-      const listed: UnminedTransaction[] = [];
-      for (const entry of passedOver.values()) {
-        if (listed.length === most) break;
-        listed.push(judge(entry, pool.blockFloors, baseFeePerGas));
-      }
-      return listed;
-    },
-  };
 }
 
 function declareGauge(metrics: Metrics | undefined, count: () => number): void {
@@ -143,10 +149,6 @@ function declareGauge(metrics: Metrics | undefined, count: () => number): void {
     },
     count,
   );
-}
-
-function judge(entry: PoolEntry, floors: BlockFloors, baseFeePerGas: bigint | undefined): UnminedTransaction {
-  return { entry, ...judgePrice(entry.transaction, { floors, baseFeePerGas }) };
 }
 
 /**

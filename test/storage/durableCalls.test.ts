@@ -33,7 +33,7 @@ vi.mock("classic-level", async (original) => {
 const { writeFileSync } = await import("node:fs");
 const { silentLogger } = await import("../../src/observability/logger.ts");
 const { openNodeKey } = await import("../../src/node/keys/nodeKey.ts");
-const { createPoolFile } = await import("../../src/txpool/poolFile.ts");
+const { PoolFile } = await import("../../src/txpool/poolFile.ts");
 const { writeListedTexts } = await import("../../src/permissioning/permissionsFile.ts");
 const { Batch } = await import("../../src/storage/batch.ts");
 const { openLevelDatabase } = await import("../../src/storage/leveldb/levelDatabase.ts");
@@ -117,7 +117,7 @@ describe("durable before visible", () => {
   it("a saved pool and an operator's list, before they replace the old file", async () => {
     const folder = temporaryFolder();
     const pool = { add: () => expect.fail("nothing to add"), entries: () => [][Symbol.iterator]() };
-    const file = createPoolFile(join(folder, "txpool.dump"), {
+    const file = new PoolFile(join(folder, "txpool.dump"), {
       pool,
       recoverSigners: async () => [],
       clock: { nowMs: () => 0 },

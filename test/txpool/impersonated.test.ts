@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { PeerPool } from "../../src/txpool/peerTransactions.ts";
 import { encodeDumpLine } from "../../src/txpool/poolDump.ts";
-import { createPoolFile } from "../../src/txpool/poolFile.ts";
+import { PoolFile } from "../../src/txpool/poolFile.ts";
 import { impersonatedSignature } from "../../src/types/impersonatedSignature.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool } from "../builders/aPool.ts";
@@ -56,7 +56,7 @@ describe("a transaction of an impersonated sender", () => {
     );
     writeFileSync(path, lines.map((line) => (line.endsWith("\n") ? line : `${line}\n`)).join(""));
     const restored = new Promise<void>((resolve) => pool.onAdded(() => resolve()));
-    createPoolFile(path, {
+    new PoolFile(path, {
       pool,
       recoverSigners: recoverSignersHere,
       clock: { nowMs: () => 0 },

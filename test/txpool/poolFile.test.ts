@@ -13,7 +13,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { LogFields, Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { createPoolFile, type PoolFile } from "../../src/txpool/poolFile.ts";
+import { PoolFile } from "../../src/txpool/poolFile.ts";
 import type { AskContract } from "../../src/txpool/ports.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
@@ -56,7 +56,7 @@ function aPoolWithFile(
     warn: write("WARN"),
     error: write("ERROR"),
   };
-  const file = createPoolFile(path, {
+  const file = new PoolFile(path, {
     pool: inHand.pool,
     recoverSigners,
     askContract,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { watchUnmined } from "../../src/txpool/unminedWatch.ts";
+import { UnminedWatch } from "../../src/txpool/unminedWatch.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -19,14 +19,15 @@ function watched() {
   const inHand = aPool();
   const clock = createHandClock(1_700_000_000_000);
   const { logger, lines } = loggedLines();
-  let onHead: Parameters<Parameters<typeof watchUnmined>[0]["chain"]["onHeadChanged"]>[1] = () => undefined;
+  let onHead: Parameters<ConstructorParameters<typeof UnminedWatch>[0]["chain"]["onHeadChanged"]>[1] = () =>
+    undefined;
   const chain = {
     onHeadChanged(_row: string, listener: typeof onHead) {
       onHead = listener;
       return () => undefined;
     },
   };
-  const watch = watchUnmined({ pool: inHand.pool, chain, clock, logger });
+  const watch = new UnminedWatch({ pool: inHand.pool, chain, clock, logger });
   const seconds = (count: number, gasUsed = 0n, baseFeePerGas?: bigint): void => {
     for (let second = 0; second < count; second++) {
       clock.advanceBy(1000);

@@ -8,30 +8,33 @@ import { remade } from "../../rpc/remade.ts";
 import type { ServerName } from "../../rpc/server/serverTable.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
-export interface CallerAccess {
-  now: Pick<Settings, ServerName>;
+export class CallerAccess {
+  private readonly restrict: (settings: Offered) => Offered;
+  private readonly listeners: (() => void)[] = [];
+  private restricted: Offered;
+
+  /** `restrict` leaves out what this node does not offer, whatever its configuration says. */
+  constructor(settings: Offered, restrict: (settings: Offered) => Offered = (same) => same) {
+    this.restrict = restrict;
+    this.restricted = restrict(settings);
+  }
+
+  get now(): Offered {
+    return this.restricted;
+  }
+
+  set now(settings: Offered) {
+    this.restricted = this.restrict(settings);
+    for (const listener of this.listeners) listener();
+  }
+
   /** Calls `listener` after each replacement: threads have a copy. */
-  onReplaced(listener: () => void): void;
+  onReplaced(listener: () => void): void {
+    this.listeners.push(listener);
+  }
 }
 
-/** `restrict` leaves out what this node does not offer, whatever its configuration says. */
-export function createCallerAccess(
-  settings: CallerAccess["now"],
-  restrict: (settings: CallerAccess["now"]) => CallerAccess["now"] = (same) => same,
-): CallerAccess {
-  const listeners: (() => void)[] = [];
-  let now = restrict(settings);
-  return {
-    get now() {
-      return now;
-    },
-    set now(settings) {
-      now = restrict(settings);
-      for (const listener of listeners) listener();
-    },
-    onReplaced: (listener) => void listeners.push(listener),
-  };
-}
+type Offered = Pick<Settings, ServerName>;
 
 /** The methods, and the groups of them that are enabled now. */
 export function offered(

@@ -33,19 +33,6 @@ function checksumOf({ fixedMs, eachMs }: BlockTiming): number {
   return crc32c(Buffer.from(`${fixedMs} ${eachMs}`));
 }
 
-/** Keeps the chain's measured block timing over restarts. */
-export interface BlockTimingStore {
-  /**
-   * Starts the calibration in the background; called once the servers are open. Another one follows once the code is compiled, if it
-   * is (warmup/warmUp.ts).
-   */
-  begin(compiled: Promise<boolean>): void;
-  /** Whether it measures at the moment, so that other work would falsify it. */
-  readonly isCalibrating: boolean;
-  /** Must be called before the database closes. */
-  close(): Promise<void>;
-}
-
 interface BlockTimingParts {
   readonly chain: Chain;
   readonly clock: Clock;
@@ -57,52 +44,66 @@ interface BlockTimingParts {
 /** Right after the start callers and peers come first, and a node that stops at once needs no figures. */
 const BEGIN_AFTER_MS = 3_000;
 
-export function keepBlockTiming(
-  folder: string,
-  { chain, clock, logger, isValidator }: BlockTimingParts,
-): BlockTimingStore {
-  const known = readBlockTiming(folder);
-  if (known !== undefined) chain.restoreBlockTiming(known);
-  const controller = new AbortController();
-  let calibrating: Promise<void> = Promise.resolve();
-  let isCalibrating = false;
-  let timer: Timer | undefined;
+/** Keeps the chain's measured block timing over restarts. */
+export class BlockTimingStore {
+  private readonly folder: string;
+  private readonly parts: BlockTimingParts;
+  private readonly controller = new AbortController();
+  private calibration: Promise<void> = Promise.resolve();
+  private isMeasuring = false;
+  private timer: Timer | undefined;
 
-  async function calibrateTwice(compiled: Promise<boolean>): Promise<void> {
-    await calibrate();
-    if (await compiled) await calibrate();
+  constructor(folder: string, parts: BlockTimingParts) {
+    this.folder = folder;
+    this.parts = parts;
+    const known = readBlockTiming(folder);
+    if (known !== undefined) parts.chain.restoreBlockTiming(known);
   }
 
-  async function calibrate(): Promise<void> {
-    isCalibrating = true;
+  /**
+   * Starts the calibration in the background; called once the servers are open. Another one follows once the code is compiled, if it
+   * is (warmup/warmUp.ts).
+   */
+  begin(compiled: Promise<boolean>): void {
+    const { clock, isValidator } = this.parts;
+    this.timer = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => {
+      if (isValidator()) this.calibration = this.calibrateTwice(compiled);
+    });
+  }
+
+  /** Whether it measures at the moment, so that other work would falsify it. */
+  get isCalibrating(): boolean {
+    return this.isMeasuring;
+  }
+
+  /** Must be called before the database closes. */
+  async close(): Promise<void> {
+    const { chain, logger } = this.parts;
+    this.timer?.cancel();
+    this.controller.abort();
+    await this.calibration;
+    const timing = chain.blockTiming;
     try {
-      await chain.calibrate(controller.signal);
+      if (timing !== undefined) writeBlockTiming(this.folder, timing);
     } catch (error) {
-      logger.warn({ error }, "the time to finish a block could not be measured");
-    } finally {
-      isCalibrating = false;
+      logger.debug({ error }, "the time to finish a block could not be saved for the next run");
     }
   }
 
-  return {
-    begin(compiled) {
-      timer = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => {
-        if (isValidator()) calibrating = calibrateTwice(compiled);
-      });
-    },
-    get isCalibrating() {
-      return isCalibrating;
-    },
-    async close() {
-      timer?.cancel();
-      controller.abort();
-      await calibrating;
-      const timing = chain.blockTiming;
-      try {
-        if (timing !== undefined) writeBlockTiming(folder, timing);
-      } catch (error) {
-        logger.debug({ error }, "the time to finish a block could not be saved for the next run");
-      }
-    },
-  };
+  private async calibrateTwice(compiled: Promise<boolean>): Promise<void> {
+    await this.calibrate();
+    if (await compiled) await this.calibrate();
+  }
+
+  private async calibrate(): Promise<void> {
+    const { chain, logger } = this.parts;
+    this.isMeasuring = true;
+    try {
+      await chain.calibrate(this.controller.signal);
+    } catch (error) {
+      logger.warn({ error }, "the time to finish a block could not be measured");
+    } finally {
+      this.isMeasuring = false;
+    }
+  }
 }

@@ -23,7 +23,7 @@ import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { declareHistoryMetrics } from "./historyMetrics.ts";
-import { startMetricsPush } from "./metricsPush.ts";
+import { MetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
 
@@ -70,7 +70,7 @@ export async function openMetering(
   const outputParts = { ...parts, metrics };
   if (server === undefined) {
     const metricsPush =
-      push === undefined ? undefined : startMetricsPush(push, { ...outputParts, clock: durationClock });
+      push === undefined ? undefined : new MetricsPush(push, { ...outputParts, clock: durationClock });
     return ok({
       endpoint: undefined,
       async close() {

@@ -2,7 +2,7 @@ import type { MetricsPushSettings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
-import type { Clock } from "../../primitives/clock.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { withTimeLimit } from "../../primitives/timeLimit.ts";
 
 /** Time limit of one push. */
@@ -16,58 +16,65 @@ interface MetricsPushParts {
   readonly logger: Logger;
 }
 
-interface MetricsPush {
-  /** Deletes the job's metrics at the gateway, so that the last values do not look current. */
-  stop(): Promise<void>;
-}
-
 /**
  * Sends the metrics to a push gateway (metrics.md#endpoint): first after half an interval, then once per interval.
  * Logs once when the gateway becomes unreachable, and once when it is back.
  */
-export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPushParts): MetricsPush {
-  const { host, port, intervalMs, job } = settings;
-  const { metrics, clock, logger } = parts;
-  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  const url = `http://${authority}/metrics/job/${encodeURIComponent(job)}`;
-  const stopping = new AbortController();
-  let isFailing = false;
-  let inProgress: Promise<void> | undefined;
+export class MetricsPush {
+  private readonly parts: MetricsPushParts;
+  private readonly intervalMs: number;
+  private readonly url: string;
+  private readonly stopping = new AbortController();
+  private isFailing = false;
+  private inProgress: Promise<void> | undefined;
+  private timer: Timer;
 
-  async function push(): Promise<void> {
+  constructor({ host, port, intervalMs, job }: MetricsPushSettings, parts: MetricsPushParts) {
+    this.parts = parts;
+    this.intervalMs = intervalMs;
+    const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.url = `http://${authority}/metrics/job/${encodeURIComponent(job)}`;
+    this.timer = this.schedule(intervalMs / 2);
+  }
+
+  /** Deletes the job's metrics at the gateway, so that the last values do not look current. */
+  async stop(): Promise<void> {
+    const { url } = this;
+    this.timer.cancel();
+    this.stopping.abort();
+    await this.inProgress;
+    await send(url, { method: "DELETE", signal: AbortSignal.timeout(DELETE_TIMEOUT_MS) }).catch(
+      (error: unknown) => this.parts.logger.warn({ url, error }, "the push gateway keeps the last metrics"),
+    );
+  }
+
+  private schedule(inMs: number): Timer {
+    const { clock } = this.parts;
+    return clock.at(clock.nowMs() + inMs, () => {
+      this.timer = this.schedule(this.intervalMs);
+      this.inProgress ??= this.push().finally(() => {
+        this.inProgress = undefined;
+      });
+    });
+  }
+
+  private async push(): Promise<void> {
+    const { url, stopping } = this;
+    const { metrics, logger } = this.parts;
     try {
       const body = metricsText(await metrics.collect());
       const headers = { "Content-Type": TEXT_FORMAT_TYPE };
       await withTimeLimit(PUSH_TIMEOUT_MS, stopping.signal, (signal) =>
         send(url, { method: "POST", headers, body, signal }),
       );
-      if (isFailing) logger.info({ url }, "metrics are pushed again");
-      isFailing = false;
+      if (this.isFailing) logger.info({ url }, "metrics are pushed again");
+      this.isFailing = false;
     } catch (error) {
-      if (!isFailing && !stopping.signal.aborted)
+      if (!this.isFailing && !stopping.signal.aborted)
         logger.warn({ url, error }, "metrics cannot be pushed; the node keeps trying");
-      isFailing = true;
+      this.isFailing = true;
     }
   }
-
-  function begin(): void {
-    timer = clock.at(clock.nowMs() + intervalMs, begin);
-    inProgress ??= push().finally(() => {
-      inProgress = undefined;
-    });
-  }
-
-  let timer = clock.at(clock.nowMs() + intervalMs / 2, begin);
-  return {
-    async stop() {
-      timer.cancel();
-      stopping.abort();
-      await inProgress;
-      await send(url, { method: "DELETE", signal: AbortSignal.timeout(DELETE_TIMEOUT_MS) }).catch(
-        (error: unknown) => logger.warn({ url, error }, "the push gateway keeps the last metrics"),
-      );
-    },
-  };
 }
 
 async function send(url: string, request: RequestInit): Promise<void> {

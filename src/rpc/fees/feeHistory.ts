@@ -42,19 +42,53 @@ export function feeHistoryJson({ gasUsedRatio, blobGasUsedRatio, reward, ...fees
  * Answers eth_feeHistory (json-rpc.md#eth_feehistory). The fees of blocks are cached, because wallets request the same
  * blocks again.
  */
-export interface FeeHistoryReader {
-  read(request: FeeHistoryRequest): Promise<FeeHistory>;
-}
+export class FeeHistoryReader {
+  private readonly chain: ChainReader;
+  private readonly spec: ChainSpec;
+  private readonly nextBaseFeePerGas: () => bigint | undefined;
+  private readonly curves: RewardCurves;
 
-export function createFeeHistoryReader(parts: {
-  readonly chain: ChainReader;
-  readonly spec: ChainSpec;
-  readonly nextBaseFeePerGas: () => bigint | undefined;
-}): FeeHistoryReader {
-  const { chain, spec, nextBaseFeePerGas } = parts;
-  const curves = new RewardCurves(chain);
+  constructor({
+    chain,
+    spec,
+    nextBaseFeePerGas,
+  }: {
+    readonly chain: ChainReader;
+    readonly spec: ChainSpec;
+    readonly nextBaseFeePerGas: () => bigint | undefined;
+  }) {
+    this.chain = chain;
+    this.spec = spec;
+    this.nextBaseFeePerGas = nextBaseFeePerGas;
+    this.curves = new RewardCurves(chain);
+  }
 
-  async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
+  async read(request: FeeHistoryRequest): Promise<FeeHistory> {
+    const { spec } = this;
+    const headers = await this.headersOf(request);
+    const baseFees = headers.map(({ header }) => header.baseFeePerGas ?? 0n);
+    const blobFees = headers.map(({ header }) => blobFeeOf(spec, header));
+    const last = headers.at(-1)?.header;
+    if (last !== undefined) blobFees.push(blobBaseFee(spec, last.number + 1n, last.timestamp));
+    const history: FeeHistory = {
+      oldestBlock: toQuantity(headers[0]?.header.number ?? 0n),
+      baseFeePerGas: [...baseFees, this.baseFeeAfter(request.newest)].map(toQuantity),
+      baseFeePerBlobGas: blobFees.map(toQuantity),
+      gasUsedRatio: headers.map(({ header }) => Number(header.gasUsed) / Number(header.gasLimit)),
+      blobGasUsedRatio: headers.map(() => 0),
+    };
+    if (request.percentiles === undefined) return history;
+    const percentiles = [...request.percentiles].sort((a, b) => a - b);
+    const reward: (readonly Hex[])[] = [];
+    for (const named of headers) {
+      if (request.isAbandoned?.() === true) break;
+      reward.push(await this.curves.rewards(named, percentiles));
+    }
+    return { ...history, reward };
+  }
+
+  private async headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
+    const { chain } = this;
     const headers: NamedHeader[] = [];
     const pacer = new EventLoopPacer();
     const first = newest - BigInt(blockCount) + 1n;
@@ -69,35 +103,10 @@ export function createFeeHistoryReader(parts: {
     return headers;
   }
 
-  function baseFeeAfter(number: bigint): bigint {
-    const next = chain.headerByNumber(number + 1n);
-    return (next === undefined ? nextBaseFeePerGas() : next.header.baseFeePerGas) ?? 0n;
+  private baseFeeAfter(number: bigint): bigint {
+    const next = this.chain.headerByNumber(number + 1n);
+    return (next === undefined ? this.nextBaseFeePerGas() : next.header.baseFeePerGas) ?? 0n;
   }
-
-  return {
-    async read(request) {
-      const headers = await headersOf(request);
-      const baseFees = headers.map(({ header }) => header.baseFeePerGas ?? 0n);
-      const blobFees = headers.map(({ header }) => blobFeeOf(spec, header));
-      const last = headers.at(-1)?.header;
-      if (last !== undefined) blobFees.push(blobBaseFee(spec, last.number + 1n, last.timestamp));
-      const history: FeeHistory = {
-        oldestBlock: toQuantity(headers[0]?.header.number ?? 0n),
-        baseFeePerGas: [...baseFees, baseFeeAfter(request.newest)].map(toQuantity),
-        baseFeePerBlobGas: blobFees.map(toQuantity),
-        gasUsedRatio: headers.map(({ header }) => Number(header.gasUsed) / Number(header.gasLimit)),
-        blobGasUsedRatio: headers.map(() => 0),
-      };
-      if (request.percentiles === undefined) return history;
-      const percentiles = [...request.percentiles].sort((a, b) => a - b);
-      const reward: (readonly Hex[])[] = [];
-      for (const named of headers) {
-        if (request.isAbandoned?.() === true) break;
-        reward.push(await curves.rewards(named, percentiles));
-      }
-      return { ...history, reward };
-    },
-  };
 }
 
 /** The genesis block has no parent whose blob gas could set a price. */

@@ -5,15 +5,6 @@ import type { NamedHeader } from "../../types/block.ts";
 import { BlockSamples } from "./blockSamples.ts";
 import { percentileOf } from "./priceSample.ts";
 
-/**
- * Suggests prices in wei per gas, derived from those of recent transactions (json-rpc.md#eth_gasprice). Only the first
- * request after a block has to wait.
- */
-export interface GasPriceOracle {
-  gasPriceWei(): bigint | Promise<bigint>;
-  maxPriorityFeeWei(): bigint | Promise<bigint>;
-}
-
 /** How eth_gasPrice and eth_maxPriorityFeePerGas are derived. The floors may change while the node runs. */
 export interface GasPriceSettings {
   /** --api-gas-price-blocks. */
@@ -28,20 +19,62 @@ export interface GasPriceSettings {
   readonly minPriorityFeeWei: bigint;
 }
 
-/** The percentile is computed once per head. */
-export function createGasPriceOracle(
-  settings: GasPriceSettings,
-  parts: { readonly chain: ChainReader; readonly nextBaseFeePerGas: () => bigint | undefined },
-): GasPriceOracle {
-  const { chain, nextBaseFeePerGas } = parts;
-  const { percentile } = settings;
-  const samples = new BlockSamples(chain, settings.blocks);
-  let isFollowing = false;
-  let latest: LatestEstimate | undefined;
+/**
+ * Suggests prices in wei per gas, derived from those of recent transactions (json-rpc.md#eth_gasprice). The percentile is computed
+ * once per head, so only the first request after a block has to wait.
+ */
+export class GasPriceOracle {
+  private readonly settings: GasPriceSettings;
+  private readonly chain: ChainReader;
+  private readonly nextBaseFeePerGas: () => bigint | undefined;
+  private readonly samples: BlockSamples;
+  private isFollowing = false;
+  private latest: LatestEstimate | undefined;
 
-  async function estimateAt({ header }: NamedHeader): Promise<Estimate> {
-    const upToHead = await samples.upTo(header.number);
-    const beforeHead = await samples.upTo(header.number - 1n);
+  constructor(
+    settings: GasPriceSettings,
+    {
+      chain,
+      nextBaseFeePerGas,
+    }: { readonly chain: ChainReader; readonly nextBaseFeePerGas: () => bigint | undefined },
+  ) {
+    this.settings = settings;
+    this.chain = chain;
+    this.nextBaseFeePerGas = nextBaseFeePerGas;
+    this.samples = new BlockSamples(chain, settings.blocks);
+  }
+
+  gasPriceWei(): bigint | Promise<bigint> {
+    return onceKnown(this.estimate(), (estimate) => this.withinBounds(estimate));
+  }
+
+  maxPriorityFeeWei(): bigint | Promise<bigint> {
+    return onceKnown(this.estimate(), (estimate) => this.priorityFee(estimate));
+  }
+
+  private estimate(): Estimate | Promise<Estimate> {
+    if (!this.isFollowing) {
+      this.isFollowing = true;
+      this.samples.follow();
+    }
+    const { head } = this.chain;
+    if (this.latest?.head !== head) {
+      const started: LatestEstimate = { head, estimate: this.estimateAt(head) };
+      started.estimate.then(
+        (found) => {
+          started.found = found;
+        },
+        () => undefined,
+      );
+      this.latest = started;
+    }
+    return this.latest.found ?? this.latest.estimate;
+  }
+
+  private async estimateAt({ header }: NamedHeader): Promise<Estimate> {
+    const { percentile } = this.settings;
+    const upToHead = await this.samples.upTo(header.number);
+    const beforeHead = await this.samples.upTo(header.number - 1n);
     const gasPrices = upToHead.map((sample) => sample.gasPrices);
     const priorityFees = beforeHead.map((sample) => sample.priorityFees);
     return {
@@ -50,29 +83,10 @@ export function createGasPriceOracle(
     };
   }
 
-  function estimate(): Estimate | Promise<Estimate> {
-    if (!isFollowing) {
-      isFollowing = true;
-      samples.follow();
-    }
-    const { head } = chain;
-    if (latest?.head !== head) {
-      const started: LatestEstimate = { head, estimate: estimateAt(head) };
-      started.estimate.then(
-        (found) => {
-          started.found = found;
-        },
-        () => undefined,
-      );
-      latest = started;
-    }
-    return latest.found ?? latest.estimate;
-  }
-
-  function withinBounds({ gasPrice }: Estimate): bigint {
-    const nextBaseFee = nextBaseFeePerGas() ?? 0n;
-    const floor = larger(nextBaseFee, settings.minGasPriceWei);
-    const { maxWei } = settings;
+  private withinBounds({ gasPrice }: Estimate): bigint {
+    const nextBaseFee = this.nextBaseFeePerGas() ?? 0n;
+    const { maxWei, minGasPriceWei } = this.settings;
+    const floor = larger(nextBaseFee, minGasPriceWei);
     if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
     if (gasPrice > maxWei) return maxWei;
     return gasPrice;
@@ -80,17 +94,13 @@ export function createGasPriceOracle(
 
   /**
    * No less than what reaches the node's own floors together with the base fee: a wallet that offers what was suggested would
-   * otherwise wait for ever where blocks have been empty, or full of cheaper transactions of the validators' own callers.
+   * otherwise wait forever where blocks have been empty, or full of cheaper transactions of the validators' own callers.
    */
-  function priorityFee({ priorityFee = 0n }: Estimate): bigint {
-    const missingWei = settings.minGasPriceWei - (nextBaseFeePerGas() ?? 0n);
-    return larger(larger(priorityFee, settings.minPriorityFeeWei), missingWei);
+  private priorityFee({ priorityFee = 0n }: Estimate): bigint {
+    const { minGasPriceWei, minPriorityFeeWei } = this.settings;
+    const missingWei = minGasPriceWei - (this.nextBaseFeePerGas() ?? 0n);
+    return larger(larger(priorityFee, minPriorityFeeWei), missingWei);
   }
-
-  return {
-    gasPriceWei: () => onceKnown(estimate(), withinBounds),
-    maxPriorityFeeWei: () => onceKnown(estimate(), priorityFee),
-  };
 }
 
 interface Estimate {

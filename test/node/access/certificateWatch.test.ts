@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createCallerAccess } from "../../../src/node/access/callerAccess.ts";
+import { CallerAccess } from "../../../src/node/access/callerAccess.ts";
 import { watchCertificates } from "../../../src/node/access/certificateWatch.ts";
 import type { TlsIdentity, TlsRules } from "../../../src/rpc/server/tls/tlsRules.ts";
 import { createHandClock } from "../../builders/handClock.ts";
@@ -44,7 +44,7 @@ function aWatch(
     clients,
   });
   const withTls = (identity: TlsIdentity) => ({ ...others, http: http && { ...http, tls: rules(identity) } });
-  const access = createCallerAccess(withTls(identity));
+  const access = new CallerAccess(withTls(identity));
   const clock = createHandClock(END_MS - daysBefore * DAY_MS);
   const { logger, lines } = loggedLines();
   const metrics = aRegistry();

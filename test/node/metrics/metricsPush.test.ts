@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startMetricsPush } from "../../../src/node/metrics/metricsPush.ts";
+import { MetricsPush } from "../../../src/node/metrics/metricsPush.ts";
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import { Metrics } from "../../../src/observability/registry.ts";
@@ -56,7 +56,7 @@ function aPusher(port: number) {
   );
   let height = 0;
   metrics.gauge({ category: "ETHEREUM", name: "blockchain_height", help: "Height" }, () => ++height);
-  const push = startMetricsPush(
+  const push = new MetricsPush(
     { host: "127.0.0.1", port, intervalMs: 10_000, job: "a job/1" },
     { metrics, clock, logger },
   );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFeeHistoryReader } from "../../../src/rpc/fees/feeHistory.ts";
-import { createGasPriceOracle, type GasPriceSettings } from "../../../src/rpc/fees/gasPriceOracle.ts";
+import { FeeHistoryReader } from "../../../src/rpc/fees/feeHistory.ts";
+import { GasPriceOracle, type GasPriceSettings } from "../../../src/rpc/fees/gasPriceOracle.ts";
 import { createPriceSample, percentileOf } from "../../../src/rpc/fees/priceSample.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
@@ -43,7 +43,7 @@ describe("a percentile of prices", () => {
 
 describe("the gas price oracle", () => {
   const oracleOf = (chain: RecordedChain, settings: Partial<GasPriceSettings> = {}, baseFee?: bigint) =>
-    createGasPriceOracle({ ...SETTINGS, ...settings }, { chain, nextBaseFeePerGas: () => baseFee });
+    new GasPriceOracle({ ...SETTINGS, ...settings }, { chain, nextBaseFeePerGas: () => baseFee });
   const chainWith = (...pricesByBlock: readonly (readonly bigint[])[]) =>
     chainOf(
       pricesByBlock.map((prices, number) => aStoredBlock({ number, transactions: prices.map(legacy) })),
@@ -127,7 +127,7 @@ describe("the fee history", () => {
   ];
   const chain = chainOf(blocks);
   const spec = aChainSpec(chain, { chainId: 1337n, fork: "cancun" });
-  const reader = createFeeHistoryReader({ chain, spec, nextBaseFeePerGas: () => 12n });
+  const reader = new FeeHistoryReader({ chain, spec, nextBaseFeePerGas: () => 12n });
 
   it("weights priority fees by the gas used, in rising order", async () => {
     const { reward } = await reader.read({
