@@ -81,8 +81,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   warmup: [...GROUND, "workers", "rpc", "txpool", "chain", "state", "storage", "types", "chainspec"],
   ethstats: [...GROUND, "types"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
-  node: [...GROUND, ...BELOW_ASSEMBLY, "config"],
-  cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "node"],
+  callers: [
+    ...GROUND,
+    "workers",
+    "rpc",
+    "explorer",
+    "warmup",
+    "accounts",
+    "calls",
+    "logs",
+    "chain",
+    "execution",
+    "storage",
+    "types",
+    "chainspec",
+    "config",
+  ],
+  node: [...GROUND, ...BELOW_ASSEMBLY, "config", "callers"],
+  cli: [...GROUND, ...BELOW_ASSEMBLY, "config", "callers", "node"],
   "main.ts": ["program.ts"],
   "program.ts": [...GROUND, "storage", "config", "cli", "node"],
 };
@@ -99,14 +115,14 @@ const LAYERS: readonly (readonly string[])[] = [
   ["evm", "execution", "tracers", "chain", "calls", "logs", "accounts", "txpool", "permissioning", "faucet"],
   ["consensus", "dev", "sync", "network"],
   ["rpc", "explorer", "warmup", "ethstats"],
-  ["config", "node", "cli", "main.ts", "program.ts"],
+  ["config", "callers", "node", "cli", "main.ts", "program.ts"],
 ];
 
 /** Packages that only named folders (or files) may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "classic-level": ["storage/leveldb/levelDatabase.ts"],
   "@ethereumjs/wallet": ["node/keys/keystore.ts"],
-  fastify: ["rpc/server/", "node/"],
+  fastify: ["rpc/server/", "callers/", "node/"],
   graphql: ["rpc/graphql/"],
   ws: ["rpc/server/", "ethstats/reporter.ts"],
   secp256k1: ["primitives/"],
@@ -115,8 +131,8 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "mcl-wasm": ["execution/precompiles/"],
   snappyjs: ["network/rlpx/"],
   "smol-toml": ["config/", "permissioning/"],
-  bcryptjs: ["node/access/passwordWorker.ts", "cli/commands/password.ts"],
-  jose: ["rpc/access/", "node/access/"],
+  bcryptjs: ["callers/access/passwordWorker.ts", "cli/commands/password.ts"],
+  jose: ["rpc/access/", "callers/access/"],
 };
 
 /** Compiled by AssemblyScript, whose imports have no file extension. */
@@ -248,7 +264,7 @@ describe("the house is tidy", () => {
       ],
     ],
     [
-      "node/rpcThreads/callerThread.ts",
+      "callers/threads/callerThread.ts",
       ["dev/", "ethstats/", "rpc/server/ipc.ts", "rpc/graphql/", "explorer/"],
     ],
   ])("does not have %s load what is off", (start, places) => {

@@ -28,7 +28,7 @@ const FIRST = ["program.ts", "workers/recoveryWorker.ts"];
 const STARTS = {
   program: ["cli/run.ts"],
   node: ["node/node.ts"],
-  callers: ["node/rpcThreads/callerThread.ts"],
+  callers: ["callers/threads/callerThread.ts"],
   jobs: [
     "accounts/accountIndexWorker.ts",
     "calls/callWorker.ts",

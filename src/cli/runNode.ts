@@ -1,9 +1,9 @@
+import { loadRpcThreads } from "../callers/threads/loadingThreads.ts";
 import type { Configuration } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { hostLimits, hostWarnings } from "../node/host/hostLimits.ts";
 import { loadModules, requireOpenFiles } from "../node/host/loadModules.ts";
 import type { RunningNode, StartErrorCode, startNode } from "../node/node.ts";
-import { loadRpcThreads } from "../node/rpcThreads/loadingThreads.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { durationClock } from "../primitives/clock.ts";

@@ -1,5 +1,6 @@
 import { uptime } from "node:os";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { type LoadingThreads, loadRpcThreads } from "../callers/threads/loadingThreads.ts";
 import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
 import { startConsensus } from "../consensus/chainAdapter.ts";
@@ -29,7 +30,6 @@ import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
 import { type Endpoints, type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
-import { type LoadingThreads, loadRpcThreads } from "./rpcThreads/loadingThreads.ts";
 import { createLiveSettings, type LiveSettings } from "./settings/liveSettings.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";

@@ -1,3 +1,10 @@
+import { type Access, openAccess, withoutUsers } from "../callers/access/access.ts";
+import { CallerAccess } from "../callers/access/callerAccess.ts";
+import { watchCertificates } from "../callers/access/certificateWatch.ts";
+import { type OpenThreads, openRpcServers, type RpcServers } from "../callers/rpcServers.ts";
+import { type LoadingThreads, threadsToLoad } from "../callers/threads/loadingThreads.ts";
+import { openRpcThreads } from "../callers/threads/rpcThreads.ts";
+import type { RpcThreadsParts } from "../callers/threads/threadParts.ts";
 import { offering } from "../config/developmentSettings.ts";
 import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
@@ -8,21 +15,14 @@ import type { RpcSettings } from "../rpc/ports.ts";
 import { type AddressOf, SERVER_NAMES, SERVERS, type ServerName } from "../rpc/server/serverTable.ts";
 import { isPath } from "../rpc/server/unixSocket.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { type Access, openAccess, withoutUsers } from "./access/access.ts";
-import { CallerAccess } from "./access/callerAccess.ts";
-import { watchCertificates } from "./access/certificateWatch.ts";
 import { createCoreParts } from "./coreParts.ts";
 import { removePortsFile, writePortsFile } from "./dataFolder/dataDirectory.ts";
-import { connectionLimit, hostLimits, type ThreadsToStart } from "./host/hostLimits.ts";
+import { connectionLimit, hostLimits, spareDescriptors, type ThreadsToStart } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import { openFaucet } from "./openFaucet.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.ts";
-import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcThreads/rpcServers.ts";
-import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
-import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
 /** Where the servers listen; undefined for one that is off. */
 export type Endpoints = { readonly [Name in ServerName]?: AddressOf<Name> | undefined };
@@ -166,6 +166,7 @@ function threadOpener(
         servers: withoutUsers(servers),
         answers: rpcSettings(settings, pool),
         issuedKeys: logins.issuedKeys,
+        spareDescriptors: spareDescriptors(hostLimits()),
       },
       {
         ...answering,

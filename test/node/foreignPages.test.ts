@@ -5,8 +5,8 @@ import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { aChainSpec, aMiner, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
+import { type ThreadServersOfTest, threadServersOf } from "../callers/threads/threadServers.ts";
 import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
-import { type ThreadServersOfTest, threadServersOf } from "./rpcThreads/threadServers.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 /** Which methods a web page may call on the development network's node, whose servers accept every origin. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { RpcThread } from "../../src/node/rpcThreads/rpcThread.ts";
-import type { OpenMessage, RpcThreadData } from "../../src/node/rpcThreads/threadData.ts";
-import type { ThreadParts } from "../../src/node/rpcThreads/threadParts.ts";
+import { RpcThread } from "../../src/callers/threads/rpcThread.ts";
+import type { OpenMessage, RpcThreadData } from "../../src/callers/threads/threadData.ts";
+import type { ThreadParts } from "../../src/callers/threads/threadParts.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { RpcCount } from "../../src/rpc/rpcMetrics.ts";
 import { createHostMemory } from "../../src/rpc/server/sharedHosts.ts";

@@ -1,5 +1,6 @@
 import type { AccountIndex } from "../../accounts/accountIndex.ts";
 import { declareAccountIndexMetrics } from "../../accounts/accountIndexMetrics.ts";
+import type { CallerAccess } from "../../callers/access/callerAccess.ts";
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
@@ -18,7 +19,6 @@ import { declareSyncMetrics } from "../../sync/syncMetrics.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { declareExecutorMetrics, type Executor } from "../../workers/executorMetrics.ts";
-import type { CallerAccess } from "../access/callerAccess.ts";
 import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";

@@ -1,3 +1,6 @@
+import { authenticationChanges } from "../../callers/access/authenticationChanges.ts";
+import type { CallerAccess } from "../../callers/access/callerAccess.ts";
+import { tlsChanges } from "../../callers/access/tlsChanges.ts";
 import { type Enode, showEnode } from "../../config/enode.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Network } from "../../network/network.ts";
@@ -9,9 +12,6 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { GUARDED_SERVERS, SERVERS } from "../../rpc/server/serverTable.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
-import { authenticationChanges } from "../access/authenticationChanges.ts";
-import type { CallerAccess } from "../access/callerAccess.ts";
-import { tlsChanges } from "../access/tlsChanges.ts";
 import type { NamedPeers } from "../openChainAndPool.ts";
 import { dialAddress } from "../peers/peerInfo.ts";
 import type { BlockControls } from "./miningSettings.ts";

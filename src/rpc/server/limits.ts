@@ -37,7 +37,7 @@ export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 export const ALL_ANSWERS_BYTES = 384 * 1024 * 1024;
 /**
  * Bytes that large in-flight answers keep in memory on one thread for callers, whose heap is limited
- * (node/rpcThreads/loadingThreads.ts). Over HTTP, above it are cut those of which nothing was read for SLOW_READER_MS: a prompt reader
+ * (callers/threads/loadingThreads.ts). Over HTTP, above it are cut those of which nothing was read for SLOW_READER_MS: a prompt reader
  * gets an answer that alone is larger.
  */
 export const THREAD_HTTP_ANSWERS_BYTES = 128 * 1024 * 1024;

@@ -55,7 +55,7 @@ interface ListenerSettings extends PortSettings {
 export interface ListenerParts extends HandshakeParts, SharedConnections {
   /** The settings of now, of which lists of hosts and keys may have changed since the start; those of the start if not given. */
   readonly current?: (() => Pick<PortSettings, "hostAllowlist" | "tls">) | undefined;
-  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
+  /** A socket that listens there already (callers/threads/sharedListener.ts). */
   readonly socket?: ListeningSocket | undefined;
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes | undefined;

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import {
   type DescriptorCopier,
   startDescriptorCopier,
-} from "../../../src/node/rpcThreads/descriptorCopier.ts";
-import { openSharedListener } from "../../../src/node/rpcThreads/sharedListener.ts";
+} from "../../../src/callers/threads/descriptorCopier.ts";
+import { openSharedListener } from "../../../src/callers/threads/sharedListener.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { durationClock } from "../../../src/primitives/clock.ts";
 import { CallerTime } from "../../../src/rpc/server/callerTime.ts";

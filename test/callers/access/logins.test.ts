@@ -1,16 +1,16 @@
 import { hashSync } from "bcryptjs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LONGEST_NAME } from "../../../src/config/credentialsFile.ts";
 import {
   COUNTED_PAIRS,
   WAITING_LOGINS,
   WRONG_LOGINS,
   WRONG_LOGINS_MS,
-} from "../../../src/node/access/limits.ts";
-import { createLogin } from "../../../src/node/access/logins.ts";
-import { PasswordChecker } from "../../../src/node/access/passwords.ts";
-import { createTokenIssuer } from "../../../src/node/access/tokenIssuer.ts";
-import { WrongLogins } from "../../../src/node/access/wrongLogins.ts";
+} from "../../../src/callers/access/limits.ts";
+import { createLogin } from "../../../src/callers/access/logins.ts";
+import { PasswordChecker } from "../../../src/callers/access/passwords.ts";
+import { createTokenIssuer } from "../../../src/callers/access/tokenIssuer.ts";
+import { WrongLogins } from "../../../src/callers/access/wrongLogins.ts";
+import { LONGEST_NAME } from "../../../src/config/credentialsFile.ts";
 
 const USERS = ["alice", "bob"].map((name) => ({
   name,

@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
-import { startDescriptorCopier } from "../../../src/node/rpcThreads/descriptorCopier.ts";
-import { createHeldMemory } from "../../../src/node/rpcThreads/heldMemory.ts";
-import type { ServerSettings } from "../../../src/node/rpcThreads/serverSettings.ts";
-import { openSharedListener } from "../../../src/node/rpcThreads/sharedListener.ts";
-import { openThreadServers } from "../../../src/node/rpcThreads/threadServers.ts";
+import { startDescriptorCopier } from "../../../src/callers/threads/descriptorCopier.ts";
+import { createHeldMemory } from "../../../src/callers/threads/heldMemory.ts";
+import type { ServerSettings } from "../../../src/callers/threads/serverSettings.ts";
+import { openSharedListener } from "../../../src/callers/threads/sharedListener.ts";
+import { openThreadServers } from "../../../src/callers/threads/threadServers.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { type Clock, systemClock } from "../../../src/primitives/clock.ts";
 import { createRpcBackend } from "../../../src/rpc/backend.ts";

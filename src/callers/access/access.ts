@@ -6,7 +6,7 @@ import {
   type GuardedServerName,
   THREAD_SERVERS,
 } from "../../rpc/server/serverTable.ts";
-import { mapServers, type ServerSettings } from "../rpcThreads/serverSettings.ts";
+import { mapServers, type ServerSettings } from "../threads/serverSettings.ts";
 import { createLogin } from "./logins.ts";
 import { PasswordChecker } from "./passwords.ts";
 import { createTokenIssuer, type TokenIssuer } from "./tokenIssuer.ts";

@@ -1,14 +1,14 @@
-import type { Metrics } from "../../observability/registry.ts";
-import { ok, type Result } from "../../primitives/result.ts";
-import type { Core } from "../../rpc/core/core.ts";
-import { declareRpcCounts } from "../../rpc/rpcMetrics.ts";
-import type { ServerErrorCode } from "../../rpc/server/server.ts";
-import { CALLER_SERVERS, VISITOR_SERVERS } from "../../rpc/server/serverTable.ts";
-import { fitToOpenFiles, type OpenFilesParts } from "../host/fitToOpenFiles.ts";
-import type { LoadingThreads } from "./loadingThreads.ts";
-import type { RpcThreads } from "./rpcThreads.ts";
-import { mapServers, type ServerSettings } from "./serverSettings.ts";
-import type { RpcThreadsParts } from "./threadParts.ts";
+import type { Metrics } from "../observability/registry.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import type { Core } from "../rpc/core/core.ts";
+import { declareRpcCounts } from "../rpc/rpcMetrics.ts";
+import type { ServerErrorCode } from "../rpc/server/server.ts";
+import { CALLER_SERVERS, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
+import { fitToOpenFiles, type OpenFilesParts } from "./fitToOpenFiles.ts";
+import type { LoadingThreads } from "./threads/loadingThreads.ts";
+import type { RpcThreads } from "./threads/rpcThreads.ts";
+import { mapServers, type ServerSettings } from "./threads/serverSettings.ts";
+import type { RpcThreadsParts } from "./threads/threadParts.ts";
 
 /** The servers that answer on threads, of those that the operator enabled. */
 export interface RpcServers extends Pick<RpcThreads, "servers"> {
@@ -35,6 +35,15 @@ export type OpenThreads = (
   answering: Pick<RpcThreadsParts, "core" | "count">,
 ) => Promise<Result<RpcThreads, ServerErrorCode>>;
 
+/**
+ * Opens the servers that callers and visitors reach, on threads of their own:
+ *
+ *     fitToOpenFiles ──> threads/rpcThreads ─┬─ sharedListener: one port for all threads
+ *                                            └─ rpcThread, on the main thread <── channel ──> callerThread: servers, methods
+ *     access/: who may call. Gates check tokens on each thread; passwords and the keys of tokens stay on the main thread
+ *
+ * What is answered is the business of rpc and explorer, and what they ask of the main thread that of its core.
+ */
 export async function openRpcServers(
   configured: ServerSettings,
   core: Core,

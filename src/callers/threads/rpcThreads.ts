@@ -18,7 +18,6 @@ import { isPath } from "../../rpc/server/unixSocket.ts";
 import { openInterests } from "../../rpc/threads/interests.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
-import { hostLimits, spareDescriptors } from "../host/hostLimits.ts";
 import type { DescriptorCopier } from "./descriptorCopier.ts";
 import { createHeldMemory } from "./heldMemory.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
@@ -39,6 +38,8 @@ interface RpcThreadsSettings {
   readonly answers: RpcSettings;
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
+  /** Descriptors of each listening socket to keep ready for threads that take turns to accept. */
+  readonly spareDescriptors: number;
 }
 
 /**
@@ -55,18 +56,18 @@ export async function openRpcThreads(
   { threads, startCopier }: LoadingThreads,
 ): Promise<Result<RpcThreads, ServerErrorCode>> {
   const copier = startCopier();
-  const listeners = await openListeners(settings.servers, threads.length, copier);
+  const listeners = await openListeners(settings, threads.length, copier);
   copier.close();
   return listeners.ok ? ok(new RpcThreads(settings, parts, threads, listeners.value)) : listeners;
 }
 
 async function openListeners(
-  servers: ServerSettings,
+  { servers, spareDescriptors }: Pick<RpcThreadsSettings, "servers" | "spareDescriptors">,
   threads: number,
   copier: DescriptorCopier,
 ): Promise<Result<Listeners, ServerErrorCode>> {
   // A single thread shares its connections with nobody.
-  const counts = { threads, spares: threads > 1 ? spareDescriptors(hostLimits()) : 0 };
+  const counts = { threads, spares: threads > 1 ? spareDescriptors : 0 };
   const opened: Listeners = {};
   for (const name of THREAD_SERVERS) {
     const { [name]: server } = servers;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import tls from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { fitToOpenFiles } from "../../../src/node/host/fitToOpenFiles.ts";
+import { fitToOpenFiles } from "../../../src/callers/fitToOpenFiles.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { TOKEN_CHECK_MS } from "../../../src/rpc/server/limits.ts";
@@ -16,8 +16,8 @@ import { takeTimeouts } from "../../builders/handTimeouts.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { aCertificateFor } from "../../builders/tlsFiles.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
+import { settingsOf } from "../../node/settingsOf.ts";
 import { ask } from "../../rpc/server/servers.ts";
-import { settingsOf } from "../settingsOf.ts";
 import { threadServersOf } from "./threadServers.ts";
 
 it("answers a large request that waits to be read when the servers close", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type LoadingThreads, loadRpcThreads } from "../../../src/node/rpcThreads/loadingThreads.ts";
-import { settingsOf } from "../settingsOf.ts";
+import { type LoadingThreads, loadRpcThreads } from "../../../src/callers/threads/loadingThreads.ts";
+import { settingsOf } from "../../node/settingsOf.ts";
 
 function loaded(options: Readonly<Record<string, string>>): LoadingThreads | undefined {
   const threads = loadRpcThreads(settingsOf("/nowhere", options));

@@ -1,7 +1,7 @@
-import type { Logger } from "../../observability/logger.ts";
-import { GUARDED_SERVERS, THREAD_SERVERS } from "../../rpc/server/serverTable.ts";
-import { HANDSHAKES } from "../../rpc/server/tls/handshakeLimits.ts";
-import { mapServers, type ServerSettings } from "../rpcThreads/serverSettings.ts";
+import type { Logger } from "../observability/logger.ts";
+import { GUARDED_SERVERS, THREAD_SERVERS } from "../rpc/server/serverTable.ts";
+import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
+import { mapServers, type ServerSettings } from "./threads/serverSettings.ts";
 
 export interface OpenFilesParts {
   /**

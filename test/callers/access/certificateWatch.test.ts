@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CallerAccess } from "../../../src/node/access/callerAccess.ts";
-import { watchCertificates } from "../../../src/node/access/certificateWatch.ts";
+import { CallerAccess } from "../../../src/callers/access/callerAccess.ts";
+import { watchCertificates } from "../../../src/callers/access/certificateWatch.ts";
 import type { TlsIdentity, TlsRules } from "../../../src/rpc/server/tls/tlsRules.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
