@@ -26,47 +26,45 @@ interface HttpAnswer {
 export type HttpErrorCode = "unreachable" | "timeout" | "tooLarge";
 
 /** Requests to one server, over connections that are kept open. Redirects are not followed. */
-export interface HttpClient {
-  request(request: HttpRequest): Promise<Result<HttpAnswer, HttpErrorCode>>;
-  close(): void;
-}
+export class HttpClient {
+  private readonly url: URL;
+  private readonly isSecure: boolean;
+  private readonly agent: http.Agent;
 
-/** `caFile`: certificates (PEM) that are trusted instead of the system's. Throws when they cannot be read. */
-export function createHttpClient({
-  url,
-  caFile,
-}: {
-  readonly url: URL;
-  readonly caFile?: string;
-}): HttpClient {
-  const pool = { keepAlive: true, maxSockets: CONNECTIONS_LIMIT, timeout: IDLE_MS };
-  const isSecure = url.protocol === "https:";
-  const agent = isSecure
-    ? new https.Agent({ ...pool, ...(caFile !== undefined && { ca: readCertificates(caFile) }) })
-    : new http.Agent(pool);
-  const prefix = url.pathname.replace(/\/+$/, "");
-  return {
-    async request(request) {
-      const deadline = AbortSignal.timeout(request.timeoutMs);
-      const ended = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
-      const order = { ...request, url: new URL(`${prefix}${request.path}`, url), agent, isSecure, ended };
-      try {
-        let sent = await send(order);
-        // The server closed the connection while it was idle: that says nothing about the server.
-        if (sent === "stale") sent = await send({ ...order, agent: undefined });
-        if (sent === "stale")
-          return fail("local", "unreachable", "it closes the connection without an answer");
-        return sent === "tooLarge"
-          ? fail("local", "tooLarge", `its answer is longer than ${request.maxBytes} bytes`)
-          : ok(sent);
-      } catch (error) {
-        if (deadline.aborted)
-          return fail("local", "timeout", `it gives no answer within ${request.timeoutMs} ms`);
-        return fail("local", "unreachable", describe(error));
-      }
-    },
-    close: () => agent.destroy(),
-  };
+  /** `caFile`: certificates (PEM) that are trusted instead of the system's. Throws when they cannot be read. */
+  constructor({ url, caFile }: { readonly url: URL; readonly caFile?: string }) {
+    const pool = { keepAlive: true, maxSockets: CONNECTIONS_LIMIT, timeout: IDLE_MS };
+    this.url = url;
+    this.isSecure = url.protocol === "https:";
+    this.agent = this.isSecure
+      ? new https.Agent({ ...pool, ...(caFile !== undefined && { ca: readCertificates(caFile) }) })
+      : new http.Agent(pool);
+  }
+
+  async request(request: HttpRequest): Promise<Result<HttpAnswer, HttpErrorCode>> {
+    const { agent, isSecure } = this;
+    const deadline = AbortSignal.timeout(request.timeoutMs);
+    const ended = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+    const prefix = this.url.pathname.replace(/\/+$/, "");
+    const order = { ...request, url: new URL(`${prefix}${request.path}`, this.url), agent, isSecure, ended };
+    try {
+      let sent = await send(order);
+      // The server closed the connection while it was idle: that says nothing about the server.
+      if (sent === "stale") sent = await send({ ...order, agent: undefined });
+      if (sent === "stale") return fail("local", "unreachable", "it closes the connection without an answer");
+      return sent === "tooLarge"
+        ? fail("local", "tooLarge", `its answer is longer than ${request.maxBytes} bytes`)
+        : ok(sent);
+    } catch (error) {
+      if (deadline.aborted)
+        return fail("local", "timeout", `it gives no answer within ${request.timeoutMs} ms`);
+      return fail("local", "unreachable", describe(error));
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
 }
 
 function readCertificates(path: string): string[] {

@@ -7,7 +7,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
-import { createHttpClient, type HttpClient } from "./httpClient.ts";
+import { HttpClient } from "./httpClient.ts";
 import { findProblem, type KeySearch, type SignerProblem } from "./keySearch.ts";
 import { ANSWER_MS, ROUND_SHARE, SEARCH_MS } from "./limits.ts";
 import { createRemoteSigner } from "./remoteSigner.ts";
@@ -88,9 +88,11 @@ export function checkSignerFiles({ url, caFile }: SignerSettings): Result<void, 
   return ok(undefined);
 }
 
-function openClient(settings: Parameters<typeof createHttpClient>[0]): Result<HttpClient, "unusableSigner"> {
+function openClient(
+  settings: ConstructorParameters<typeof HttpClient>[0],
+): Result<HttpClient, "unusableSigner"> {
   try {
-    return ok(createHttpClient(settings));
+    return ok(new HttpClient(settings));
   } catch (error) {
     return fail(
       "local",

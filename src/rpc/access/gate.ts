@@ -7,7 +7,7 @@ import { logRefusal } from "../server/refusalLog.ts";
 import { remoteHostOf } from "../server/remoteHost.ts";
 import { type Grant, grantOpenMethods, grantPermissions } from "./grant.ts";
 import type { Login } from "./login.ts";
-import { createTokenChecker, RefusedToken, type TokenRules } from "./tokens.ts";
+import { RefusedToken, TokenChecker, type TokenRules } from "./tokens.ts";
 
 /**
  * Decides what a caller of a server with authentication may do (json-rpc-errors.md#authentication). Without one, everybody
@@ -48,7 +48,7 @@ export function createGate(rules: () => GateRules, { login, nowMs, logger, metri
     return {
       needsToken: open.size === 0,
       anonymous: grantOpenMethods(open),
-      tokens: createTokenChecker<Grant>(
+      tokens: new TokenChecker<Grant>(
         tokens,
         (permissions, expiresAtMs) => grantPermissions(permissions, open, expiresAtMs),
         nowMs,

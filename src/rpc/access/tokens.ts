@@ -1,4 +1,5 @@
-import { createPublicKey } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { dropOldest } from "../../primitives/boundedCache.ts";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
 import { SignatureChecks } from "./signatureChecks.ts";
 
@@ -19,12 +20,6 @@ interface ValidToken<Made> {
   readonly expiresAt: number;
 }
 
-/** Checks tokens, and remembers those that count until they expire. */
-interface TokenChecker<Made> {
-  /** What was made of the permissions, or why the token does not count, for the log. */
-  check(token: string, remoteHost: string): Made | RefusedToken | Promise<Made | RefusedToken>;
-}
-
 /** Why a token does not count. */
 export class RefusedToken {
   readonly reason: string;
@@ -34,25 +29,55 @@ export class RefusedToken {
   }
 }
 
-/** `make` is called once for each token that counts. `nowMs` is the wall clock. */
-export function createTokenChecker<Made>(
-  { publicKey, algorithm, audience }: TokenRules,
-  make: (permissions: ReadonlySet<string>, expiresAtMs: number) => Made,
-  nowMs: () => number,
-): TokenChecker<Made> {
-  const key = createPublicKey(publicKey);
-  const remembered = new Map<string, ValidToken<Made>>();
-  const signatures = new SignatureChecks();
-  // Most nodes check none, and reading it takes each thread as long as a tenth of its start. A failure is that of a check.
-  const jose = import("jose");
-  jose.catch(() => undefined);
+/** Checks tokens, and remembers those that count until they expire. */
+export class TokenChecker<Made> {
+  private readonly rules: TokenRules;
+  private readonly make: (permissions: ReadonlySet<string>, expiresAtMs: number) => Made;
+  private readonly nowMs: () => number;
+  private readonly key: KeyObject;
+  private readonly remembered = new Map<string, ValidToken<Made>>();
+  private readonly signatures = new SignatureChecks();
+  /** Most nodes check no token, and reading this takes each thread as long as a tenth of its start. */
+  private readonly jose = import("jose");
 
-  /** Besu's rules: `exp` must be there and lie ahead, `iat` and `nbf` must not. */
-  async function verify(token: string): Promise<Made | RefusedToken> {
-    const now = nowMs();
-    const { errors, jwtVerify } = await jose;
+  /** `make` is called once for each token that counts. `nowMs` is the wall clock. */
+  constructor(
+    rules: TokenRules,
+    make: (permissions: ReadonlySet<string>, expiresAtMs: number) => Made,
+    nowMs: () => number,
+  ) {
+    this.rules = rules;
+    this.make = make;
+    this.nowMs = nowMs;
+    this.key = createPublicKey(rules.publicKey);
+    // A failure is that of a check.
+    this.jose.catch(() => undefined);
+  }
+
+  /** What was made of the permissions, or why the token does not count, for the log. */
+  check(token: string, remoteHost: string): Made | RefusedToken | Promise<Made | RefusedToken> {
+    const known = this.recall(token);
+    if (known !== undefined) return known;
+    if (token.length > LONGEST_TOKEN) return new RefusedToken("too long");
+    return FORM.test(token) ? this.verifyInTurn(token, remoteHost) : new RefusedToken("malformed");
+  }
+
+  private async verifyInTurn(token: string, remoteHost: string): Promise<Made | RefusedToken> {
+    // The first of several requests that come together with a new token has it checked for all.
+    const checked = await this.signatures.run(
+      remoteHost,
+      async () => this.recall(token) ?? this.verify(token),
+    );
+    return checked ?? new RefusedToken("too many wait");
+  }
+
+  /** Applies Besu's rules: `exp` must be there and lie ahead, `iat` and `nbf` must not. */
+  private async verify(token: string): Promise<Made | RefusedToken> {
+    const { algorithm, audience } = this.rules;
+    const now = this.nowMs();
+    const { errors, jwtVerify } = await this.jose;
     try {
-      const { payload } = await jwtVerify(token, key, {
+      const { payload } = await jwtVerify(token, this.key, {
         algorithms: [algorithm],
         requiredClaims: ["exp"],
         currentDate: new Date(now),
@@ -60,43 +85,26 @@ export function createTokenChecker<Made>(
       });
       const { exp = 0, iat, permissions } = payload;
       if (iat !== undefined && iat > now / 1000) return new RefusedToken("issued in the future");
-      const made = make(new Set(Array.isArray(permissions) ? permissions.filter(isText) : []), exp * 1000);
-      remember(token, { made, expiresAt: exp });
+      const texts = Array.isArray(permissions) ? permissions.filter(isText) : [];
+      const made = this.make(new Set(texts), exp * 1000);
+      this.remember(token, { made, expiresAt: exp });
       return made;
     } catch (error) {
       return new RefusedToken(reasonOf(error, errors));
     }
   }
 
-  function remember(token: string, valid: ValidToken<Made>): void {
-    for (const oldest of remembered.keys()) {
-      if (remembered.size < REMEMBERED_TOKENS) break;
-      remembered.delete(oldest);
-    }
-    remembered.set(token, valid);
+  private remember(token: string, valid: ValidToken<Made>): void {
+    this.remembered.set(token, valid);
+    dropOldest(this.remembered, REMEMBERED_TOKENS);
   }
 
-  function recall(token: string): Made | RefusedToken | undefined {
-    const valid = remembered.get(token);
-    if (valid === undefined || valid.expiresAt > nowMs() / 1000) return valid?.made;
-    remembered.delete(token);
+  private recall(token: string): Made | RefusedToken | undefined {
+    const valid = this.remembered.get(token);
+    if (valid === undefined || valid.expiresAt > this.nowMs() / 1000) return valid?.made;
+    this.remembered.delete(token);
     return new RefusedToken("expired");
   }
-
-  async function verifyInTurn(token: string, remoteHost: string): Promise<Made | RefusedToken> {
-    // The first of several requests that come together with a new token has it checked for all.
-    const checked = await signatures.run(remoteHost, async () => recall(token) ?? verify(token));
-    return checked ?? new RefusedToken("too many wait");
-  }
-
-  return {
-    check(token, remoteHost) {
-      const known = recall(token);
-      if (known !== undefined) return known;
-      if (token.length > LONGEST_TOKEN) return new RefusedToken("too long");
-      return FORM.test(token) ? verifyInTurn(token, remoteHost) : new RefusedToken("malformed");
-    },
-  };
 }
 
 /** Decoders skip spaces and padding, so that one token would have many texts, each remembered by itself. */

@@ -1,3 +1,4 @@
+import { dropOldest } from "../../primitives/boundedCache.ts";
 import { EventLoopPacer, type Pacer } from "../../primitives/pacer.ts";
 
 /**
@@ -70,14 +71,14 @@ export class CallerTime {
     const sumMs = (this.owedMs.get(remoteHost) ?? 0) + ms;
     if (sumMs < LITTLE_MS) {
       this.owedMs.set(remoteHost, sumMs);
-      dropOldest(this.owedMs);
+      dropOldest(this.owedMs, HOSTS_LIMIT);
       return;
     }
     this.owedMs.delete(remoteHost);
     const usedMs = this.usedMs(remoteHost) + sumMs;
     this.used.delete(remoteHost);
     this.used.set(remoteHost, { ms: usedMs, atMs: this.nowMs() });
-    dropOldest(this.used);
+    dropOldest(this.used, HOSTS_LIMIT);
   }
 
   private usedMs(remoteHost: string): number {
@@ -148,12 +149,6 @@ const LITTLE_MS = 0.5;
 const SLICE_MS = 4;
 /** Hosts in each table. */
 const HOSTS_LIMIT = 1024;
-
-function dropOldest(table: Map<string, unknown>): void {
-  if (table.size <= HOSTS_LIMIT) return;
-  const [oldest] = table.keys();
-  if (oldest !== undefined) table.delete(oldest);
-}
 
 /** Long work for a remote host, cut into slices of the event loop that the host has in its turns. */
 export class CallerPacer implements Pacer {

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS, WAITING_TOKENS } from "../../../src/rpc/access/limits.ts";
-import { createTokenChecker, RefusedToken } from "../../../src/rpc/access/tokens.ts";
+import { RefusedToken, TokenChecker } from "../../../src/rpc/access/tokens.ts";
 
 const NOW = 1_800_000_000;
 const HOST = "10.0.0.1";
@@ -38,7 +38,7 @@ function aChecker(rules: { algorithm?: string; audience?: string; publicKey?: st
   const time = { now: NOW };
   const { algorithm = "RS256", audience, publicKey = pem(rsa.publicKey) } = rules;
   let made = 0;
-  const checker = createTokenChecker(
+  const checker = new TokenChecker(
     { publicKey, algorithm, audience },
     (permissions) => {
       made++;

@@ -43,43 +43,49 @@ export class UnexplainedBytes {
 }
 
 /** The time that hosts take of the thread by bytes that are no content. */
-interface OverheadTime {
-  /** Bytes of a connection that are not charged, for they may be of a record on its way. */
-  readonly freeBytes: number;
-  /** Charges a host; how long it has to wait until it has had no more than its share, ms; 0 while it may go on. */
-  spend(host: string, bytes: number): number;
-}
+export class OverheadTime {
+  private readonly clock: Clock;
+  private readonly budgets = new Map<string, TokenBucket>();
+  private readonly total: TokenBucket;
 
-export function createOverheadTime(clock: Clock): OverheadTime {
-  const budgets = new Map<string, TokenBucket>();
-  const total = new TokenBucket(
-    { capacity: OVERHEAD_TOTAL_BURST_MS, perMs: OVERHEAD_TOTAL_SHARE, maxDebt: OVERHEAD_TOTAL_BURST_MS },
-    clock.nowMs(),
-  );
-  const isShort = (): boolean => total.refill(clock.nowMs()) < 0;
-  function budgetOf(host: string): TokenBucket {
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.total = new TokenBucket(
+      { capacity: OVERHEAD_TOTAL_BURST_MS, perMs: OVERHEAD_TOTAL_SHARE, maxDebt: OVERHEAD_TOTAL_BURST_MS },
+      clock.nowMs(),
+    );
+  }
+
+  /** Bytes of a connection that are not charged, for they may be of a record on its way. */
+  get freeBytes(): number {
+    return this.isShort() ? SHORT_RECORD_BYTES : RECORD_BYTES;
+  }
+
+  /** Charges a host; how long it has to wait until it has had no more than its share, ms; 0 while it may go on. */
+  spend(host: string, bytes: number): number {
+    if (bytes === 0) return 0;
+    const budget = this.budgetOf(host);
+    budget.refill(this.clock.nowMs());
+    budget.spend(bytes / OVERHEAD_BYTES_PER_MS);
+    this.total.spend(bytes / OVERHEAD_BYTES_PER_MS);
+    const isOver = budget.left < (this.isShort() ? OVERHEAD_BURST_MS - OVERHEAD_SHORT_BURST_MS : 0);
+    return isOver ? Math.max(1, budget.waitMs) : 0;
+  }
+
+  private isShort(): boolean {
+    return this.total.refill(this.clock.nowMs()) < 0;
+  }
+
+  private budgetOf(host: string): TokenBucket {
+    const { budgets } = this;
     const known = budgets.get(host);
     if (known !== undefined) return known;
     const budget = new TokenBucket(
       { capacity: OVERHEAD_BURST_MS, perMs: OVERHEAD_TIME_SHARE, maxDebt: Number.POSITIVE_INFINITY },
-      clock.nowMs(),
+      this.clock.nowMs(),
     );
     budgets.set(host, budget);
     dropOldest(budgets, SHUT_OUT_HOSTS);
     return budget;
   }
-  return {
-    get freeBytes() {
-      return isShort() ? SHORT_RECORD_BYTES : RECORD_BYTES;
-    },
-    spend(host, bytes) {
-      if (bytes === 0) return 0;
-      const budget = budgetOf(host);
-      budget.refill(clock.nowMs());
-      budget.spend(bytes / OVERHEAD_BYTES_PER_MS);
-      total.spend(bytes / OVERHEAD_BYTES_PER_MS);
-      const isOver = budget.left < (isShort() ? OVERHEAD_BURST_MS - OVERHEAD_SHORT_BURST_MS : 0);
-      return isOver ? Math.max(1, budget.waitMs) : 0;
-    },
-  };
 }

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { durationClock } from "../../../primitives/clock.ts";
 import { OVERHEAD_CHECK_MS } from "./handshakeLimits.ts";
-import { createOverheadTime, UnexplainedBytes } from "./overheadRules.ts";
+import { OverheadTime, UnexplainedBytes } from "./overheadRules.ts";
 
 /** A connection whose handshake is done. */
 interface SecureConnection {
@@ -24,7 +24,7 @@ interface SecureConnection {
 export class OverheadLimit {
   private readonly onExceeded: (connection: SecureConnection, waitMs: number) => void;
   private readonly watched = new Map<SecureConnection, UnexplainedBytes>();
-  private readonly time = createOverheadTime(durationClock);
+  private readonly time = new OverheadTime(durationClock);
 
   constructor(server: Server, onExceeded: (connection: SecureConnection, waitMs: number) => void) {
     this.onExceeded = onExceeded;

@@ -9,7 +9,7 @@ import {
   RECORD_BYTES,
   SHORT_RECORD_BYTES,
 } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
-import { createOverheadTime, UnexplainedBytes } from "../../../../src/rpc/server/tls/overheadRules.ts";
+import { OverheadTime, UnexplainedBytes } from "../../../../src/rpc/server/tls/overheadRules.ts";
 import { createHandClock } from "../../../builders/handClock.ts";
 
 describe("bytes that content does not explain", () => {
@@ -54,7 +54,7 @@ describe("bytes that content does not explain", () => {
 describe("the time for them", () => {
   it("is one per cent of the thread's for a host, however much it takes at once", () => {
     const clock = createHandClock(0);
-    const time = createOverheadTime(clock);
+    const time = new OverheadTime(clock);
     const burst = OVERHEAD_BURST_MS * OVERHEAD_BYTES_PER_MS;
     expect(time.spend("a", burst)).toBe(0);
     // Sixteen seconds of the thread, by connections that were primed: it waits for sixteen hundred.
@@ -67,7 +67,7 @@ describe("the time for them", () => {
 
   it("is less for each host while all of them take more than twenty times as much", () => {
     const clock = createHandClock(0);
-    const time = createOverheadTime(clock);
+    const time = new OverheadTime(clock);
     const record = 16_500;
     expect(time.freeBytes).toBe(RECORD_BYTES);
     const waits = Array.from({ length: 20 }, (_, host) => time.spend(`${host}`, record));
@@ -83,7 +83,7 @@ describe("the time for them", () => {
 
   it("is enough for five hundred idle clients of one address that answer pings in the costliest suite", () => {
     const clock = createHandClock(0);
-    const time = createOverheadTime(clock);
+    const time = new OverheadTime(clock);
     const idle = Array.from({ length: 500 }, () => new UnexplainedBytes(0, 0));
     const waits = new Set<number>();
     for (let pings = 1; pings <= 500; pings++) {
