@@ -172,6 +172,7 @@ const CAMPAIGNS = [
   "test/cluster/clients/openZeppelinUpgrades",
   "test/cluster/clients/ponder",
   "test/cluster/development/hardhat",
+  "test/cluster/development/methods",
   "test/cli/importNetworks",
   "test/cluster/operators/alerts",
   "test/cluster/operators/dataExport",

@@ -5,22 +5,18 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { Mutex } from "../primitives/mutex.ts";
-import { EventLoopPacer } from "../primitives/pacer.ts";
 import { larger } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { impersonatedSignature } from "../types/impersonatedSignature.ts";
-import {
-  decodeTransaction,
-  type SentTransaction,
-  type TransactionErrorCode,
-  withSender,
-} from "../types/transaction.ts";
+import type { SentTransaction, TransactionErrorCode } from "../types/transaction.ts";
 import type { Alteration } from "./alteration.ts";
 import { BlockMaker } from "./blockMaker.ts";
 import { ChainTime } from "./chainTime.ts";
+import type { DevelopmentErrorCode, MineOrder, Reorganisation } from "./orders.ts";
+import { PoolChanges } from "./poolChanges.ts";
+import { readBlocks, readSigned } from "./signedTransaction.ts";
 import { Snapshots } from "./snapshots.ts";
 
 /** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
@@ -28,23 +24,6 @@ const MINED_BLOCKS_LIMIT = 10_000;
 /** Bounds of a header's gas limit. */
 const LOWEST_GAS_LIMIT = 5000n;
 const HIGHEST_GAS_LIMIT = 2n ** 63n - 1n;
-
-export type DevelopmentErrorCode =
-  | "timeTooEarly"
-  | "timeTooLate"
-  | "tooManyBlocks"
-  | "tooManySnapshots"
-  | "gasLimitOutOfBounds"
-  | "notStored"
-  | "halted";
-
-export interface MineOrder {
-  readonly blocks: number;
-  /** Time of the first of these blocks. */
-  readonly timestamp?: bigint | undefined;
-  /** Seconds between their times. */
-  readonly spacingSeconds?: bigint | undefined;
-}
 
 interface DevelopmentParts {
   /** The data folder, and its mark if it has one. */
@@ -101,6 +80,8 @@ interface Taken {
  * stay as they are; one change at a time. The built-in development network alone has an object of this class.
  */
 export class Development {
+  /** What callers change in the pool, which needs no turn. */
+  readonly pool: PoolChanges;
   private readonly parts: DevelopmentParts;
   private readonly turns = new Mutex();
   private readonly time: ChainTime;
@@ -119,6 +100,7 @@ export class Development {
   constructor(parts: DevelopmentParts) {
     const { marked, pool, isInstant, blockPeriodMs } = parts;
     this.parts = parts;
+    this.pool = new PoolChanges(pool);
     this.begun = new Promise((resolve) => {
       this.resolveBegun = resolve;
     });
@@ -137,6 +119,11 @@ export class Development {
   /** Whether transactions are mined as soon as they arrive. */
   get isAutomatic(): boolean {
     return this.mode.isAutomatic;
+  }
+
+  /** Milliseconds after which a block comes by time; undefined where none does. */
+  get intervalMs(): number | undefined {
+    return this.mode.intervalMs?.least;
   }
 
   /** Whether blocks come as from any IBFT network, because nobody asked for another way. */
@@ -238,12 +225,12 @@ export class Development {
   /** The id of a new snapshot of head, time and pool. */
   snapshot(): Promise<Result<bigint, DevelopmentErrorCode>> {
     return this.turns.runExclusive(async () => {
-      const { chain, pool, clock } = this.parts;
+      const { chain, clock } = this.parts;
       const { header, hash } = chain.head;
       return this.snapshots.add({
         number: header.number,
         hash,
-        transactions: [...pool.entries()].map(({ transaction }) => transaction),
+        transactions: this.pool.waiting,
         time: this.time.state,
         takenAtMs: clock.nowMs(),
       });
@@ -256,17 +243,13 @@ export class Development {
     return this.course(async (taken) => {
       const snapshot = this.snapshots.get(id);
       if (snapshot === undefined) return ok(false);
-      const { chain, pool, clock } = this.parts;
+      const { chain, clock } = this.parts;
       const at = chain.headerByNumber(snapshot.number);
       if (at === undefined || !equalBytes(at.hash, snapshot.hash)) return ok(false);
       const rewound = await this.rewind(snapshot.number);
       if (!rewound.ok) return rewound;
       this.snapshots.dropFrom(id);
-      const pacer = new EventLoopPacer();
-      for (const transaction of snapshot.transactions) {
-        pool.add(transaction, "local");
-        if (pacer.isDue()) await pacer.yield();
-      }
+      await this.pool.add(snapshot.transactions);
       const passedSeconds = BigInt(Math.ceil((snapshot.takenAtMs - clock.nowMs()) / 1000));
       this.time.restore({ ...snapshot.time, ahead: snapshot.time.ahead + passedSeconds });
       this.saveTime(taken);
@@ -274,7 +257,10 @@ export class Development {
     });
   }
 
-  /** Goes back to the genesis block, and to the time of the clock; forgets all snapshots and the pool. */
+  /**
+   * Begins again: after the genesis block, and one without transactions that has the time of the clock. Forgets all snapshots and the
+   * pool.
+   */
   reset(): Promise<Result<void, DevelopmentErrorCode>> {
     return this.course(async (taken) => {
       const rewound = await this.rewind(0n);
@@ -283,6 +269,37 @@ export class Development {
       this.instance = randomBytes(32);
       this.time.restore({ ahead: 0n, exact: undefined, interval: undefined });
       this.saveTime(taken);
+      await this.leaveGenesis(taken);
+      return ok(undefined);
+    });
+  }
+
+  /**
+   * Removes so many of the newest blocks, and makes others, if any, of these transactions alone. What waits in the pool stays, and time
+   * goes on from the newest block that is left.
+   */
+  async reorganise({ depth, blocks }: Reorganisation): Promise<Result<void, DevelopmentErrorCode>> {
+    if (blocks.length > MINED_BLOCKS_LIMIT)
+      return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
+    const read = await readBlocks(blocks);
+    if (!read.ok) return read;
+    return this.course(async (taken) => {
+      const halted = blocks.length === 0 ? undefined : await this.refuseHalted();
+      if (halted !== undefined) return halted;
+      const { chain } = this.parts;
+      const { number } = chain.head.header;
+      if (depth > number) return fail("caller", "tooDeep", `the chain has ${number} blocks, not ${depth}`);
+      const { waiting } = this.pool;
+      const rewound = await this.rewind(number - depth);
+      if (!rewound.ok) return rewound;
+      this.goOnFromNewest(taken);
+      for (const transactions of read.value) {
+        if (this.isClosed) break;
+        await this.pool.add(transactions);
+        await this.mineOne(taken);
+        await this.pool.dropAll();
+      }
+      await this.pool.add(waiting);
       return ok(undefined);
     });
   }
@@ -302,18 +319,14 @@ export class Development {
     raw: Uint8Array,
     sender: Address,
   ): Promise<Result<SentTransaction["hash"], PoolErrorCode | TransactionErrorCode>> {
-    const decoded = decodeTransaction(raw);
-    if (!decoded.ok) return decoded;
-    const { r, s, hash } = decoded.value;
-    const expected = impersonatedSignature(sender);
-    if (r !== expected.r || s !== expected.s)
-      return fail("caller", "invalidSignature", "the signature is not that of an impersonated sender");
+    const read = readSigned({ raw, impersonated: sender });
+    if (!read.ok) return read;
     const { added, mined } = await this.course(async () => ({
-      added: this.parts.pool.add(withSender(decoded.value, sender), "local"),
+      added: this.parts.pool.add(read.value, "local"),
       mined: this.whenMined(),
     }));
     await mined;
-    return added.ok ? ok(hash) : added;
+    return added.ok ? ok(read.value.hash) : added;
   }
 
   /** Gives the chain this gas limit at once, in an altered block; later blocks keep it. */
@@ -330,24 +343,6 @@ export class Development {
       await this.orFail(() => maker.alter([], gasLimit));
       return ok(undefined);
     });
-  }
-
-  /** Drops a transaction that waits; false when there is none of that hash. */
-  async drop(hash: SentTransaction["hash"]): Promise<boolean> {
-    const { pool } = this.parts;
-    const isThere = pool.get(hash) !== undefined;
-    if (isThere) pool.drop(hash, DROPPED);
-    return isThere;
-  }
-
-  /** Drops all transactions that wait. */
-  async dropAll(): Promise<void> {
-    const { pool } = this.parts;
-    const pacer = new EventLoopPacer();
-    for (const { transaction } of [...pool.entries()]) {
-      pool.drop(transaction.hash, DROPPED);
-      if (pacer.isDue()) await pacer.yield();
-    }
   }
 
   /** Work that changes the course of the chain, in its turn. */
@@ -389,6 +384,14 @@ export class Development {
   private async leaveGenesis(taken: Taken): Promise<void> {
     if (this.parts.chain.head.header.number > 0n || (await this.refuseHalted()) !== undefined) return;
     await this.mineOne(taken);
+  }
+
+  /** After the genesis block, whose time is 1970, it goes on from the clock's. */
+  private goOnFromNewest(taken: Taken): void {
+    const { number, timestamp } = this.parts.chain.head.header;
+    const ahead = number === 0n ? 0n : timestamp - BigInt(Math.floor(this.parts.clock.nowMs() / 1000));
+    this.time.restore({ ...this.time.state, ahead, exact: undefined });
+    this.saveTime(taken);
   }
 
   private changeMode({ folder }: Taken, mode: MiningMode): void {
@@ -489,7 +492,7 @@ export class Development {
       return fail("caller", "notStored", `the states of this chain begin with that of block ${states}`);
     await this.orFail(() => chain.rewind(number));
     // The pool has got back what the removed blocks held.
-    await this.dropAll();
+    await this.pool.dropAll();
     return ok(undefined);
   }
 }
@@ -501,4 +504,3 @@ function offsetOf({ state }: MarkedFolder, { chain, clock }: DevelopmentParts): 
 }
 
 const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };
-const DROPPED = "dropped by a request of development";

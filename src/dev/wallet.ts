@@ -12,6 +12,7 @@ import {
   signTransaction,
   type UnsignedTransaction,
 } from "../types/unsignedTransaction.ts";
+import type { SignedTransaction } from "./signedTransaction.ts";
 
 /** An account, and its key of 32 bytes. */
 export interface WalletAccount {
@@ -84,9 +85,7 @@ export class Wallet {
   /** Signs the transaction with the account's key, or impersonates it, and submits the transaction. */
   async send(from: Address, transaction: WalletTransaction): Promise<Result<WalletSent, WalletErrorCode>> {
     const account = toKey(from);
-    const key = this.#keys.get(account);
-    if (key === undefined && !this.#impersonatesAll && !this.#impersonated.has(account))
-      return fail("caller", "unknownAccount", "the node has no key of the account");
+    if (!this.#mayUse(from)) return unknownAccount();
     if (this.#waiting >= MOST_WAITING)
       return fail("local", "tooManyWaiting", "too many transactions wait for their nonce");
     const turns = this.#turns.get(account) ?? { mutex: new Mutex(), waiting: 0 };
@@ -94,7 +93,7 @@ export class Wallet {
     this.#waiting++;
     turns.waiting++;
     try {
-      const submitted = await turns.mutex.runExclusive(() => this.#submit(from, key, transaction));
+      const submitted = await turns.mutex.runExclusive(() => this.#submit(from, transaction));
       return submitted.ok
         ? ok({ hash: submitted.value, isMinedUnasked: this.#parts.isMinedUnasked() })
         : submitted;
@@ -105,10 +104,34 @@ export class Wallet {
     }
   }
 
-  #submit(from: Address, key: Uint8Array | undefined, transaction: WalletTransaction): Promise<Submitted> {
-    const unsigned = { ...transaction, nonce: transaction.nonce ?? this.#parts.nextNonce(from) };
-    if (key !== undefined) return this.#parts.submit(signTransaction(unsigned, key));
-    const { r, s, yParity } = impersonatedSignature(from);
-    return this.#parts.sendAs(encodeTransaction(unsigned, { v: encodedV(unsigned, yParity), r, s }), from);
+  /** Signs the transaction as `send` does, without submitting it. */
+  sign(from: Address, transaction: UnsignedTransaction): Result<SignedTransaction, "unknownAccount"> {
+    return this.#mayUse(from) ? ok(signed(from, this.#keys.get(toKey(from)), transaction)) : unknownAccount();
   }
+
+  #mayUse(from: Address): boolean {
+    const account = toKey(from);
+    return this.#keys.has(account) || this.#impersonatesAll || this.#impersonated.has(account);
+  }
+
+  #submit(from: Address, transaction: WalletTransaction): Promise<Submitted> {
+    const unsigned = { ...transaction, nonce: transaction.nonce ?? this.#parts.nextNonce(from) };
+    const { raw, impersonated } = signed(from, this.#keys.get(toKey(from)), unsigned);
+    return impersonated === undefined ? this.#parts.submit(raw) : this.#parts.sendAs(raw, impersonated);
+  }
+}
+
+function signed(
+  from: Address,
+  key: Uint8Array | undefined,
+  transaction: UnsignedTransaction,
+): SignedTransaction {
+  if (key !== undefined) return { raw: signTransaction(transaction, key), impersonated: undefined };
+  const { r, s, yParity } = impersonatedSignature(from);
+  const raw = encodeTransaction(transaction, { v: encodedV(transaction, yParity), r, s });
+  return { raw, impersonated: from };
+}
+
+function unknownAccount(): Result<never, "unknownAccount"> {
+  return fail("caller", "unknownAccount", "the node has no key of the account");
 }

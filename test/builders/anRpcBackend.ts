@@ -130,6 +130,7 @@ export function aCore(parts: Partial<CoreParts>): Core {
 function aWallet(): NonNullable<CoreParts["wallet"]> {
   return {
     send: async () => fail("caller", "unknownAccount", "this test has no accounts"),
+    sign: () => fail("caller", "unknownAccount", "this test has no accounts"),
     impersonate: () => true,
     stopImpersonating: () => false,
     impersonateAll: () => undefined,
@@ -146,16 +147,17 @@ function aDevelopment(): NonNullable<CoreParts["development"]> {
     setTimestampInterval: async () => false,
     setGasLimit: async () => ok(undefined),
     isAutomatic: false,
+    intervalMs: undefined,
     instanceId: new Uint8Array(32).fill(7),
     setAutomatic: async () => undefined,
     setInterval: async () => undefined,
     snapshot: async () => ok(1n),
     revert: async () => ok(false),
+    reorganise: async () => ok(undefined),
     reset: async () => ok(undefined),
     alter: async () => ok(undefined),
     sendAs: async () => fail("caller", "invalidSignature", "this test sends for nobody"),
-    drop: async () => false,
-    dropAll: async () => undefined,
+    pool: { drop: () => false, dropOf: async () => undefined, dropAll: async () => undefined },
   };
 }
 

@@ -179,10 +179,10 @@ describe("the blocks of a development chain", () => {
     await development.setAutomatic(false);
     await admission.submit(aTransaction({ nonce: 6n }).raw);
     expect(pool.statistics.pending).toBe(1);
-    expect(await development.drop(aTransaction({ nonce: 6n }).hash)).toBe(true);
-    expect(await development.drop(aTransaction({ nonce: 6n }).hash)).toBe(false);
+    expect(development.pool.drop(aTransaction({ nonce: 6n }).hash)).toBe(true);
+    expect(development.pool.drop(aTransaction({ nonce: 6n }).hash)).toBe(false);
     await admission.submit(aTransaction({ nonce: 6n }).raw);
-    await development.dropAll();
+    await development.pool.dropAll();
     expect(pool.statistics.pending).toBe(0);
   });
 
@@ -311,18 +311,69 @@ describe("a snapshot", () => {
     expect(await development.snapshot()).toMatchObject({ error: { code: "tooManySnapshots" } });
   });
 
-  it("is gone after a reset, which leads to the genesis block and the clock's time", async () => {
+  it("is gone after a reset, which leaves an empty block after the genesis block, of the clock's time", async () => {
     const { development, chain, pool, admission } = await aDevelopmentChain();
     await development.mine({ blocks: 2 });
     await development.increaseTime(100n);
     await admission.submit(aTransaction().raw);
     await development.snapshot();
     expect(await development.reset()).toMatchObject({ ok: true });
-    expect(chain.head.header.number).toBe(0n);
+    expect(times(chain)).toEqual([START]);
     expect(pool.statistics).toMatchObject({ pending: 0, queued: 0 });
     expect(await development.revert(1n)).toMatchObject({ ok: true, value: false });
     await development.mine({ blocks: 1 });
-    expect(times(chain)).toEqual([START]);
+    expect(times(chain)).toEqual([START, START + 1n]);
+  });
+});
+
+describe("a reorganisation", () => {
+  it("removes the newest blocks; what waits stays, and time goes on from the newest that is left", async () => {
+    const { development, chain, admission, pool } = await aDevelopmentChain();
+    await development.setAutomatic(false);
+    await development.mine({ blocks: 2, timestamp: START + 10n });
+    await admission.submit(aTransaction().raw);
+    await development.mine({ blocks: 1, timestamp: START + 5000n });
+    expect(blockOf(chain, 3n).transactions).toHaveLength(1);
+    const waiting = aTransaction({ nonce: 1n });
+    await admission.submit(waiting.raw);
+    expect(await development.reorganise({ depth: 1n, blocks: [] })).toMatchObject({ ok: true });
+    expect(times(chain)).toEqual([START + 10n, START + 11n]);
+    expect([...pool.entries()].map(({ transaction }) => transaction.hash)).toEqual([waiting.hash]);
+    await development.mine({ blocks: 1 });
+    expect(times(chain).at(-1)).toBe(START + 12n);
+  });
+
+  it("makes other blocks, of the given transactions alone", async () => {
+    const { development, chain, admission, pool } = await aDevelopmentChain();
+    await development.setAutomatic(false);
+    await development.mine({ blocks: 3 });
+    const waiting = aTransaction({ nonce: 5n });
+    await admission.submit(waiting.raw);
+    const impersonated = account(3).address;
+    const sent = aTransaction({ changeSignature: () => impersonatedSignature(impersonated) });
+    const signed = aTransaction();
+    const blocks = [[{ raw: signed.raw, impersonated: undefined }], [], [{ raw: sent.raw, impersonated }]];
+    expect(await development.reorganise({ depth: 2n, blocks })).toMatchObject({ ok: true });
+    expect(chain.head.header.number).toBe(4n);
+    const hashes = [2n, 3n, 4n].map((at) => blockOf(chain, at).transactions.map(({ hash }) => hash));
+    expect(hashes).toEqual([[signed.hash], [], [sent.hash]]);
+    expect([...pool.entries()].map(({ transaction }) => transaction.hash)).toEqual([waiting.hash]);
+  });
+
+  it("changes nothing when it is too deep, when there are too many blocks, or a transaction is wrong", async () => {
+    const { development, chain } = await aDevelopmentChain();
+    await development.mine({ blocks: 2 });
+    const { hash } = chain.head;
+    const wrong = { raw: Uint8Array.of(1), impersonated: undefined };
+    const unsigned = { raw: aTransaction().raw, impersonated: NOBODY };
+    for (const [order, code] of [
+      [{ depth: 3n, blocks: [] }, "tooDeep"],
+      [{ depth: 1n, blocks: Array(10_001).fill([]) }, "tooManyBlocks"],
+      [{ depth: 1n, blocks: [[wrong]] }, "malformedTransaction"],
+      [{ depth: 1n, blocks: [[unsigned]] }, "invalidSignature"],
+    ] as const)
+      expect(await development.reorganise(order)).toMatchObject({ error: { code } });
+    expect(chain.head.hash).toEqual(hash);
   });
 });
 

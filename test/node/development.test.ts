@@ -104,7 +104,7 @@ describe("the development network", () => {
     expect(await ask("hardhat_setNextBlockBaseFeePerGas", "0x0")).toBe(true);
     expect(await ask("anvil_setNextBlockBaseFeePerGas", "0x1")).toMatchObject({ code: -32000 });
     expect(await ask("hardhat_reset")).toBe(true);
-    expect(await ask("eth_blockNumber")).toBe("0x0");
+    expect(await ask("eth_blockNumber")).toBe("0x1");
     expect(await ask("eth_mining")).toBe(true);
   });
 
@@ -117,6 +117,82 @@ describe("the development network", () => {
       expect(await ask("eth_getTransactionReceipt", toHex(hash))).toMatchObject({ status: "0x1" });
     }
     expect(await ask("eth_blockNumber")).toBe("0x6");
+  });
+
+  it("sets what an account has and may spend of a token", async () => {
+    const { ask } = await started({ "dev-instant-blocks": "true" });
+    const [token, owner, spender] = ["70", "71", "72"].map((digits) => `0x${digits.repeat(20)}`) as [
+      string,
+      string,
+      string,
+    ];
+    // Answers with the slot whose number is the hash of the arguments, whatever the selector is.
+    await ask("anvil_setCode", token, "0x36600490038060046000376000205460005260206000f3");
+    const word = (address: string) => address.slice(2).padStart(64, "0");
+    const read = async (data: string) => Number(await ask("eth_call", { to: token, data }, "latest"));
+    expect(await ask("anvil_dealERC20", owner, token, "0x64")).toBeNull();
+    expect(await read(`0x70a08231${word(owner)}`)).toBe(100);
+    expect(await read(`0x70a08231${word(spender)}`)).toBe(0);
+    expect(await ask("anvil_setERC20Allowance", owner, spender, token, 7)).toBeNull();
+    expect(await read(`0xdd62ed3e${word(owner)}${word(spender)}`)).toBe(7);
+    expect(await ask("anvil_dealERC20", owner, spender, "0x64")).toMatchObject({ code: -32603 });
+  });
+
+  it("puts other blocks in the place of the newest ones", async () => {
+    const { ask } = await started({ "dev-instant-blocks": "true" });
+    const to = `0x${"75".repeat(20)}`;
+    const hash = await ask("eth_sendTransaction", { to, value: "0x9" });
+    await ask("anvil_mine", 2);
+    expect(await ask("anvil_rollback", 2)).toBeNull();
+    expect(await ask("eth_getBalance", to, "latest")).toBe("0x9");
+    const gifts = [
+      [{ to, value: "0x1" }, 1],
+      [{ to, value: "0x2" }, 0],
+    ];
+    await ask("evm_mine");
+    expect(await ask("anvil_reorg", 2, gifts)).toBeNull();
+    expect(await ask("eth_getTransactionReceipt", hash)).toBeNull();
+    expect(await ask("eth_getBalance", to, "0x2")).toBe("0x2");
+    expect(await ask("eth_getBalance", to, "0x3")).toBe("0x3");
+    for (const wrong of [[9, []], [2, [[{ to }, 2]]], [2, [[{ to }]]], [2]])
+      expect(await ask("anvil_reorg", ...wrong)).toMatchObject({ code: -32602 });
+    expect(await ask("anvil_reorg", 1, [[{ to, from: to }, 0]])).toMatchObject({ code: -32000 });
+    expect(await ask("anvil_rollback", 9)).toMatchObject({ code: -32602 });
+    expect(await ask("eth_blockNumber")).toBe("0x3");
+  });
+
+  it("shows the blocks that it mined, and removes what an account has in the pool", async () => {
+    const { ask } = await started({ "dev-instant-blocks": "true" });
+    await ask("evm_setAutomine", false);
+    const [one, other] = (await ask("eth_accounts")) as readonly string[];
+    const hash = await ask("eth_sendTransaction", { from: one, to: other, value: "0x1" });
+    const dropped = await ask("eth_sendTransaction", { from: other, to: one, value: "0x1" });
+    expect(await ask("anvil_removePoolTransactions", other)).toBeNull();
+    expect(await ask("eth_getTransactionByHash", dropped)).toBeNull();
+    expect(await ask("evm_mine_detailed", { blocks: 2 })).toMatchObject([
+      { number: "0x2", transactions: [{ hash }] },
+      { number: "0x3", transactions: [] },
+    ]);
+    expect(await ask("anvil_mine_detailed", { blocks: 257 })).toMatchObject({ code: -32602 });
+    expect(await ask("anvil_getIntervalMining")).toBeNull();
+    await ask("anvil_setIntervalMining", 3600);
+    expect(await ask("anvil_getIntervalMining")).toBe(3600);
+  });
+
+  it("refuses what it cannot do, and says what to do instead", async () => {
+    const { ask } = await started({ "dev-instant-blocks": "true" });
+    for (const [method, params, text] of [
+      ["anvil_dumpState", [], "copy its data folder"],
+      ["hardhat_loadState", ["0x12"], "copy of a data folder"],
+      ["anvil_setChainId", [5], "genesis file"],
+      ["anvil_setRpcUrl", ["http://localhost"], "no other node"],
+      ["hardhat_setMinGasPrice", ["0x1"], "--min-gas-price"],
+      ["anvil_impersonateSignature", ["0x12", `0x${"11".repeat(20)}`], "anvil_impersonateAccount"],
+    ] as const)
+      expect(await ask(method, ...params)).toMatchObject({
+        code: -32000,
+        message: expect.stringContaining(text),
+      });
   });
 
   it("offers no comfort to pages of foreign origins, unless an option names them", async () => {

@@ -2,7 +2,8 @@ import type { BlockArrival } from "../../chain/blockArrivals.ts";
 import type { RewindErrorCode } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
 import type { Alteration } from "../../dev/alteration.ts";
-import type { DevelopmentErrorCode, MineOrder } from "../../dev/development.ts";
+import type { DevelopmentErrorCode, MineOrder, Reorganisation } from "../../dev/orders.ts";
+import type { SignedTransaction } from "../../dev/signedTransaction.ts";
 import type { WalletErrorCode, WalletSent, WalletTransaction } from "../../dev/wallet.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
@@ -25,6 +26,7 @@ import type { Submitted } from "../../txpool/submission.ts";
 import type { PoolStatistics } from "../../txpool/subPoolCounts.ts";
 import type { WaitingTransaction } from "../../txpool/waitingReason.ts";
 import type { ValidatorVote } from "../../types/extraData.ts";
+import type { UnsignedTransaction } from "../../types/unsignedTransaction.ts";
 import type { Unread } from "../../workers/sealed.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/login.ts";
 import type { PackedLogFilter } from "../filters/packedLogFilter.ts";
@@ -249,6 +251,12 @@ interface WalletCalls {
     transaction: WalletTransaction,
     requester: Requester,
   ): Promise<Result<WalletSent, WalletErrorCode>>;
+  /** Signs a transaction without submitting it. */
+  sign(
+    from: Address,
+    transaction: UnsignedTransaction,
+    requester: Requester,
+  ): Promise<Result<SignedTransaction, "unknownAccount">>;
   /** Lets transactions of the account be sent without its key; false when too many are impersonated. */
   impersonate(address: Address, requester: Requester): Promise<boolean>;
   /** False when the account was not impersonated. */
@@ -339,6 +347,8 @@ interface DevelopmentCalls {
   /** Gives the chain this gas limit, in a block of its own. */
   setGasLimit(gasLimit: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   isAutomatic(requester: Requester): Promise<boolean>;
+  /** Milliseconds after which a block comes by time; undefined where none does. */
+  intervalMs(requester: Requester): Promise<number | undefined>;
   /** 32 bytes that name the chain until it is reset. */
   instanceId(requester: Requester): Promise<Uint8Array>;
   setAutomatic(isAutomatic: boolean, requester: Requester): Promise<void>;
@@ -352,7 +362,9 @@ interface DevelopmentCalls {
   snapshot(requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
   /** Resolves to false when there is no such snapshot. */
   revert(id: bigint, requester: Requester): Promise<Result<boolean, DevelopmentErrorCode>>;
-  /** Goes back to the genesis block. */
+  /** Removes the newest blocks, and makes others in their place. */
+  reorganise(order: Reorganisation, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Begins again after the genesis block. */
   reset(requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   /** Changes the state, in a block of its own. */
   alter(
@@ -363,5 +375,6 @@ interface DevelopmentCalls {
   sendAs(raw: Uint8Array, sender: Address, requester: Requester): Promise<Submitted>;
   /** Resolves to whether the pool had it. */
   drop(hash: Hash, requester: Requester): Promise<boolean>;
+  dropOf(sender: Address, requester: Requester): Promise<void>;
   dropAll(requester: Requester): Promise<void>;
 }

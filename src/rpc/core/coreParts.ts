@@ -3,6 +3,7 @@ import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainRewinder } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
 import type { Development } from "../../dev/development.ts";
+import type { PoolChanges } from "../../dev/poolChanges.ts";
 import type { Wallet } from "../../dev/wallet.ts";
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
@@ -71,7 +72,9 @@ export interface CoreParts {
   readonly mining: RpcMining;
   readonly history: Pick<ChainRewinder, "setHead" | "replayBlock" | "resyncWorldState">;
   /** The accounts of the development network; absent anywhere else. */
-  readonly wallet?: Pick<Wallet, "send" | "impersonate" | "stopImpersonating" | "impersonateAll"> | undefined;
+  readonly wallet?:
+    | Pick<Wallet, "send" | "sign" | "impersonate" | "stopImpersonating" | "impersonateAll">
+    | undefined;
   /** Changes the level from now on, for the given modules or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
   /** Check names and passwords, where a server has users. */
@@ -92,17 +95,17 @@ type RpcDevelopment = Pick<
   | "setTimestampInterval"
   | "setGasLimit"
   | "isAutomatic"
+  | "intervalMs"
   | "instanceId"
   | "setAutomatic"
   | "setInterval"
   | "snapshot"
   | "revert"
+  | "reorganise"
   | "reset"
   | "alter"
   | "sendAs"
-  | "drop"
-  | "dropAll"
->;
+> & { readonly pool: Pick<PoolChanges, "drop" | "dropOf" | "dropAll"> };
 
 /** The log index, as the ADMIN methods use it. */
 export type RpcLogIndex = Pick<LogIndex, "status" | "generate" | "remove" | "repair">;

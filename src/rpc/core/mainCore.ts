@@ -207,6 +207,7 @@ function walletCalls(parts: Pick<CoreParts, "wallet">): Core["wallet"] {
   const wallet = () => expectDefined(parts.wallet, "the accounts of the development network");
   return {
     send: async (from, transaction) => wallet().send(from, transaction),
+    sign: async (from, transaction) => wallet().sign(from, transaction),
     impersonate: async (address) => wallet().impersonate(address),
     stopImpersonating: async (address) => wallet().stopImpersonating(address),
     impersonateAll: async (isWanted) => wallet().impersonateAll(isWanted),
@@ -223,15 +224,18 @@ function developmentCalls(parts: Pick<CoreParts, "development">): Core["developm
     setTimestampInterval: async (seconds) => comforts().setTimestampInterval(seconds),
     setGasLimit: async (gasLimit) => comforts().setGasLimit(gasLimit),
     isAutomatic: async () => comforts().isAutomatic,
+    intervalMs: async () => comforts().intervalMs,
     instanceId: async () => comforts().instanceId,
     setAutomatic: async (isAutomatic) => comforts().setAutomatic(isAutomatic),
     setInterval: async (intervalMs, isAutomatic) => comforts().setInterval(intervalMs, isAutomatic),
     snapshot: async () => comforts().snapshot(),
     revert: async (id) => comforts().revert(id),
+    reorganise: async (order) => comforts().reorganise(order),
     reset: async () => comforts().reset(),
     alter: async (alterations) => comforts().alter(alterations),
     sendAs: async (raw, sender) => comforts().sendAs(raw, sender),
-    drop: async (hash) => comforts().drop(hash),
-    dropAll: async () => comforts().dropAll(),
+    drop: async (hash) => comforts().pool.drop(hash),
+    dropOf: async (sender) => comforts().pool.dropOf(sender),
+    dropAll: async () => comforts().pool.dropAll(),
   };
 }

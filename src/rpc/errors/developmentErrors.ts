@@ -1,6 +1,6 @@
-import type { DevelopmentErrorCode } from "../../dev/development.ts";
+import type { DevelopmentErrorCode } from "../../dev/orders.ts";
 import type { CodedError } from "../../primitives/result.ts";
-import { RpcError } from "./errors.ts";
+import { ERRORS, RpcError } from "./errors.ts";
 
 /** Hardhat's code for input that does not fit the chain. */
 const INVALID_INPUT = -32000;
@@ -10,9 +10,25 @@ export function developmentError({ message }: CodedError<DevelopmentErrorCode>):
   return new RpcError(INVALID_INPUT, message);
 }
 
+/** The same error for names that only anvil has: what is wrong with a parameter alone is one of parameters there. */
+export function anvilError(error: CodedError<DevelopmentErrorCode>): RpcError {
+  return WRONG_FOR_ANVIL.has(error.code)
+    ? new RpcError(ERRORS.invalidParams.code, error.message)
+    : developmentError(error);
+}
+
+const WRONG_FOR_ANVIL: ReadonlySet<DevelopmentErrorCode> = new Set([
+  "timeTooEarly",
+  "timeTooLate",
+  "tooDeep",
+]);
+
 /** What tools for development ask for, and a chain of IBFT with its genesis file does not have (development-network.md#the-comforts). */
 export const DEVELOPMENT_REFUSALS = {
-  alreadyMined: new RpcError(INVALID_INPUT, "The transaction cannot be dropped because it's already mined"),
+  alreadyMined: new RpcError(
+    ERRORS.invalidParams.code,
+    "The transaction cannot be dropped because it's already mined",
+  ),
   fixedBaseFee: new RpcError(
     INVALID_INPUT,
     "The base fee of this chain is fixed by its genesis file, and cannot be set",
@@ -24,6 +40,32 @@ export const DEVELOPMENT_REFUSALS = {
   fixedPrevRandao: new RpcError(
     INVALID_INPUT,
     "Every IBFT block has the same mix hash, which contracts see as prevrandao; it cannot be set",
+  ),
+  fixedMinGasPrice: new RpcError(
+    INVALID_INPUT,
+    "A minimum gas price is set when the node starts, by --min-gas-price; a chain with a base fee has no other",
+  ),
+  fixedChainId: new RpcError(
+    INVALID_INPUT,
+    "The chain id is that of the genesis file, and part of every signature; to have another, start with a genesis file of your own",
+  ),
+  noOtherChain: new RpcError(
+    INVALID_INPUT,
+    "This chain has a genesis block of its own, and reads from no other node",
+  ),
+  noDump: new RpcError(
+    INVALID_INPUT,
+    "The state is not given out, because it is larger than an answer may be: stop the node and copy its data folder, or use evm_snapshot " +
+      "and evm_revert",
+  ),
+  noLoad: new RpcError(
+    INVALID_INPUT,
+    "A state of another node is not taken: start the node with a copy of a data folder, or set accounts by anvil_setBalance, " +
+      "anvil_setCode and anvil_setStorageAt",
+  ),
+  noImpersonatedSignature: new RpcError(
+    INVALID_INPUT,
+    "What ecrecover returns is the same as on any other chain; to send for an account without its key, use anvil_impersonateAccount",
   ),
   noForking: new RpcError(
     INVALID_INPUT,

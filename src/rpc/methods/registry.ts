@@ -9,16 +9,33 @@ import { adminAddPeer, adminPeers, adminRemovePeer } from "./admin/peers.ts";
 import {
   anvilDropAllTransactions,
   anvilDropTransaction,
+  anvilGetIntervalMining,
   anvilMine,
+  anvilMineDetailed,
+  anvilRemovePoolTransactions,
   anvilSetAutomine,
   anvilSetIntervalMining,
   anvilSetNextBlockBaseFeePerGas,
 } from "./anvil/mining.ts";
 import {
+  anvilDumpState,
+  anvilGetBlob,
+  anvilGetGenesisTime,
+  anvilImpersonateSignature,
+  anvilLoadState,
+  anvilSetChainId,
+  anvilSetLoggingEnabled,
+  anvilSetRpcUrl,
+  hardhatSetLoggingEnabled,
+  hardhatSetMinGasPrice,
+} from "./anvil/node.ts";
+import { anvilReorg, anvilRollback } from "./anvil/reorganisation.ts";
+import {
   anvilRemoveBlockTimestampInterval,
   anvilSetBlockTimestampInterval,
   anvilSetNextBlockTimestamp,
 } from "./anvil/time.ts";
+import { anvilDealErc20, anvilSetErc20Allowance } from "./anvil/tokens.ts";
 import { debugBatchSendRawTransaction } from "./debug/batchSendRawTransaction.ts";
 import { debugGetBadBlocks } from "./debug/getBadBlocks.ts";
 import {
@@ -356,6 +373,23 @@ export const METHODS: readonly RpcMethod[] = [
   anvilDropTransaction,
   anvilIncreaseTime,
   anvilMine,
+  anvilMineDetailed,
+  anvilGetIntervalMining,
+  anvilRemovePoolTransactions,
+  anvilRollback,
+  anvilReorg,
+  anvilDealErc20,
+  anvilSetErc20Allowance,
+  anvilSetLoggingEnabled,
+  hardhatSetLoggingEnabled,
+  anvilGetGenesisTime,
+  anvilGetBlob,
+  anvilSetRpcUrl,
+  anvilSetChainId,
+  hardhatSetMinGasPrice,
+  anvilDumpState,
+  anvilLoadState,
+  anvilImpersonateSignature,
   anvilRemoveBlockTimestampInterval,
   anvilReset,
   anvilSetAutomine,

@@ -11,6 +11,20 @@ export function decodeNumberOrQuantity(value: unknown): bigint | undefined {
 
 const LONGEST_NUMBER = 77;
 
+/** True or false as JSON has them, which other methods take in more forms: tools for development refuse these. */
+export function decodeFlag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+/** A time in seconds, or in milliseconds where it is so large, as anvil takes them. */
+export function decodeTime(value: unknown): bigint | undefined {
+  const time = decodeNumberOrQuantity(value);
+  return time !== undefined && time > LATEST_IN_SECONDS ? time / 1000n : time;
+}
+
+/** Some 30,000 years after 1970. */
+const LATEST_IN_SECONDS = 10n ** 12n;
+
 /** Seconds, as `decodeNumberOrQuantity` reads a number; thousands of years at most. */
 export function decodeSeconds(value: unknown): bigint | undefined {
   const seconds = decodeNumberOrQuantity(value);

@@ -48,6 +48,23 @@ export function blockAnswer(
   );
 }
 
+/** Blocks with their transactions in full, as a list that is made as it is read. */
+export function blocksAnswer(blocks: readonly StoredBlock[]): JsonStream {
+  return new JsonStream(
+    blocks.reduce((sum, { size }) => sum + size, 0),
+    jsonPieces((writer) => writeBlocks(writer, blocks)),
+  );
+}
+
+function* writeBlocks(writer: JsonWriter, blocks: readonly StoredBlock[]): Generator<void, void> {
+  writer.beginList();
+  for (const block of blocks) {
+    yield* writeBlock(writer, block, "transactions");
+    yield;
+  }
+  writer.endList();
+}
+
 const keptPieces = new WeakMap<StoredBlock, JsonPieces>();
 
 async function piecesOfHashes(

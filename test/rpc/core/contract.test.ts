@@ -356,16 +356,24 @@ describe.each([
         setTimestampInterval: noting("setTimestampInterval", true),
         setGasLimit: noting("setGasLimit", ok(undefined)),
         isAutomatic: true,
+        intervalMs: 4000,
         instanceId: new Uint8Array(32).fill(9),
         setAutomatic: noting("setAutomatic", undefined),
         setInterval: noting("setInterval", undefined),
         snapshot: noting("snapshot", ok(1n)),
         revert: noting("revert", ok(false)),
+        reorganise: noting("reorganise", ok(undefined)),
         reset: noting("reset", ok(undefined)),
         alter: noting("alter", ok(undefined)),
         sendAs: noting("sendAs", ok(ZERO_HASH)),
-        drop: noting("drop", true),
-        dropAll: noting("dropAll", undefined),
+        pool: {
+          drop(hash) {
+            asked.push(["drop", hash]);
+            return true;
+          },
+          dropOf: noting("dropOf", undefined),
+          dropAll: noting("dropAll", undefined),
+        },
       },
     });
     const order = { blocks: 2, timestamp: 7n, spacingSeconds: 3n };
@@ -376,16 +384,20 @@ describe.each([
     expect(await development.setTimestampInterval(9n, CALLER)).toBe(true);
     expect(await development.setGasLimit(8000n, CALLER)).toEqual(ok(undefined));
     expect(await development.isAutomatic(CALLER)).toBe(true);
+    expect(await development.intervalMs(CALLER)).toBe(4000);
     expect(await development.instanceId(CALLER)).toEqual(new Uint8Array(32).fill(9));
     await development.setAutomatic(false, CALLER);
     await development.setInterval({ least: 1, most: 2 }, undefined, CALLER);
     expect(await development.snapshot(CALLER)).toEqual(ok(1n));
     expect(await development.revert(1n, CALLER)).toEqual(ok(false));
+    const reorganisation = { depth: 2n, blocks: [[{ raw: Uint8Array.of(3), impersonated: SENDER }], []] };
+    expect(await development.reorganise(reorganisation, CALLER)).toEqual(ok(undefined));
     await development.reset(CALLER);
     const balance = { kind: "balance", address: SENDER, balanceWei: 1n } as const;
     await development.alter([balance], CALLER);
     expect(await development.sendAs(Uint8Array.of(1), SENDER, CALLER)).toEqual(ok(ZERO_HASH));
     expect(await development.drop(ZERO_HASH, CALLER)).toBe(true);
+    await development.dropOf(SENDER, CALLER);
     await development.dropAll(CALLER);
     expect(asked).toEqual([
       ["mine", order],
@@ -398,10 +410,12 @@ describe.each([
       ["setInterval", { least: 1, most: 2 }, undefined],
       ["snapshot"],
       ["revert", 1n],
+      ["reorganise", reorganisation],
       ["reset"],
       ["alter", [balance]],
       ["sendAs", Uint8Array.of(1), SENDER],
       ["drop", ZERO_HASH],
+      ["dropOf", SENDER],
       ["dropAll"],
     ]);
     await expect(coreOf({ development: undefined }).development.snapshot(CALLER)).rejects.toThrow();
@@ -415,6 +429,10 @@ describe.each([
         async send(from, transaction) {
           asked.push([from, transaction]);
           return ok(sent);
+        },
+        sign(from, transaction) {
+          asked.push(["sign", from, transaction]);
+          return ok({ raw: Uint8Array.of(4), impersonated: from });
         },
         impersonate: () => true,
         stopImpersonating: () => false,

@@ -76,7 +76,8 @@ function senderOf({ call }: PartialTransaction, { backend }: ContextOf<"settings
   );
 }
 
-function complete(
+/** All that the transaction lacks but its nonce. */
+export function complete(
   wanted: PartialTransaction,
   from: Address,
   context: ContextOf<"chain" | "gasPrices" | "simulator" | "spec">,

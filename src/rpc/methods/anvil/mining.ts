@@ -1,9 +1,27 @@
 import { toHex } from "../../../primitives/hex.ts";
+import type { StoredBlock } from "../../../types/block.ts";
 import { DEVELOPMENT_REFUSALS, developmentError } from "../../errors/developmentErrors.ts";
+import { invalidParams } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
-import { decodeNumberOrQuantity, decodeSeconds } from "../../parameters/developmentParameters.ts";
-import { decodeBoolean, decodeHash } from "../../parameters/parameters.ts";
-import { BOOLEAN, HASH, NOTHING, NUMBER_OR_QUANTITY, orNull } from "../../schemas.ts";
+import {
+  decodeFlag,
+  decodeMineParameter,
+  decodeNumberOrQuantity,
+  decodeSeconds,
+} from "../../parameters/developmentParameters.ts";
+import { decodeHash, decodeWholeAddress } from "../../parameters/parameters.ts";
+import { blocksAnswer } from "../../results/blockResult.ts";
+import {
+  ADDRESS,
+  BOOLEAN,
+  HASH,
+  INTEGER,
+  listOf,
+  NOTHING,
+  NUMBER_OR_QUANTITY,
+  OBJECT,
+  orNull,
+} from "../../schemas.ts";
 
 /** Blocks on demand, as anvil's names have them (development-network.md#mining). */
 
@@ -26,12 +44,53 @@ export const anvilMine = defineMethod({
   },
 });
 
+export const anvilMineDetailed = defineMethod({
+  name: "anvil_mine_detailed",
+  aliases: ["evm_mine_detailed"],
+  namespace: "ANVIL",
+  alsoIn: ["EVM"],
+  summary: "Mines as evm_mine does, and returns the blocks with their transactions in full.",
+  parameters: [optional("order", decodeMineParameter, { oneOf: [...NUMBER_OR_QUANTITY.oneOf, OBJECT] })],
+  result: { name: "blocks", schema: listOf(OBJECT) },
+  ports: ["development", "chain", "newestHead"],
+  async run([{ blocks = 1n, timestamp } = {}], context) {
+    if (blocks > MOST_DETAILED) return invalidParams(`at most ${MOST_DETAILED} blocks are returned`);
+    const { chain, development, newestHead } = context.backend;
+    const mined = await development.mine({ blocks: Number(blocks), timestamp }, context);
+    if (!mined.ok) return developmentError(mined.error);
+    await newestHead();
+    const last = chain.head.header.number;
+    const detailed: StoredBlock[] = [];
+    for (let number = last - blocks + 1n; number <= last; number++) {
+      const block = chain.blockByNumber(number);
+      if (block !== undefined) detailed.push(block);
+    }
+    return blocksAnswer(detailed);
+  },
+});
+
+/** Blocks that are read for one answer. */
+const MOST_DETAILED = 256n;
+
+export const anvilGetIntervalMining = defineMethod({
+  name: "anvil_getIntervalMining",
+  namespace: "ANVIL",
+  summary: "The seconds after which a block comes by time; null where none does.",
+  parameters: [],
+  result: { name: "seconds", schema: orNull(INTEGER) },
+  ports: ["development"],
+  async run(_, context) {
+    const intervalMs = await context.backend.development.intervalMs(context);
+    return intervalMs === undefined ? null : Math.ceil(intervalMs / 1000);
+  },
+});
+
 export const anvilSetAutomine = defineMethod({
   name: "anvil_setAutomine",
   namespace: "ANVIL",
   summary:
     "Has transactions mined as soon as they arrive, or no longer; no blocks are made by time from now on.",
-  parameters: [required("isAutomatic", decodeBoolean, BOOLEAN)],
+  parameters: [required("isAutomatic", decodeFlag, BOOLEAN)],
   result: NULL,
   ports: ["development"],
   async run([isAutomatic], context) {
@@ -71,13 +130,28 @@ export const anvilDropTransaction = defineMethod({
 
 export const anvilDropAllTransactions = defineMethod({
   name: "anvil_dropAllTransactions",
+  aliases: ["hardhat_dropAllTransactions"],
   namespace: "ANVIL",
+  alsoIn: ["HARDHAT"],
   summary: "Removes all transactions from the pool.",
   parameters: [],
   result: NULL,
   ports: ["development"],
   async run(_, context) {
     await context.backend.development.dropAll(context);
+    return null;
+  },
+});
+
+export const anvilRemovePoolTransactions = defineMethod({
+  name: "anvil_removePoolTransactions",
+  namespace: "ANVIL",
+  summary: "Removes the transactions of an account from the pool.",
+  parameters: [required("address", decodeWholeAddress, ADDRESS)],
+  result: NULL,
+  ports: ["development"],
+  async run([address], context) {
+    await context.backend.development.dropOf(address, context);
     return null;
   },
 });

@@ -1,4 +1,4 @@
-import { developmentError } from "../../errors/developmentErrors.ts";
+import { anvilError } from "../../errors/developmentErrors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrQuantity, decodeSeconds } from "../../parameters/developmentParameters.ts";
 import { BOOLEAN, NOTHING, NUMBER_OR_QUANTITY } from "../../schemas.ts";
@@ -14,7 +14,7 @@ export const anvilSetNextBlockTimestamp = defineMethod({
   ports: ["development"],
   async run([timestamp], context) {
     const set = await context.backend.development.setNextTimestamp(timestamp, context);
-    return set.ok ? null : developmentError(set.error);
+    return set.ok ? null : anvilError(set.error);
   },
 });
 

@@ -1,11 +1,11 @@
 import { developmentError } from "../../errors/developmentErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import {
+  decodeFlag,
   decodeMineParameter,
   decodeMiningInterval,
   decodeNumberOrQuantity,
 } from "../../parameters/developmentParameters.ts";
-import { decodeBoolean } from "../../parameters/parameters.ts";
 import { BOOLEAN, INTEGER, listOf, NUMBER_OR_QUANTITY, OBJECT, TEXT } from "../../schemas.ts";
 
 /** Blocks on demand, as Hardhat's names have them (development-network.md#mining). */
@@ -28,7 +28,7 @@ export const evmSetAutomine = defineMethod({
   name: "evm_setAutomine",
   namespace: "EVM",
   summary: "Has transactions mined as soon as they arrive, or no longer.",
-  parameters: [required("isAutomatic", decodeBoolean, BOOLEAN)],
+  parameters: [required("isAutomatic", decodeFlag, BOOLEAN)],
   result: { name: "isSet", schema: BOOLEAN },
   ports: ["development"],
   async run([isAutomatic], context) {

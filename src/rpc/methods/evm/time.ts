@@ -1,6 +1,6 @@
 import { developmentError } from "../../errors/developmentErrors.ts";
 import { defineMethod, required } from "../../method.ts";
-import { decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
+import { decodeNumberOrQuantity, decodeTime } from "../../parameters/developmentParameters.ts";
 import { INTEGER, NUMBER_OR_QUANTITY, TEXT } from "../../schemas.ts";
 
 /** The time of the blocks that follow (development-network.md#time). The names of EVM answer as Hardhat does, those of ANVIL as anvil. */
@@ -39,7 +39,7 @@ export const evmSetTime = defineMethod({
   alsoIn: ["ANVIL"],
   summary:
     "Has the time of the blocks that follow go on from this one; the seconds that it is ahead of the clock.",
-  parameters: [required("timestamp", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
+  parameters: [required("timestamp", decodeTime, NUMBER_OR_QUANTITY)],
   result: { name: "aheadSeconds", schema: INTEGER },
   ports: ["development"],
   async run([timestamp], context) {

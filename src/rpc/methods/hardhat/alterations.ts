@@ -39,6 +39,7 @@ export const hardhatSetBalance = defineMethod({
 
 export const anvilSetBalance = defineMethod({
   name: "anvil_setBalance",
+  aliases: ["tenderly_setBalance"],
   namespace: "ANVIL",
   summary: "Sets the balance of an account.",
   parameters: [ACCOUNT, BALANCE],
@@ -49,6 +50,7 @@ export const anvilSetBalance = defineMethod({
 
 export const anvilAddBalance = defineMethod({
   name: "anvil_addBalance",
+  aliases: ["hardhat_addBalance", "tenderly_addBalance"],
   namespace: "ANVIL",
   summary: "Adds to the balance of an account.",
   parameters: [ACCOUNT, BALANCE],

@@ -1,7 +1,8 @@
 import type { Address } from "../../../primitives/address.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { type ContextOf, defineMethod, required } from "../../method.ts";
-import { decodeBoolean, decodeWholeAddress } from "../../parameters/parameters.ts";
+import { decodeFlag } from "../../parameters/developmentParameters.ts";
+import { decodeWholeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN } from "../../schemas.ts";
 
 /** Transactions of accounts whose keys the node has not (development-network.md#accounts). Answers are true or null as for alterations. */
@@ -58,7 +59,7 @@ export const anvilAutoImpersonateAccount = defineMethod({
   namespace: "ANVIL",
   alsoIn: ["HARDHAT"],
   summary: "Lets eth_sendTransaction send for every account, or only for those that are impersonated.",
-  parameters: [required("isWanted", decodeBoolean, BOOLEAN)],
+  parameters: [required("isWanted", decodeFlag, BOOLEAN)],
   result: NOTHING,
   ports: ["wallet"],
   async run([isWanted], context) {

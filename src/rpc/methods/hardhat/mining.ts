@@ -1,7 +1,7 @@
 import { DEVELOPMENT_REFUSALS, developmentError } from "../../errors/developmentErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberOrQuantity, decodeSeconds } from "../../parameters/developmentParameters.ts";
-import { decodeAddress, decodeHash } from "../../parameters/parameters.ts";
+import { decodeHash, decodeWholeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, HASH, NUMBER_OR_QUANTITY } from "../../schemas.ts";
 
 /** Blocks on demand, and what blocks have, in Hardhat's names alone (development-network.md#mining). */
@@ -67,7 +67,7 @@ export const hardhatSetCoinbase = defineMethod({
   namespace: "HARDHAT",
   alsoIn: ["ANVIL"],
   summary: "Refuses: the coinbase of an IBFT block is the validator that made it.",
-  parameters: [required("address", decodeAddress, ADDRESS)],
+  parameters: [required("address", decodeWholeAddress, ADDRESS)],
   result: { name: "isSet", schema: BOOLEAN },
   run: () => DEVELOPMENT_REFUSALS.fixedCoinbase,
 });

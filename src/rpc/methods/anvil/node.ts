@@ -1,0 +1,112 @@
+import { DEVELOPMENT_REFUSALS } from "../../errors/developmentErrors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
+import { decodeFlag, decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
+import { decodeData, decodeHash, decodeWholeAddress } from "../../parameters/parameters.ts";
+import { ADDRESS, BOOLEAN, DATA, HASH, INTEGER, NOTHING, NUMBER_OR_QUANTITY, TEXT } from "../../schemas.ts";
+
+/** What tools set up or ask about anvil itself, and what this node has instead (development-network.md#the-comforts). */
+
+const NULL = { name: "nothing", schema: NOTHING };
+
+/** The node prints no requests, so there is nothing to turn on or off. */
+export const hardhatSetLoggingEnabled = defineMethod({
+  name: "hardhat_setLoggingEnabled",
+  namespace: "HARDHAT",
+  summary: "Does nothing: the node prints no requests.",
+  parameters: [required("isEnabled", decodeFlag, BOOLEAN)],
+  result: { name: "isSet", schema: BOOLEAN },
+  run: () => true,
+});
+
+export const anvilSetLoggingEnabled = defineMethod({
+  name: "anvil_setLoggingEnabled",
+  namespace: "ANVIL",
+  summary: "Does nothing: the node prints no requests.",
+  parameters: [required("isEnabled", decodeFlag, BOOLEAN)],
+  result: NULL,
+  run: () => null,
+});
+
+export const anvilGetGenesisTime = defineMethod({
+  name: "anvil_getGenesisTime",
+  namespace: "ANVIL",
+  summary: "The time of the genesis block.",
+  parameters: [],
+  result: { name: "timestamp", schema: INTEGER },
+  ports: ["chain"],
+  run: (_, { backend: { chain } }) => Number(chain.headerByNumber(0n)?.header.timestamp ?? 0n),
+});
+
+export const anvilGetBlob = defineMethod({
+  name: "anvil_getBlobByHash",
+  aliases: ["anvil_getBlobsByTransactionHash"],
+  namespace: "ANVIL",
+  summary: "Null: no block of this chain has blobs.",
+  parameters: [required("hash", decodeHash, HASH)],
+  result: NULL,
+  run: () => null,
+});
+
+export const anvilSetRpcUrl = defineMethod({
+  name: "anvil_setRpcUrl",
+  namespace: "ANVIL",
+  summary: "Refuses: the chain is no fork of another one.",
+  parameters: [required("url", decodeText, TEXT)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.noOtherChain,
+});
+
+export const anvilSetChainId = defineMethod({
+  name: "anvil_setChainId",
+  namespace: "ANVIL",
+  summary: "Refuses: the genesis file fixes the chain id.",
+  parameters: [required("chainId", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.fixedChainId,
+});
+
+export const hardhatSetMinGasPrice = defineMethod({
+  name: "hardhat_setMinGasPrice",
+  aliases: ["anvil_setMinGasPrice"],
+  namespace: "HARDHAT",
+  alsoIn: ["ANVIL"],
+  summary: "Refuses, as Hardhat and anvil do on a chain with a base fee.",
+  parameters: [required("gasPrice", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.fixedMinGasPrice,
+});
+
+export const anvilDumpState = defineMethod({
+  name: "anvil_dumpState",
+  aliases: ["hardhat_dumpState"],
+  namespace: "ANVIL",
+  alsoIn: ["HARDHAT"],
+  summary: "Refuses: a copy of the data folder keeps the state.",
+  parameters: [optional("withHistory", decodeFlag, BOOLEAN)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.noDump,
+});
+
+export const anvilLoadState = defineMethod({
+  name: "anvil_loadState",
+  aliases: ["hardhat_loadState"],
+  namespace: "ANVIL",
+  alsoIn: ["HARDHAT"],
+  summary: "Refuses: the node starts with a copy of a data folder.",
+  parameters: [required("state", decodeData, DATA)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.noLoad,
+});
+
+export const anvilImpersonateSignature = defineMethod({
+  name: "anvil_impersonateSignature",
+  namespace: "ANVIL",
+  summary: "Refuses: ecrecover is that of any other chain.",
+  parameters: [required("signature", decodeData, DATA), required("address", decodeWholeAddress, ADDRESS)],
+  result: NULL,
+  run: () => DEVELOPMENT_REFUSALS.noImpersonatedSignature,
+});
+
+function decodeText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
