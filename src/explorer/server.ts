@@ -9,8 +9,10 @@ import { NETWORK_NAMESPACES, type RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import type { RpcMetrics } from "../rpc/rpcMetrics.ts";
 import type { CallerTime } from "../rpc/server/callerTime.ts";
+import { HttpAnswers } from "../rpc/server/httpAnswers.ts";
 import { createHttpRequestHandler } from "../rpc/server/httpRequests.ts";
 import { respondNotAllowed, respondRefusal } from "../rpc/server/httpResponse.ts";
+import { InFlightResponses } from "../rpc/server/inFlightResponses.ts";
 import { FRAMES_PER_MESSAGE, KEEP_ALIVE_MS, STUCK_READER_MS } from "../rpc/server/limits.ts";
 import { Listener, type ListenerParts, type PortSettings } from "../rpc/server/listener.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
@@ -24,6 +26,7 @@ import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES, VERIFY_PATH
 import { offeredMethods } from "./offer.ts";
 import { openPages, type Pages } from "./pages.ts";
 import type { VerifierSettings } from "./verify/verifier.ts";
+import type { VerifyServer } from "./verify/verifyRoute.ts";
 import { visitorHost } from "./visitorHost.ts";
 
 /**
@@ -86,9 +89,16 @@ export async function openExplorerServer(
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);
   const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf, callerTime };
   const { pipelines } = listener;
-  const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines, isForeign });
+  const inFlight = new InFlightResponses(UNREAD_BYTES, { logger, total: totals.httpAnswers });
+  const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines, inFlight, isForeign });
   const faucet = openFaucet(settings.faucet, { give: parts.give, hostOf }, budget);
-  const verification = await openVerification(settings.verifier, { backend, hostOf, budget });
+  const verification = await openVerification(settings.verifier, {
+    backend,
+    hostOf,
+    pipelines,
+    answers: new HttpAnswers({ isPrettyPrinted: false }, { logger, inFlight, callerTime }),
+    spend: (host, units) => budget.spend(host, units),
+  });
   const pages = await openPages();
   listener.onRequest(createRequestHandler({ pages, rpc, faucet, verification, logger, metrics }));
   listener.onUpgrade(WEB_SOCKET_SETTINGS, answering, {
@@ -140,11 +150,11 @@ function openFaucet(
 /** Answers for the verification of contracts, within the budget of its visitors; undefined if it is off. */
 async function openVerification(
   settings: VerifierSettings | undefined,
-  { backend, hostOf, budget }: Pick<ExplorerServerParts, "backend"> & { hostOf: HostRule; budget: Budget },
+  { backend, ...answering }: Pick<ExplorerServerParts, "backend"> & Omit<VerifyServer, "verifier">,
 ): Promise<RequestHandler | undefined> {
   if (settings === undefined) return undefined;
   // Not loaded where it is off.
-  const { answerVerification } = await import("./verify/verifyRoute.ts");
+  const { VerifyRoute } = await import("./verify/verifyRoute.ts");
   const { Verifier } = await import("./verify/verifier.ts");
   const verifier = new Verifier(settings, {
     async codeOf(address) {
@@ -157,8 +167,8 @@ async function openVerification(
     isValidator: async () => (await backend.consensus.status(SERVER_ITSELF)).isValidator,
   });
   process.once("exit", () => verifier.close());
-  const server = { verifier, hostOf, spend: (host: string, units: number) => budget.spend(host, units) };
-  return (request, response) => answerVerification(server, request, response);
+  const route = new VerifyRoute({ ...answering, verifier });
+  return (request, response) => route.answer(request, response);
 }
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;

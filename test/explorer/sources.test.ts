@@ -77,15 +77,11 @@ describe.runIf(CAN_BROWSE)("the explorer's page of a verified contract", () => {
         hasIt = true;
         return answer("Pass - Verified");
       }
-      return answer([
-        {
-          SourceCode: hasIt ? `{${CODE}}` : "",
-          ABI: JSON.stringify(ABI),
-          ContractName: "Coin",
-          CompilerVersion: "v0.8.24+commit.e11b9ed9",
-          Match: "exact",
-        },
-      ]);
+      if (body.get("action") === "getcontract")
+        return hasIt
+          ? answer({ abi: ABI, name: "Coin", compiler: "v0.8.24+commit.e11b9ed9", match: "exact" })
+          : route.fulfill({ json: { status: "0", message: "NOTOK", result: "not verified" } });
+      return answer([{ SourceCode: `{${CODE}}` }]);
     });
     await node.page.goto(`${node.url}/address/${CONTRACT}`);
     return { ...node, sent };

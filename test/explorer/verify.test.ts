@@ -1,18 +1,39 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import solc from "solc";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { startCompilation } from "../../src/explorer/verify/compile.ts";
-import { matchCode } from "../../src/explorer/verify/matchCode.ts";
+import { matchCode, releaseOf } from "../../src/explorer/verify/matchCode.ts";
 import { readStandardInput } from "../../src/explorer/verify/standardInput.ts";
 import { Verifier } from "../../src/explorer/verify/verifier.ts";
-import { REQUEST_BYTES } from "../../src/explorer/verify/verifyLimits.ts";
-import { answerVerification } from "../../src/explorer/verify/verifyRoute.ts";
+import {
+  BYTES_OF_UNIT,
+  MOST_READ_OF_HOST,
+  READ_COST,
+  REQUEST_BYTES,
+} from "../../src/explorer/verify/verifyLimits.ts";
+import { VerifyRoute } from "../../src/explorer/verify/verifyRoute.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
+import { PACKAGE_FOLDER } from "../../src/primitives/packageFolder.ts";
+import { HttpAnswers } from "../../src/rpc/server/httpAnswers.ts";
+import { Pipelines } from "../../src/rpc/server/pipelines.ts";
 import { HANG_MS } from "../hang.ts";
 
 const SOLJSON = createRequire(import.meta.url).resolve("solc/soljson.js");
@@ -54,6 +75,21 @@ function deployedCode(change: (text: string) => string = (text) => text): Uint8A
   return code;
 }
 
+/** Compiles at once in this process, for tests of what follows. */
+const here: typeof startCompilation = ({ input, source, contract }) => {
+  const outputSelection = { [source]: { [contract]: ["abi", "metadata", "evm.deployedBytecode"] } };
+  const settings = { ...input.settings, outputSelection };
+  const made = JSON.parse(solc.compile(JSON.stringify({ ...input, settings }))).contracts[source][contract];
+  const { object, immutableReferences } = made.evm.deployedBytecode;
+  const outcome = Promise.resolve({
+    kind: "compiled" as const,
+    abi: made.abi as unknown,
+    sources: Object.keys(JSON.parse(made.metadata).sources),
+    code: { object: object as string, immutables: Object.values(immutableReferences).flat() as [] },
+  });
+  return { outcome, kill: () => undefined };
+};
+
 let folder: string;
 
 beforeEach(() => {
@@ -69,6 +105,8 @@ interface World {
   start?: typeof startCompilation;
   /** Called with the number of each read of a code. */
   onCode?: (count: number) => void;
+  /** Called with the units of each request. */
+  spend?: (units: number) => boolean;
 }
 
 interface ApiAnswer {
@@ -78,27 +116,34 @@ interface ApiAnswer {
 
 /** A server that verifies, and tools' requests to it. */
 async function aVerifier({
-  code = deployedCode(),
   isValidator = false,
   start = (job) => startCompilation(job, HANG_MS),
   onCode,
+  ...world
 }: World = {}) {
+  const { code = deployedCode(), spend = () => true } = world;
+  const chain = { code };
   let reads = 0;
   const verifier = new Verifier(
     { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: false },
     {
       async codeOf(address) {
         onCode?.(++reads);
-        return address[0] === 0xc0 ? code : undefined;
+        return address[0] === 0xc0 ? chain.code : undefined;
       },
       isValidator: async () => isValidator,
       start,
     },
   );
   onTestFinished(() => verifier.close());
-  const server = createServer((request, response) =>
-    answerVerification({ verifier, hostOf: () => "198.51.100.1", spend: () => true }, request, response),
-  );
+  const route = new VerifyRoute({
+    verifier,
+    hostOf: () => "198.51.100.1",
+    spend: (_host, units) => spend(units),
+    pipelines: new Pipelines(silentLogger),
+    answers: new HttpAnswers({ isPrettyPrinted: false }, { logger: silentLogger }),
+  });
+  const server = createServer((incoming, response) => route.answer(incoming, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
@@ -127,7 +172,7 @@ async function aVerifier({
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  return { url, get, post, ask, outcome };
+  return { url, chain, get, post, ask, outcome };
 }
 
 describe("the verification of contracts", () => {
@@ -159,9 +204,10 @@ describe("the verification of contracts", () => {
     expect(sources.result).toMatchObject([{ Match: "partial" }]);
     const other = await aVerifier({ code: deployedCode((text) => text.replace("- born", "+ born")) });
     const asked = await other.ask();
-    expect(await other.outcome(asked.result)).toMatchObject({
+    expect(await other.outcome(asked.result)).toEqual({
       status: "0",
-      result: expect.stringContaining("differs") as string,
+      message: "NOTOK: the compiled code differs from that of the contract",
+      result: "Fail - Unable to verify",
     });
   });
 
@@ -223,8 +269,8 @@ describe("the verification of contracts", () => {
         if (count === 2) throw new Error("the disk is gone");
       },
     });
-    for (const reason of ["cannot judge", "differs"])
-      expect((await outcome((await ask()).result)).result).toContain(reason);
+    for (const reason of ["Fail - The node cannot judge this now.", "Fail - Unable to verify"])
+      expect((await outcome((await ask()).result)).result).toBe(reason);
   });
 
   it("tells what the compiler complains of: an import that is not sent, and a name that is not there", async () => {
@@ -274,23 +320,129 @@ describe("the verification of contracts", () => {
     expect(input.ok && input.value.settings).toEqual({ optimizer: { enabled: true, runs: 200 } });
   });
 
-  it("keeps an exact match when the same code comes with other comments", async () => {
-    const { ask, outcome, get } = await aVerifier();
-    const other = {
+  it("keeps the first sources of a code but for an exact match, after which it compiles none", async () => {
+    const { ask, outcome, get } = await aVerifier({ start: here });
+    const commented = (comment: string): object => ({
       ...INPUT,
-      sources: { ...SOURCES, "src/Coin.sol": { content: `${SOURCES["src/Coin.sol"].content}// audited` } },
-    };
-    const matchAfter = async (input: object): Promise<unknown> => {
+      sources: { ...SOURCES, "src/Coin.sol": { content: `${SOURCES["src/Coin.sol"].content}// ${comment}` } },
+    });
+    const shown = async (): Promise<string> =>
+      JSON.stringify((await get({ action: "getsourcecode", address: CONTRACT })).result);
+    const made = async (input: object): Promise<unknown> => {
       const { result } = await ask({ sourceCode: JSON.stringify(input) });
-      expect(await outcome(result)).toMatchObject({ status: "1" });
-      return (await get({ action: "getsourcecode", address: CONTRACT })).result;
+      return (await outcome(result)).result;
     };
-    for (const [input, match] of [
-      [other, "partial"],
-      [INPUT, "exact"],
-      [other, "exact"],
-    ] as const)
-      expect(await matchAfter(input)).toMatchObject([{ Match: match }]);
+    expect(await made(commented("first"))).toBe("Pass - Verified");
+    expect(await made(commented("second"))).toBe("Already Verified");
+    expect(await shown()).toMatch(/first.*"Match":"partial"/);
+    expect(await made(INPUT)).toBe("Pass - Verified");
+    expect(await shown()).toMatch(/"Match":"exact"/);
+    expect(await ask({ sourceCode: JSON.stringify(commented("third")) })).toMatchObject({
+      status: "0",
+      result: "Contract source code already verified",
+    });
+  });
+
+  it("shows no sources any more where the code has changed, until they are verified again", async () => {
+    const { chain, ask, outcome, get } = await aVerifier({ start: here });
+    const isShown = async (): Promise<readonly unknown[]> => [
+      (await get({ action: "getabi", address: CONTRACT })).status,
+      (await get({ action: "getcontract", address: CONTRACT })).status,
+      (await get({ action: "getsourcecode", address: CONTRACT })).result,
+    ];
+    expect((await outcome((await ask()).result)).status).toBe("1");
+    const { code } = chain;
+    chain.code = Uint8Array.of(0x60, 0x00);
+    expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
+    chain.code = new Uint8Array(0);
+    expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
+    chain.code = code;
+    expect(await isShown()).toMatchObject(["1", "1", [{ ContractName: "Coin" }]]);
+  });
+
+  it("takes more units for long sources, and tells a contract without them", async () => {
+    const spent: number[] = [];
+    let isPoor = false;
+    const spend = (units: number): boolean => {
+      spent.push(units);
+      return !(isPoor && units > READ_COST);
+    };
+    const content = `${SOURCES["src/Coin.sol"].content}// ${"x".repeat(20 * BYTES_OF_UNIT)}`;
+    const long = { ...INPUT, sources: { ...SOURCES, "src/Coin.sol": { content } } };
+    const { ask, outcome, get } = await aVerifier({ start: here, spend });
+    expect((await outcome((await ask({ sourceCode: JSON.stringify(long) })).result)).status).toBe("1");
+    spent.length = 0;
+    await get({ action: "getsourcecode", address: CONTRACT });
+    expect(spent).toEqual([READ_COST, 21]);
+    isPoor = true;
+    expect(await get({ action: "getsourcecode", address: CONTRACT })).toMatchObject({
+      status: "0",
+      result: expect.stringContaining("Too many") as string,
+    });
+    spent.length = 0;
+    expect(await get({ action: "getcontract", address: CONTRACT })).toMatchObject({
+      status: "1",
+      result: { name: "Coin", compiler: VERSION, match: "partial" },
+    });
+    expect(spent).toEqual([READ_COST]);
+  });
+
+  it("reads few requests of one host at once", async () => {
+    const { url, ask } = await aVerifier();
+    const slow = Array.from({ length: MOST_READ_OF_HOST }, () => {
+      const sending = request(url, { method: "POST", headers: { "Content-Length": 1_000 } });
+      sending.on("error", () => undefined);
+      sending.write("module=");
+      return sending;
+    });
+    const isRefused = async (): Promise<boolean> =>
+      String((await ask()).result).startsWith("Too many requests");
+    await expect.poll(isRefused).toBe(true);
+    for (const sending of slow) sending.destroy();
+    await expect.poll(isRefused).toBe(false);
+  });
+
+  it("removes what a killed node has left of a contract", async () => {
+    mkdirSync(join(folder, "contracts"));
+    writeFileSync(join(folder, "contracts", `${CONTRACT}.json.draft`), "{");
+    await aVerifier();
+    expect(readdirSync(join(folder, "contracts"))).toEqual([]);
+  });
+
+  it("leaves no compiler behind when the node is killed", async () => {
+    const endless = join(folder, "soljson-v0.0.1+commit.00000000.js");
+    const begun = join(folder, "begun");
+    writeFileSync(
+      endless,
+      `require("node:fs").writeFileSync(${JSON.stringify(begun)}, String(process.pid)); for (;;) {}`,
+    );
+    const worker = pathToFileURL(join(PACKAGE_FOLDER, "dist", "compilerWorker.js"));
+    const parent = `
+      const { fork } = require("node:child_process");
+      const child = fork(require("node:url").fileURLToPath(${JSON.stringify(worker)}), { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+      child.send({ compilerPath: ${JSON.stringify(endless)}, input: {}, source: "a", contract: "b" });
+    `;
+    const node = spawn(process.execPath, ["-e", parent]);
+    const isBegun = (): boolean => existsSync(begun) && readFileSync(begun, "utf8") !== "";
+    await expect.poll(isBegun, { timeout: HANG_MS }).toBe(true);
+    node.kill("SIGKILL");
+    await once(node, "exit");
+    const pid = Number(readFileSync(begun, "utf8"));
+    const isRunning = (): boolean => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    await expect.poll(isRunning, { timeout: HANG_MS }).toBe(false);
+  });
+
+  it("reads the release of solc in the metadata of a code", () => {
+    expect(releaseOf(hexToBytes("0x6001a164736f6c6343000818000a"))).toBe("0.8.24");
+    expect(releaseOf(hexToBytes("0x6001"))).toBeUndefined();
+    // Not metadata, since other bytes are there too.
+    expect(releaseOf(hexToBytes("0x6001a16464736f6c6343000818000b"))).toBeUndefined();
   });
 
   it("takes nothing for metadata but what compilers append", () => {

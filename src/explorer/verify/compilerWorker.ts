@@ -1,33 +1,49 @@
 import { createRequire } from "node:module";
 import { constants, setPriority } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import type { CompileJob, CompileOutcome } from "./compile.ts";
-import { ANSWER_BYTES, COMPILER_PAGES } from "./verifyLimits.ts";
+import { ANSWER_BYTES, COMPILER_PAGES, HEAP_MB } from "./verifyLimits.ts";
 
 /**
  * Process that compiles one input and ends. Its input comes from anybody, so it has the lowest priority, bounds of its memory,
- * no environment, no way to read a file for a source, and its parent kills it at the time limit.
+ * no environment, no way to read a file for a source, and its parent kills it at the time limit. The compiler has a thread of its
+ * own, so that the process ends with its parent even while it compiles.
  */
 interface SolidityModule {
   cwrap(name: string, result: "string", parameters: readonly string[]): (...values: unknown[]) => string;
 }
 
-try {
-  setPriority(0, constants.priority.PRIORITY_LOW);
-} catch {
-  // Not permitted: the process keeps its priority.
+function supervise(): void {
+  try {
+    setPriority(0, constants.priority.PRIORITY_LOW);
+  } catch {
+    // Not permitted: the process keeps its priority.
+  }
+  // A flag that this release of V8 lacks is ignored; then the parent's watch alone bounds the memory.
+  setFlagsFromString(`--wasm-max-mem-pages=${COMPILER_PAGES}`);
+  process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  process.once("message", (job: CompileJob) => {
+    const answer = (outcome: CompileOutcome): void => void process.send?.(outcome);
+    const thread = new Worker(new URL(import.meta.url), {
+      workerData: job,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      stdout: true,
+      stderr: true,
+    });
+    thread.once("message", answer);
+    thread.once("error", () =>
+      answer({ kind: "failed", message: "The compiler failed, or took too much memory." }),
+    );
+  });
 }
-// A flag that this release of V8 lacks is ignored; then the parent's watch alone bounds the memory.
-setFlagsFromString(`--wasm-max-mem-pages=${COMPILER_PAGES}`);
 
-process.once("message", (job: CompileJob) => {
+function answerOf(job: CompileJob): CompileOutcome {
   const text = JSON.stringify(compile(job));
-  const answer: CompileOutcome =
-    text.length > ANSWER_BYTES
-      ? { kind: "failed", message: "The compiler's answer is too long." }
-      : JSON.parse(text);
-  process.send?.(answer, () => process.exit(0));
-});
+  return text.length > ANSWER_BYTES
+    ? { kind: "failed", message: "The compiler's answer is too long." }
+    : JSON.parse(text);
+}
 
 function compile({ compilerPath, input, source, contract }: CompileJob): CompileOutcome {
   const solc = createRequire(import.meta.url)(compilerPath) as SolidityModule;
@@ -68,3 +84,6 @@ function firstErrors(
   const text = messages.join("\n").slice(0, LONGEST_MESSAGE);
   return text === "" ? "The sources have no contract of this name." : text;
 }
+
+if (isMainThread) supervise();
+else parentPort?.postMessage(answerOf(workerData as CompileJob));

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { hexToBytes, toHex } from "../../primitives/hex.ts";
 import type { StandardInput } from "./standardInput.ts";
-import { CONTRACTS_BYTES, MOST_CONTRACTS } from "./verifyLimits.ts";
+import { ABI_LENGTH, CONTRACTS_BYTES, MOST_CONTRACTS } from "./verifyLimits.ts";
 
-/** A contract whose code was compiled here from these sources. */
-export interface VerifiedContract extends Pick<StandardInput, "sources" | "settings"> {
+/** A contract whose code was compiled here. */
+export interface VerifiedContract {
   readonly address: string;
   readonly match: "exact" | "partial";
   readonly source: string;
@@ -17,9 +17,13 @@ export interface VerifiedContract extends Pick<StandardInput, "sources" | "setti
   readonly codeHash: string;
 }
 
+/** Of what a verified contract was compiled. */
+export type VerifiedSources = Pick<StandardInput, "sources" | "settings">;
+
 /**
- * The verified contracts, a file for each below one folder, named by the address. Nothing of a request is part of a path but
- * the bytes of the address. One thread writes.
+ * The verified contracts, a file for each below one folder, named by the address. Its first line is the contract, which tables ask
+ * for; its second line the sources, which may be long. Nothing of a request is part of a path but the bytes of the address. One
+ * thread writes.
  */
 export class ContractStore {
   private readonly folder: string;
@@ -30,27 +34,40 @@ export class ContractStore {
     this.folder = folder;
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) {
-      if (!FILE.test(name)) continue;
-      this.note(name, statSync(join(folder, name)).size);
+      if (FILE.test(name)) this.note(name, statSync(join(folder, name)).size);
+      // A node that was killed left it.
+      if (name.endsWith(DRAFT)) rmSync(join(folder, name), { force: true });
     }
   }
 
   /** A verified contract; undefined for others. */
   read(address: Address): VerifiedContract | undefined {
-    const name = nameOf(address);
-    if (!this.sizes.has(name)) return undefined;
-    return JSON.parse(readFileSync(join(this.folder, name), "utf8")) as VerifiedContract;
+    const [contract] = this.linesOf(address);
+    return contract === undefined ? undefined : (JSON.parse(contract) as VerifiedContract);
+  }
+
+  /** The sources of a verified contract; undefined for others. */
+  readSources(address: Address): VerifiedSources | undefined {
+    const [, sources] = this.linesOf(address);
+    return sources === undefined ? undefined : (JSON.parse(sources) as VerifiedSources);
+  }
+
+  /** Bytes of what is kept of a contract; 0 for none. */
+  sizeOf(address: Address): number {
+    return this.sizes.get(nameOf(address)) ?? 0;
   }
 
   /** Keeps a contract, durable before it is shown; false where there is no room. */
-  write(contract: VerifiedContract): boolean {
+  write(contract: VerifiedContract, sources: VerifiedSources): boolean {
     const name = nameOf(asAddress(hexToBytes(contract.address)));
-    const text = JSON.stringify(contract);
+    const first = JSON.stringify(contract);
+    const text = `${first}\n${JSON.stringify(sources)}`;
     const size = Buffer.byteLength(text);
     const isNew = !this.sizes.has(name);
     const after = this.bytes - (this.sizes.get(name) ?? 0) + size;
-    if (after > CONTRACTS_BYTES || (isNew && this.sizes.size >= MOST_CONTRACTS)) return false;
-    const draft = join(this.folder, `${name}.draft`);
+    if (first.length > ABI_LENGTH || after > CONTRACTS_BYTES) return false;
+    if (isNew && this.sizes.size >= MOST_CONTRACTS) return false;
+    const draft = join(this.folder, `${name}${DRAFT}`);
     try {
       writeFileSync(draft, text, { flush: true });
       renameSync(draft, join(this.folder, name));
@@ -62,6 +79,11 @@ export class ContractStore {
     return true;
   }
 
+  private linesOf(address: Address): readonly string[] {
+    const name = nameOf(address);
+    return this.sizes.has(name) ? readFileSync(join(this.folder, name), "utf8").split("\n") : [];
+  }
+
   private note(name: string, size: number): void {
     this.bytes += size - (this.sizes.get(name) ?? 0);
     this.sizes.set(name, size);
@@ -69,6 +91,7 @@ export class ContractStore {
 }
 
 const FILE = /^0x[0-9a-f]{40}\.json$/;
+const DRAFT = ".draft";
 
 function nameOf(address: Address): string {
   return `${toHex(address)}.json`;

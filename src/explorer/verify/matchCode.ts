@@ -43,3 +43,10 @@ function metadataOf(code: Buffer): { readonly end: number; readonly hasHash: boo
 /** The metadata that releases of solc append, a map in CBOR: a hash for IPFS or Swarm, a version, and a mark of experiments. */
 const METADATA = /^[\xa1-\xa4](?:dipfsX".{34}|ebzzr[01]X .{32}|dsolcC.{3}|lexperimental\xf5)+$/s;
 const HASH = /dipfsX"|ebzzr[01]X /;
+
+/** The release of solc that the metadata of a code tell, such as 0.8.24; undefined where they tell none. */
+export function releaseOf(code: Uint8Array): string | undefined {
+  const text = Buffer.from(code).toString("latin1", metadataOf(Buffer.from(code)).end);
+  const [, bytes] = /dsolcC(.{3})/s.exec(text) ?? [];
+  return bytes === undefined ? undefined : Buffer.from(bytes, "latin1").join(".");
+}

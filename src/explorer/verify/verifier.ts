@@ -6,8 +6,8 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type CompileOutcome, type RunningCompilation, startCompilation } from "./compile.ts";
-import { ContractStore } from "./contractStore.ts";
-import { matchCode } from "./matchCode.ts";
+import { ContractStore, type VerifiedContract } from "./contractStore.ts";
+import { matchCode, releaseOf } from "./matchCode.ts";
 import type { StandardInput } from "./standardInput.ts";
 import { MOST_OF_HOST, MOST_WAITING, REMEMBERED_OUTCOMES } from "./verifyLimits.ts";
 
@@ -38,7 +38,13 @@ export interface VerifyRequest {
   readonly name: string;
 }
 
-export type Outcome = "pending" | "verified" | { readonly problem: string };
+/** What has become of a request: among others, sources of other code, or of code for which the node has sources already. */
+export type Outcome =
+  | "pending"
+  | "verified"
+  | "known"
+  | { readonly problem: string }
+  | { readonly difference: string };
 
 interface Job extends VerifyRequest {
   readonly id: string;
@@ -83,6 +89,9 @@ export class Verifier {
     const code = await this.parts.codeOf(request.address);
     if (code === undefined || code.length === 0)
       return { problem: `Unable to locate ContractCode at ${toHex(request.address)}` };
+    // Nothing can take its place, so nothing is compiled.
+    if (this.keptOf(request.address, code)?.match === "exact")
+      return { problem: "Contract source code already verified" };
     const compiler = request.compiler.startsWith("v") ? request.compiler : `v${request.compiler}`;
     if (!this.compilers().includes(compiler))
       return {
@@ -104,6 +113,13 @@ export class Verifier {
   /** The outcome of a job; undefined for one that is not known. */
   outcomeOf(id: string): Outcome | undefined {
     return this.outcomes.get(id);
+  }
+
+  /** The verified contract at an address; undefined where there is none, or other code by now. */
+  async contractAt(address: Address): Promise<VerifiedContract | undefined> {
+    if (this.store.sizeOf(address) === 0) return undefined;
+    const code = await this.parts.codeOf(address);
+    return code && this.keptOf(address, code);
   }
 
   close(): void {
@@ -132,26 +148,26 @@ export class Verifier {
     const made = new Set(compiled.sources);
     const deployed = (await this.parts.codeOf(job.address)) ?? new Uint8Array(0);
     const match = matchCode(deployed, code);
-    if (match === undefined)
-      return { problem: "Fail - Unable to verify. The compiled code differs from that of the contract." };
+    if (match === undefined) return { difference: differenceOf(deployed, job.compiler) };
     const { input, address, source, name, compiler } = job;
-    const codeHash = toHex(keccak256(deployed));
     // Anybody may ask, and names and comments of other sources with the same code are not the deployer's.
+    const kept = this.keptOf(address, deployed);
+    if (kept?.match === "exact" || (kept !== undefined && match === "partial")) return "known";
+    const isKept = this.store.write(
+      { address: toHex(address), match, source, name, compiler, abi, codeHash: toHex(keccak256(deployed)) },
+      {
+        settings: input.settings,
+        // Other sources of the request are covered by nothing.
+        sources: Object.fromEntries(Object.entries(input.sources).filter(([path]) => made.has(path))),
+      },
+    );
+    return isKept ? "verified" : { problem: "The node has no room for this contract." };
+  }
+
+  /** What is kept for a contract that has this code. */
+  private keptOf(address: Address, code: Uint8Array): VerifiedContract | undefined {
     const kept = this.store.read(address);
-    if (kept?.match === "exact" && kept.codeHash === codeHash) return "verified";
-    const isKept = this.store.write({
-      address: toHex(address),
-      match,
-      source,
-      name,
-      compiler,
-      settings: input.settings,
-      abi,
-      codeHash,
-      // Other sources of the request are covered by nothing.
-      sources: Object.fromEntries(Object.entries(input.sources).filter(([path]) => made.has(path))),
-    });
-    return isKept ? "verified" : { problem: "The node has no room for more verified contracts." };
+    return kept?.codeHash === toHex(keccak256(code)) ? kept : undefined;
   }
 
   private note(id: string, outcome: Outcome): void {
@@ -161,3 +177,10 @@ export class Verifier {
 }
 
 const COMPILER = /^soljson-(v\d{1,3}\.\d{1,3}\.\d{1,3}\+commit\.[0-9a-f]{8})\.js$/;
+
+function differenceOf(deployed: Uint8Array, compiler: string): string {
+  const release = releaseOf(deployed);
+  const made =
+    release === undefined || compiler.startsWith(`v${release}+`) ? "" : `, which solc ${release} made`;
+  return `the compiled code differs from that of the contract${made}`;
+}

@@ -19,8 +19,16 @@ export const MOST_WAITING = 8;
 export const MOST_OF_HOST = 2;
 /** Number of outcomes remembered for who asks by their ids. */
 export const REMEMBERED_OUTCOMES = 1_000;
+/** Most characters of a contract that is kept, which is its ABI above all. */
+export const ABI_LENGTH = 512 * 1024;
 /** Most contracts kept, and most bytes of all of them. */
 export const MOST_CONTRACTS = 20_000;
 export const CONTRACTS_BYTES = 1024 * 1024 * 1024;
+/** Requests to verify that are read at once, and those of one host. */
+export const MOST_READ = 8;
+export const MOST_READ_OF_HOST = 2;
 /** Units that a request to verify takes from the visitor's budget. */
 export const VERIFY_COST = 300;
+/** Units that another request takes, and the bytes of sources for which it takes one more. */
+export const READ_COST = 5;
+export const BYTES_OF_UNIT = 16 * 1024;

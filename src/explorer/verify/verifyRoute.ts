@@ -1,58 +1,105 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Address } from "../../primitives/address.ts";
 import { decodeAddress, isObject } from "../../rpc/parameters/parameters.ts";
+import type { HttpAnswers } from "../../rpc/server/httpAnswers.ts";
 import { readBody } from "../../rpc/server/httpBody.ts";
+import { HttpCaller } from "../../rpc/server/httpIntake.ts";
 import { respondJson } from "../../rpc/server/httpResponse.ts";
 import { parseMessage } from "../../rpc/server/parseMessage.ts";
+import type { Pipelines } from "../../rpc/server/pipelines.ts";
 import type { HostRule } from "../../rpc/server/remoteHost.ts";
+import type { VerifiedContract, VerifiedSources } from "./contractStore.ts";
 import { readStandardInput } from "./standardInput.ts";
 import type { Verifier } from "./verifier.ts";
-import { MOST_FIELDS, REQUEST_BYTES, VERIFY_COST } from "./verifyLimits.ts";
+import {
+  BYTES_OF_UNIT,
+  MOST_FIELDS,
+  MOST_READ,
+  MOST_READ_OF_HOST,
+  READ_COST,
+  REQUEST_BYTES,
+  VERIFY_COST,
+} from "./verifyLimits.ts";
 
-interface VerifyServer {
+export interface VerifyServer {
   readonly verifier: Verifier;
   readonly hostOf: HostRule;
+  readonly pipelines: Pipelines;
+  readonly answers: HttpAnswers;
   /** Takes units from a visitor's budget; false when too few are left. */
   spend(remoteHost: string, units: number): boolean;
 }
 
-/** Answers Etherscan's module "contract": verifysourcecode, checkverifystatus, getsourcecode and getabi. */
-export function answerVerification(
-  server: VerifyServer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const remoteHost = server.hostOf(request);
-  const query = new URLSearchParams(request.url?.split("?")[1] ?? "");
-  const isRead = request.method !== "POST";
-  // The cost of a body is known only when it is read, so it is taken before.
-  if (!server.spend(remoteHost, isRead ? READ_COST : VERIFY_COST)) {
-    refuse(response, "Too many requests. Try again later.", 429);
-    return;
+/** Answers Etherscan's module "contract": verifysourcecode and the like (docs/explorer-api.md, "Verification"). */
+export class VerifyRoute {
+  private readonly server: VerifyServer;
+  /** The hosts of the requests to verify that are read now. */
+  private readonly reading: string[] = [];
+
+  constructor(server: VerifyServer) {
+    this.server = server;
   }
-  const answer = (fields: Fields): void =>
-    void answerTo(server.verifier, fields, remoteHost).then(
-      (made) => respond(response, made),
-      () => refuse(response, "The node cannot answer this now.", 503),
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    response.setHeader("Cache-Control", "no-store");
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    const caller = new HttpCaller(
+      request,
+      response,
+      { isForeignPage: false, grant: undefined },
+      this.server.hostOf,
     );
-  if (isRead) {
-    answer((name) => query.get(name));
-    return;
+    const isRead = request.method !== "POST";
+    const query = new URLSearchParams(request.url?.split("?")[1] ?? "");
+    // What a body costs is known only when it is read, so it is taken before.
+    if (!this.server.spend(caller.remoteHost, isRead ? READ_COST : VERIFY_COST))
+      refuse(response, TOO_MANY_REQUESTS, 429);
+    else if (isRead) this.respond(response, caller, (name) => query.get(name));
+    else this.read(request, response, caller, query);
   }
-  readBody(request, REQUEST_BYTES, (body) => {
-    const fields = body === undefined ? undefined : fieldsIn(body, request.headers["content-type"] ?? "");
-    if (fields !== undefined) answer((name) => fields(name) ?? query.get(name));
-    else
-      refuse(
-        response,
-        `The request has more than ${REQUEST_BYTES / 1024 / 1024} MB or too many fields.`,
-        413,
-      );
-  });
+
+  private read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: HttpCaller,
+    query: URLSearchParams,
+  ): void {
+    const { reading } = this;
+    const { remoteHost } = caller;
+    const own = reading.filter((host) => host === remoteHost).length;
+    if (reading.length >= MOST_READ || own >= MOST_READ_OF_HOST) {
+      refuse(response, TOO_MANY_REQUESTS, 429);
+      return;
+    }
+    reading.push(remoteHost);
+    request.once("close", () => reading.splice(reading.indexOf(remoteHost), 1));
+    readBody(request, REQUEST_BYTES, (body) => {
+      const fields = body === undefined ? undefined : fieldsIn(body, request.headers["content-type"] ?? "");
+      if (fields !== undefined) this.respond(response, caller, (name) => fields(name) ?? query.get(name));
+      else
+        refuse(
+          response,
+          `The request has more than ${REQUEST_BYTES / 1024 / 1024} MB or too many fields.`,
+          413,
+        );
+    });
+  }
+
+  /** Answers when what the connection asked before has been read, no faster than it reads. */
+  private respond(response: ServerResponse, caller: HttpCaller, fields: Fields): void {
+    const { pipelines, answers } = this.server;
+    pipelines.whenFirst(response, () => {
+      const answering = answers.respondMade(response, caller, async () => {
+        const made = await answerTo(this.server, fields, caller.remoteHost).catch(() => undefined);
+        const json = JSON.stringify(made ?? no("The node cannot answer this now."));
+        const status = made === undefined ? 503 : 200;
+        return { status, type: "application/json", pieces: [json], heldBytes: json.length };
+      });
+      answering.catch(() => response.destroy());
+    });
+  }
 }
 
-/** Units of a read. */
-const READ_COST = 5;
+const TOO_MANY_REQUESTS = "Too many requests. Try again later.";
 
 /** The value of a field by its name. */
 type Fields = (name: string) => string | null | undefined;
@@ -79,26 +126,32 @@ function fieldsIn(body: string, type: string): Fields | undefined {
   return (name) => form.get(name);
 }
 
-async function answerTo(verifier: Verifier, fields: Fields, remoteHost: string): Promise<EtherscanAnswer> {
-  switch (fields("action")) {
+async function answerTo(server: VerifyServer, fields: Fields, remoteHost: string): Promise<EtherscanAnswer> {
+  const { verifier } = server;
+  const action = fields("action");
+  switch (action) {
     case "verifysourcecode":
       return verify(verifier, fields, remoteHost);
     case "checkverifystatus":
       return statusOf(verifier, fields("guid") ?? "");
-    case "getabi":
-      return ofContract(fields, (address) => abiOf(verifier, address));
-    case "getsourcecode":
-      return ofContract(fields, (address) => sourcesOf(verifier, address));
     case "getcompilers":
       return yes(verifier.compilers());
+    case "getabi":
+    case "getcontract":
+    case "getsourcecode": {
+      const address = decodeAddress(fields("address"));
+      if (address === undefined) return no("Invalid Address format");
+      const contract = await verifier.contractAt(address);
+      if (action !== "getsourcecode")
+        return contract === undefined ? no(NOT_VERIFIED) : told(contract, action);
+      // Anybody may have verified a contract with long comments.
+      const units = contract === undefined ? 0 : Math.ceil(verifier.store.sizeOf(address) / BYTES_OF_UNIT);
+      if (!server.spend(remoteHost, units)) return no(TOO_MANY_REQUESTS);
+      return sourcesOf(contract, contract && verifier.store.readSources(address));
+    }
     default:
       return no("Error! Missing Or invalid Action name");
   }
-}
-
-function ofContract(fields: Fields, answer: (address: Address) => EtherscanAnswer): EtherscanAnswer {
-  const address = decodeAddress(fields("address"));
-  return address === undefined ? no("Invalid Address format") : answer(address);
 }
 
 async function verify(verifier: Verifier, fields: Fields, remoteHost: string): Promise<EtherscanAnswer> {
@@ -125,26 +178,41 @@ async function verify(verifier: Verifier, fields: Fields, remoteHost: string): P
 
 function statusOf(verifier: Verifier, id: string): EtherscanAnswer {
   const outcome = verifier.outcomeOf(id);
-  if (outcome === undefined) return no("Unknown UID");
-  if (outcome === "pending") return no("Pending in queue");
-  if (outcome === "verified") return yes("Pass - Verified");
-  return no(outcome.problem.startsWith("Fail") ? outcome.problem : `Fail - ${outcome.problem}`);
+  switch (outcome) {
+    case undefined:
+      return no("Unknown UID");
+    case "pending":
+      return no("Pending in queue");
+    case "verified":
+      return yes("Pass - Verified");
+    case "known":
+      return no("Already Verified");
+    default:
+      // Hardhat knows this text, and then sends all its sources.
+      return "difference" in outcome
+        ? { status: "0", message: `NOTOK: ${outcome.difference}`, result: "Fail - Unable to verify" }
+        : no(`Fail - ${outcome.problem}`);
+  }
 }
 
-function abiOf(verifier: Verifier, address: Address): EtherscanAnswer {
-  const contract = verifier.store.read(address);
-  return contract === undefined ? no(NOT_VERIFIED) : yes(JSON.stringify(contract.abi));
+function told(
+  { abi, name, compiler, match }: VerifiedContract,
+  action: "getabi" | "getcontract",
+): EtherscanAnswer {
+  return yes(action === "getabi" ? JSON.stringify(abi) : { abi, name, compiler, match });
 }
 
-function sourcesOf(verifier: Verifier, address: Address): EtherscanAnswer {
-  const contract = verifier.store.read(address);
-  if (contract === undefined) return yes([{ ...EMPTY, ABI: NOT_VERIFIED }]);
-  const { abi, name, compiler, settings, sources, match, source } = contract;
+function sourcesOf(
+  contract: VerifiedContract | undefined,
+  made: VerifiedSources | undefined,
+): EtherscanAnswer {
+  if (contract === undefined || made === undefined) return yes([{ ...EMPTY, ABI: NOT_VERIFIED }]);
+  const { abi, name, compiler, match, source } = contract;
   return yes([
     {
       ...EMPTY,
       // Etherscan puts standard JSON into a second pair of braces.
-      SourceCode: `{${JSON.stringify({ language: "Solidity", sources, settings })}}`,
+      SourceCode: `{${JSON.stringify({ language: "Solidity", ...made })}}`,
       ABI: JSON.stringify(abi),
       ContractName: name,
       ContractFileName: source,
@@ -178,15 +246,5 @@ function no(result: string): EtherscanAnswer {
 }
 
 function refuse(response: ServerResponse, result: string, status: number): void {
-  send(response, status, no(result));
-}
-
-function respond(response: ServerResponse, answer: EtherscanAnswer): void {
-  send(response, 200, answer);
-}
-
-function send(response: ServerResponse, status: number, answer: EtherscanAnswer): void {
-  response.setHeader("Cache-Control", "no-store");
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  respondJson(response, status, JSON.stringify(answer));
+  respondJson(response, status, JSON.stringify(no(result)));
 }

@@ -96,6 +96,7 @@ async function lookUp(address: string): Promise<void> {
 /** Makes pages look again for a contract that has just been verified. */
 export function contractVerified(address: string): void {
   forgetVerified(address.toLowerCase());
+  verified.delete(address.toLowerCase());
   void lookUp(address);
 }
 

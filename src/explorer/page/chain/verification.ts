@@ -8,7 +8,11 @@ export interface VerifiedContract {
   /** Whether the metadata fit as well: then names and comments are those of the deployer. */
   readonly isExact: boolean;
   readonly abi: Abi;
-  readonly sources: readonly { readonly name: string; readonly content: string }[];
+}
+
+export interface Source {
+  readonly name: string;
+  readonly content: string;
 }
 
 /** Most characters of a request to verify, as the node takes them. */
@@ -46,31 +50,34 @@ export function forgetVerified(address: string): void {
 
 async function load(address: string): Promise<VerifiedContract | null> {
   if ((await compilers()).length === 0) return null;
-  const { result } = await ask({ action: "getsourcecode", address });
-  const [one] = Array.isArray(result) ? result : [];
-  const {
-    SourceCode: code,
-    ABI: abiText,
-    ContractName: name,
-    CompilerVersion: compiler,
-    Match: match,
-  } = Object(one);
-  if (typeof code !== "string" || code === "" || typeof abiText !== "string") return null;
-  const reading = readEntries(JSON.parse(abiText));
-  const { sources } = JSON.parse(code.slice(1, -1)) as {
-    readonly sources: Readonly<Record<string, { readonly content: string }>>;
-  };
+  const { status, result } = await ask({ action: "getcontract", address });
+  if (status !== "1") return null;
+  const { abi, name, compiler, match } = Object(result);
+  const reading = readEntries(abi);
   return {
     name: String(name),
     compiler: String(compiler),
     isExact: match === "exact",
     abi: "abi" in reading ? reading.abi : [],
-    sources: Object.entries(sources).map(([path, { content }]) => ({ name: path, content })),
   };
+}
+
+/** The sources of a verified contract, which may be long. */
+export async function sourcesOf(address: string): Promise<readonly Source[]> {
+  const { status, result } = await ask({ action: "getsourcecode", address });
+  const [one] = Array.isArray(result) ? result : [];
+  const { SourceCode: code } = Object(one);
+  if (status !== "1" || typeof code !== "string") throw new Error(String(result));
+  if (code === "") return [];
+  const { sources } = JSON.parse(code.slice(1, -1)) as {
+    readonly sources: Readonly<Record<string, { readonly content: string }>>;
+  };
+  return Object.entries(sources).map(([name, { content }]) => ({ name, content }));
 }
 
 interface ApiAnswer {
   readonly status: string;
+  readonly message: string;
   readonly result: unknown;
 }
 
@@ -135,7 +142,9 @@ export async function verify(
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     const answer = await ask({ action: "checkverifystatus", guid: String(result) });
     if (answer.status === "1") return undefined;
-    if (answer.result !== "Pending in queue") return String(answer.result);
+    if (answer.result === "Already Verified") return "The node has sources of this code already.";
+    if (answer.result !== "Pending in queue")
+      return `${answer.result}${answer.message.replace(/^NOTOK/, "")}`;
   }
   return "The node has not answered in time.";
 }

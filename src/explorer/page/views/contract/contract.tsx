@@ -33,7 +33,8 @@ function Described({ address, known }: { readonly address: string; readonly know
   );
   return (
     <>
-      {known.verified !== undefined && <Sources contract={known.verified} />}
+      {known.verified !== undefined && <Sources address={address} contract={known.verified} />}
+      {known.verified?.isExact === false && <VerifyForm address={address} />}
       <Panel title="Read the contract" aside={forget || undefined}>
         <ul class="functions">
           {reading.map((entry) => (

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { highlight } from "../../chain/highlight.ts";
-import type { VerifiedContract } from "../../chain/verification.ts";
-import { showNumber, showText } from "../../format.ts";
+import { useLoaded } from "../../chain/hooks.ts";
+import { sourcesOf, type VerifiedContract } from "../../chain/verification.ts";
+import { messageOf, showNumber, showText } from "../../format.ts";
 import { Panel } from "../../parts/panel.tsx";
 
 /** Most characters shown of a source. */
@@ -10,8 +11,15 @@ const SHOWN = 200_000;
 const LISTED = 200;
 
 /** The sources of a verified contract. All of it is text that its deployer or anybody wrote. */
-export function Sources({ contract }: { readonly contract: VerifiedContract }) {
-  const { name, compiler, isExact, sources } = contract;
+export function Sources({
+  address,
+  contract,
+}: {
+  readonly address: string;
+  readonly contract: VerifiedContract;
+}) {
+  const { name, compiler, isExact } = contract;
+  const { value: sources = [], error } = useLoaded(() => sourcesOf(address), [address]);
   return (
     <Panel
       title="Sources"
@@ -30,6 +38,7 @@ export function Sources({ contract }: { readonly contract: VerifiedContract }) {
         {sources.slice(0, LISTED).map(({ name: path, content }) => (
           <Source key={path} path={path} content={content} />
         ))}
+        {error !== undefined && <p class="problem">{messageOf(error)}</p>}
         {sources.length > LISTED && <p class="note">and {showNumber(sources.length - LISTED)} more</p>}
       </div>
     </Panel>
