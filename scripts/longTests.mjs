@@ -171,6 +171,7 @@ const SUITES = [
 const CAMPAIGNS = [
   "test/cluster/clients/openZeppelinUpgrades",
   "test/cluster/clients/ponder",
+  "test/cluster/clients/verify",
   "test/cluster/development/hardhat",
   "test/cluster/development/methods",
   "test/cli/importNetworks",

@@ -36,6 +36,19 @@ export function aCertificateFor(commonName: string, authority?: TlsFiles): TlsFi
   return filesOf(keyFile, certificateFile);
 }
 
+/** A certificate of a site with this name that `authority` signed. */
+export function aSiteCertificate(name: string, authority: TlsFiles): TlsFiles {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-tls-"));
+  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+  openssl(
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+    ...["-keyout", keyFile, "-out", certificateFile, "-subj", `/CN=${name}`],
+    ...["-addext", `subjectAltName=DNS:${name}`, "-addext", "basicConstraints=critical,CA:FALSE"],
+    ...["-CA", authority.certificateFile, "-CAkey", authority.keyFile],
+  );
+  return filesOf(keyFile, certificateFile);
+}
+
 export interface Validity {
   readonly from?: Date;
   readonly until?: Date;

@@ -30,6 +30,7 @@ import {
 } from "../../src/explorer/verify/verifyLimits.ts";
 import { VerifyRoute } from "../../src/explorer/verify/verifyRoute.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { PACKAGE_FOLDER } from "../../src/primitives/packageFolder.ts";
 import { HttpAnswers } from "../../src/rpc/server/httpAnswers.ts";
@@ -85,7 +86,7 @@ const here: typeof startCompilation = ({ input, source, contract }) => {
     kind: "compiled" as const,
     abi: made.abi as unknown,
     sources: Object.keys(JSON.parse(made.metadata).sources),
-    code: { object: object as string, immutables: Object.values(immutableReferences).flat() as [] },
+    codes: [{ object: object as string, immutables: Object.values(immutableReferences).flat() as [] }],
   });
   return { outcome, kill: () => undefined };
 };
@@ -169,7 +170,6 @@ async function aVerifier({
     for (;;) {
       const answer = await get({ action: "checkverifystatus", guid });
       if (answer.result !== "Pending in queue") return answer;
-      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
   return { url, chain, get, post, ask, outcome };
@@ -260,7 +260,7 @@ describe("the verification of contracts", () => {
         outcome: Promise.resolve({
           kind: "compiled",
           abi: [],
-          code: { object: "00", immutables: [] },
+          codes: [{ object: "00", immutables: [] }],
           sources: [],
         }),
         kill: () => undefined,
@@ -307,12 +307,64 @@ describe("the verification of contracts", () => {
     expect(most).toBe(1);
   });
 
+  it("tells after a while that there is no outcome yet, and an outcome as soon as there is one", async () => {
+    let end: () => void = () => undefined;
+    const promise = new Promise<{ kind: "failed"; message: string }>((resolve) => {
+      end = () => resolve({ kind: "failed", message: "toy" });
+    });
+    const verifier = new Verifier(
+      { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: true },
+      {
+        codeOf: async () => Uint8Array.of(1),
+        isValidator: async () => true,
+        start: () => ({ outcome: promise, kill: () => undefined }),
+      },
+    );
+    const input = { language: "Solidity", sources: {}, settings: {} } as const;
+    const address = addressFromHex(CONTRACT);
+    const asked = await verifier.ask({
+      ...{ remoteHost: "198.51.100.1", address, compiler: VERSION, input, source: "a", name: "b" },
+    });
+    const id = "id" in asked ? asked.id : "";
+    expect(await verifier.outcomeOf(id, 1)).toBe("pending");
+    const outcome = verifier.outcomeOf(id, HANG_MS);
+    end();
+    expect(await outcome).toEqual({ problem: "toy" });
+    expect(await verifier.outcomeOf("none", HANG_MS)).toBeUndefined();
+  });
+
   it("kills a compiler that does not end in time", async () => {
     const input = readStandardInput(JSON.stringify(INPUT));
     if (!input.ok) throw new Error("the input is sound");
     const job = { compilerPath: join(folder, `soljson-${VERSION}.js`), input: input.value };
     const { outcome } = startCompilation({ ...job, source: "src/Coin.sol", contract: "Coin" }, 1);
     expect(await outcome).toEqual({ kind: "failed", message: "The compiler took longer than 0.001 s." });
+  });
+
+  it("compiles for libraries that were linked afterwards as well", async () => {
+    const sources = {
+      "a.sol": {
+        content: `library Sums { function sum(uint256 a) external pure returns (uint256) { return a + a; } }
+contract Ledger { function twice(uint256 a) external pure returns (uint256) { return Sums.sum(a); } }`,
+      },
+    };
+    const library = `0x${"Ab".repeat(20)}`;
+    const libraries = { "a.sol": { Sums: library } };
+    const outputSelection = { "*": { "*": ["evm.deployedBytecode"] } };
+    const compiled = (settings: object): { readonly object: string } =>
+      JSON.parse(
+        solc.compile(
+          JSON.stringify({ language: "Solidity", sources, settings: { ...settings, outputSelection } }),
+        ),
+      ).contracts["a.sol"].Ledger.evm.deployedBytecode;
+    const input = { language: "Solidity" as const, sources, settings: { libraries } };
+    const job = { compilerPath: join(folder, `soljson-${VERSION}.js`), input };
+    const outcome = await startCompilation({ ...job, source: "a.sol", contract: "Ledger" }).outcome;
+    const linked = compiled({}).object.replaceAll(/__\$.{34}\$__/g, "ab".repeat(20));
+    expect(outcome).toMatchObject({
+      codes: [{ object: compiled({ libraries }).object }, { object: linked }],
+    });
+    expect(linked).not.toBe(compiled({ libraries }).object);
   });
 
   it("drops settings that do not shape code, such as a model checker", () => {

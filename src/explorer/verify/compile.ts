@@ -19,7 +19,8 @@ export type CompileOutcome =
   | {
       readonly kind: "compiled";
       readonly abi: unknown;
-      readonly code: CompiledCode;
+      /** The code, and that with libraries that were linked only after it was compiled, where there are some. */
+      readonly codes: readonly CompiledCode[];
       /** Names of the sources of which the contract is made; the input may have others. */
       readonly sources: readonly string[];
     }

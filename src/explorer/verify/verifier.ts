@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../../primitives/address.ts";
@@ -63,6 +64,8 @@ export class Verifier {
   private readonly parts: VerifierParts;
   private readonly queue: Job[] = [];
   private readonly outcomes = new Map<string, Outcome>();
+  /** Tells of the jobs that have an outcome, by their ids. */
+  private readonly settled = new EventEmitter().setMaxListeners(0);
   private current: { readonly job: Job; readonly compilation: RunningCompilation } | undefined;
   private isClosed = false;
 
@@ -110,8 +113,10 @@ export class Verifier {
     return { id };
   }
 
-  /** The outcome of a job; undefined for one that is not known. */
-  outcomeOf(id: string): Outcome | undefined {
+  /** The outcome of a job, for which it waits so long; undefined for one that is not known. */
+  async outcomeOf(id: string, waitMs: number): Promise<Outcome | undefined> {
+    if (this.outcomes.get(id) === "pending")
+      await once(this.settled, id, { signal: AbortSignal.timeout(waitMs) }).catch(() => undefined);
     return this.outcomes.get(id);
   }
 
@@ -138,16 +143,18 @@ export class Verifier {
     this.current = { job, compilation };
     const outcome = compilation.outcome.then((compiled) => this.judge(job, compiled));
     this.note(job.id, await outcome.catch(() => ({ problem: "The node cannot judge this now." })));
+    this.settled.emit(job.id);
     this.current = undefined;
     void this.work();
   }
 
   private async judge(job: Job, compiled: CompileOutcome): Promise<Outcome> {
     if (compiled.kind === "failed") return { problem: compiled.message };
-    const { abi, code } = compiled;
+    const { abi, codes } = compiled;
     const made = new Set(compiled.sources);
     const deployed = (await this.parts.codeOf(job.address)) ?? new Uint8Array(0);
-    const match = matchCode(deployed, code);
+    const matches = codes.map((code) => matchCode(deployed, code));
+    const match = matches.find((each) => each === "exact") ?? matches.find((each) => each === "partial");
     if (match === undefined) return { difference: differenceOf(deployed, job.compiler) };
     const { input, address, source, name, compiler } = job;
     // Anybody may ask, and names and comments of other sources with the same code are not the deployer's.

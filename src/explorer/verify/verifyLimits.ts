@@ -27,6 +27,8 @@ export const CONTRACTS_BYTES = 1024 * 1024 * 1024;
 /** Requests to verify that are read at once, and those of one host. */
 export const MOST_READ = 8;
 export const MOST_READ_OF_HOST = 2;
+/** Longest that the answer waits for an outcome: forge, told that there is none yet, would ask again in 15 s. */
+export const OUTCOME_WAIT_MS = 10_000;
 /** Units that a request to verify takes from the visitor's budget. */
 export const VERIFY_COST = 300;
 /** Units that another request takes, and the bytes of sources for which it takes one more. */

@@ -9,12 +9,13 @@ import type { Pipelines } from "../../rpc/server/pipelines.ts";
 import type { HostRule } from "../../rpc/server/remoteHost.ts";
 import type { VerifiedContract, VerifiedSources } from "./contractStore.ts";
 import { readStandardInput } from "./standardInput.ts";
-import type { Verifier } from "./verifier.ts";
+import type { Outcome, Verifier } from "./verifier.ts";
 import {
   BYTES_OF_UNIT,
   MOST_FIELDS,
   MOST_READ,
   MOST_READ_OF_HOST,
+  OUTCOME_WAIT_MS,
   READ_COST,
   REQUEST_BYTES,
   VERIFY_COST,
@@ -133,7 +134,7 @@ async function answerTo(server: VerifyServer, fields: Fields, remoteHost: string
     case "verifysourcecode":
       return verify(verifier, fields, remoteHost);
     case "checkverifystatus":
-      return statusOf(verifier, fields("guid") ?? "");
+      return statusOf(await verifier.outcomeOf(fields("guid") ?? "", OUTCOME_WAIT_MS));
     case "getcompilers":
       return yes(verifier.compilers());
     case "getabi":
@@ -176,8 +177,7 @@ async function verify(verifier: Verifier, fields: Fields, remoteHost: string): P
   return "id" in asked ? yes(asked.id) : no(asked.problem);
 }
 
-function statusOf(verifier: Verifier, id: string): EtherscanAnswer {
-  const outcome = verifier.outcomeOf(id);
+function statusOf(outcome: Outcome | undefined): EtherscanAnswer {
   switch (outcome) {
     case undefined:
       return no("Unknown UID");
