@@ -26,9 +26,9 @@ export class PrintedOutput implements ProgressOutput {
     return true;
   }
 
-  /** Prints a line of progress: "importing: 25 %, 50 blocks/s, about 15 s left". */
+  /** Prints a line of progress: "importing: 25 %, 50 blocks/s, about 15 s left", and then the field `summary` if there is one. */
   info(fields: LogFields, message: string): void {
-    const { percent, secondsLeft } = fields;
+    const { percent, secondsLeft, summary } = fields;
     const rates = Object.entries(fields).flatMap(([name, value]) => {
       const [, counted] = /^(\w+)PerSecond$/.exec(name) ?? [];
       return counted === undefined || typeof value !== "number" ? [] : [rateText(counted, value)];
@@ -38,6 +38,7 @@ export class PrintedOutput implements ProgressOutput {
       ...rates,
       ...(typeof secondsLeft === "number" ? [`about ${durationOf(secondsLeft)} left`] : []),
     ];
-    this.printLine(`${message === "" ? "  " : `${message}: `}${facts.join(", ")}`);
+    const rest = typeof summary === "string" ? `: ${summary}` : "";
+    this.printLine(`${message === "" ? "  " : `${message}: `}${facts.join(", ")}${rest}`);
   }
 }

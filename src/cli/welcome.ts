@@ -28,7 +28,7 @@ export function welcomeText(
     ["Blocks", blocksText(development)],
     ...(development === undefined
       ? []
-      : [["Comforts", "time, mining and snapshots, by Hardhat's and anvil's methods"]]),
+      : [["Comforts", "unlocked accounts, time, mining, snapshots, as in Hardhat, anvil"]]),
     ["Data folder", dataPath],
   ];
   const shown = showsDevelopmentKeys ? DEV_ACCOUNTS : DEV_ACCOUNTS.slice(0, FOLDED_ACCOUNTS);

@@ -110,6 +110,7 @@ describe("the welcome", () => {
       "Ctrl-C stops",
       "--dev-show-keys",
       "--dev-instant-blocks",
+      "unlocked accounts",
       "anvil",
       "--help",
     ]) {

@@ -1,5 +1,6 @@
+import { Progress } from "../../observability/progress.ts";
 import { smaller } from "../../primitives/quantity.ts";
-import type { ProcessIo } from "../processIo.ts";
+import type { PrintedOutput } from "../printedOutput.ts";
 import { compareBlock } from "./compareBlock.ts";
 import { type Endpoint, NodeUnreachable } from "./endpoint.ts";
 import type { Roles, Side } from "./findings.ts";
@@ -14,7 +15,7 @@ export interface RangeComparison {
   readonly roles: Roles;
   readonly tally: Tally;
   readonly stop: Stop;
-  readonly io: ProcessIo;
+  readonly output: PrintedOutput;
   readonly isFollowing: boolean;
   /** How long a node may be behind, unless both are followed. */
   readonly giveUpAfterMs: number;
@@ -29,27 +30,30 @@ export interface BlockRange {
 /** Compares the blocks of the range, a few at a time, and prints the progress. Waits for a node that is behind. */
 export async function compareRange({ from, to }: BlockRange, comparison: RangeComparison): Promise<void> {
   const heads = { lower: -1n };
-  const progress = createProgress({ from, to }, comparison);
+  const { tally, output } = comparison;
+  const work = { message: `comparing blocks ${from} to ${to}`, total: Number(to - from) + 1 };
+  const progress = new Progress({ ...work, lineIntervalMs: LINE_INTERVAL_MS }, output);
+  let done = 0;
   let next = from;
-  const work = async (): Promise<void> => {
+  const compareSome = async (): Promise<void> => {
     while (next <= to) {
       comparison.stop.signal.throwIfAborted();
       const number = next++;
       await compareWhenThere(number, heads, comparison);
-      const { tally } = comparison;
       tally.blocks++;
       if (tally.newest === undefined || number > tally.newest) tally.newest = number;
-      progress();
+      progress.advance({ position: ++done, counts: { blocks: 1 }, fields: { summary: tally.summary() } });
     }
   };
-  const workUnlessOneFails = (): Promise<void> =>
-    work().catch((error: unknown) => {
+  const compareUnlessOneFails = (): Promise<void> =>
+    compareSome().catch((error: unknown) => {
       next = to + 1n;
       throw error;
     });
   const ends = await Promise.allSettled(
-    Array.from({ length: COMPARE_LIMITS.blocksAtOnce }, workUnlessOneFails),
+    Array.from({ length: COMPARE_LIMITS.blocksAtOnce }, compareUnlessOneFails),
   );
+  progress.end();
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
@@ -74,7 +78,7 @@ async function compareWhenThere(
   heads: { lower: bigint },
   comparison: RangeComparison,
 ): Promise<void> {
-  const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, io } = comparison;
+  const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, output } = comparison;
   const startMs = performance.now();
   for (let isReported = false; ; isReported = true) {
     if (number > heads.lower) heads.lower = await lowerHead(comparison);
@@ -95,29 +99,12 @@ async function compareWhenThere(
         return tally.addAbsent({ from: number, to: number }, absentAt);
     }
     heads.lower = -1n;
-    if (!isReported) io.print(`waiting for block ${number}, which one of the nodes does not have\n`);
+    if (!isReported) output.printLine(`waiting for block ${number}, which one of the nodes does not have`);
     if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
       throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
     await stop.sleep(COMPARE_LIMITS.pollMs);
   }
 }
 
-/** Intervals of progress lines: shorter on a terminal than in a log file. */
-const TERMINAL_INTERVAL_MS = 1000;
-const LOG_INTERVAL_MS = 5000;
-
-/** Returns a function that prints how far the comparison is, at most once per interval. */
-function createProgress({ from, to }: BlockRange, { tally, io }: RangeComparison): () => void {
-  const intervalMs = io.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS;
-  const total = Number(to - from) + 1;
-  const before = tally.blocks;
-  let last = { atMs: performance.now(), blocks: tally.blocks };
-  return () => {
-    const atMs = performance.now();
-    if (atMs - last.atMs < intervalMs) return;
-    const perSecond = ((1000 * (tally.blocks - last.blocks)) / (atMs - last.atMs)).toFixed(1);
-    const percent = ((100 * (tally.blocks - before)) / total).toFixed(1);
-    io.print(`${percent} % of blocks ${from} to ${to}, ${perSecond} blocks/s: ${tally.summary()}\n`);
-    last = { atMs, blocks: tally.blocks };
-  };
-}
+/** Milliseconds between two lines of progress, where there is no bar. */
+const LINE_INTERVAL_MS = 5000;

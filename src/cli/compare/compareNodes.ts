@@ -1,6 +1,7 @@
 import { smaller } from "../../primitives/quantity.ts";
 import { reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
+import { PrintedOutput } from "../printedOutput.ts";
 import type { ProcessIo } from "../processIo.ts";
 import { type BlockRange, compareRange, lowerHead, type RangeComparison } from "./blockRange.ts";
 import { type MetricsPage, PortTaken, serveMetrics } from "./compareMetrics.ts";
@@ -29,7 +30,9 @@ interface CompareRequest {
 }
 
 /** What is compared, how, and where the results go. */
-interface Comparison extends CompareRequest, RangeComparison {}
+interface Comparison extends CompareRequest, RangeComparison {
+  readonly io: ProcessIo;
+}
 
 /**
  * Compares two nodes block by block, by their answers over JSON-RPC, and returns the exit code (options.md#exit-codes).
@@ -40,7 +43,9 @@ interface Comparison extends CompareRequest, RangeComparison {}
  * Invariants: no answer of a node is trusted or held beyond its limit (limits.ts); a node that is behind or away is waited
  * for, never called different; what could not be compared is never called the same.
  */
-export async function compareNodes(request: CompareRequest, io: ProcessIo): Promise<number> {
+export async function compareNodes(request: CompareRequest, processIo: ProcessIo): Promise<number> {
+  const output = new PrintedOutput(processIo);
+  const io = { ...processIo, print: output.print };
   const stop = new Stop(io.awaitStop().received);
   const away = new Set<Side>();
   const endpointOf = (side: Side, url: URL): Endpoint =>
@@ -70,7 +75,7 @@ export async function compareNodes(request: CompareRequest, io: ProcessIo): Prom
   let metrics: MetricsPage | undefined;
   try {
     if (request.metricsPort !== undefined) metrics = await serveMetrics(request.metricsPort, tally);
-    return await identifyAndCompare({ ...request, nodes, tally, stop, io });
+    return await identifyAndCompare({ ...request, nodes, tally, stop, output, io });
   } catch (error) {
     if (error instanceof Stopped) return endOf(tally, "stopped", request, io);
     if (error instanceof PortTaken) return reportFailure(error.message, io, EXIT.badInput);
