@@ -9,7 +9,7 @@ import {
   HOST_PER_SECOND,
 } from "../../src/explorer/limits.ts";
 import { offeredMethods } from "../../src/explorer/offer.ts";
-import { VERIFY_COST } from "../../src/explorer/verify/verifyLimits.ts";
+import { BYTES_OF_UNIT, READ_COST, VERIFY_COST } from "../../src/explorer/verify/verifyLimits.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
@@ -81,7 +81,8 @@ describe("what visitors of the explorer may ask for", () => {
     expect(GIFT_COST).toBe(prices.trace);
     expect(guide).toContain(
       `A read costs ${prices.read}, a call or a list ${prices.call}, a search in logs, a list of balances or of the pool ` +
-        `${prices.search}, a trace or a request to the faucet ${prices.trace}, a request to verify ${VERIFY_COST}.`,
+        `${prices.search}, a trace or a request to the faucet ${prices.trace}, a request to verify ${VERIFY_COST}, ` +
+        `the sources of a contract ${READ_COST} and one more for ${BYTES_OF_UNIT / 1024} KB.`,
     );
   });
 });
