@@ -99,7 +99,10 @@ describe("ibex database", () => {
 
   it("adds a summary to a line of progress", () => {
     let output = "";
-    const io = { isTerminal: false, environment: {}, print: (text: string) => void (output += text) };
+    const print = (text: string): void => {
+      output += text;
+    };
+    const io = { isTerminal: false, environment: {}, print };
     const summary = "3 blocks, 1 different";
     new PrintedOutput(io).info({ percent: 25, summary, blocksPerSecond: 50 }, "comparing blocks 0 to 11");
     expect(output).toBe("comparing blocks 0 to 11: 25 %, 50 blocks/s: 3 blocks, 1 different\n");
