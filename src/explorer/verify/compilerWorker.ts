@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { constants, setPriority } from "node:os";
 import { setFlagsFromString } from "node:v8";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { startWorkerThread } from "../../workers/workerThread.ts";
 import type { CompileJob, CompileOutcome } from "./compile.ts";
 import type { CompiledCode } from "./matchCode.ts";
 import type { StandardInput } from "./standardInput.ts";
@@ -27,16 +28,11 @@ function supervise(): void {
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.once("message", (job: CompileJob) => {
     const answer = (outcome: CompileOutcome): void => void process.send?.(outcome);
-    const thread = new Worker(new URL(import.meta.url), {
-      workerData: job,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-      stdout: true,
-      stderr: true,
+    const settings = { entry: new URL(import.meta.url), workerData: job, heapMb: HEAP_MB };
+    startWorkerThread<CompileOutcome>(settings, {
+      receive: answer,
+      ended: () => answer({ kind: "failed", message: "The compiler failed, or took too much memory." }),
     });
-    thread.once("message", answer);
-    thread.once("error", () =>
-      answer({ kind: "failed", message: "The compiler failed, or took too much memory." }),
-    );
   });
 }
 
