@@ -37,6 +37,7 @@ const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>
   "docs/operating/keys.md":
     "test/cli and test/cluster/validators/remoteSigner.test.ts do it; these blocks leave out what is the reader's",
   "docs/operating/kubernetes.md": "takes a cluster; test/delivery/kubernetes.test.ts checks the file",
+  "docs/operating/explorer.md": "test/cluster/clients/verify.test.ts runs forge so, with other addresses",
   "docs/operating/logs.md": "takes systemd's journal",
   "docs/operating/proxies.md": {
     "haproxy -f": "test/cluster/rpc/manyCallers.test.ts starts HAProxy so, with other addresses",

@@ -17,7 +17,7 @@ export interface VerifiedContract {
   readonly codeHash: string;
 }
 
-/** Of what a verified contract was compiled. */
+/** Sources and settings from which a verified contract was compiled. */
 export type VerifiedSources = Pick<StandardInput, "sources" | "settings">;
 
 /**

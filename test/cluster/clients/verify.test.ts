@@ -127,7 +127,7 @@ describe.skipIf(!IS_THOROUGH || forge === undefined || cast === undefined)("forg
   ): Promise<string> => {
     const command = inManual("sh", node)
       .replace(/0x[0-9a-fA-F]{40}/, address)
-      .replace(":Ledger", `:${contract}`);
+      .replace(" Ledger ", ` ${contract} `);
     return run(`${command.trim()} ${rest}`);
   };
 
