@@ -1,25 +1,25 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { RpcThread } from "../../src/callers/threads/rpcThread.ts";
-import type { OpenMessage, RpcThreadData } from "../../src/callers/threads/threadData.ts";
-import type { ThreadParts } from "../../src/callers/threads/threadParts.ts";
-import { silentLogger } from "../../src/observability/logger.ts";
-import type { RpcCount } from "../../src/rpc/rpcMetrics.ts";
-import { createHostMemory } from "../../src/rpc/server/sharedHosts.ts";
-import { createTotalsMemory } from "../../src/rpc/server/sharedTotals.ts";
-import { openInterests } from "../../src/rpc/threads/interests.ts";
+import { RpcThread } from "../../../src/callers/threads/rpcThread.ts";
+import type { OpenMessage, RpcThreadData } from "../../../src/callers/threads/threadData.ts";
+import type { ThreadParts } from "../../../src/callers/threads/threadParts.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import type { RpcCount } from "../../../src/rpc/rpcMetrics.ts";
+import { createHostMemory } from "../../../src/rpc/server/sharedHosts.ts";
+import { createTotalsMemory } from "../../../src/rpc/server/sharedTotals.ts";
+import { openInterests } from "../../../src/rpc/threads/interests.ts";
 import {
   type FromThread,
   MESSAGES,
   type PostedFromThread,
   type ToThread,
-} from "../../src/rpc/threads/messages.ts";
-import type { CoreRequest } from "../../src/rpc/threads/protocol.ts";
-import { Credit, createCreditMemory } from "../../src/workers/channel/credit.ts";
-import { SupervisedThread, type SupervisedThreadUser } from "../../src/workers/supervisedThread.ts";
-import { batchesOf } from "../builders/aChannel.ts";
-import { aCore } from "../builders/anRpcBackend.ts";
-import { aTransaction } from "../builders/aTransaction.ts";
-import { takeTimeouts } from "../builders/handTimeouts.ts";
+} from "../../../src/rpc/threads/messages.ts";
+import type { CoreRequest } from "../../../src/rpc/threads/protocol.ts";
+import { Credit, createCreditMemory } from "../../../src/workers/channel/credit.ts";
+import { SupervisedThread, type SupervisedThreadUser } from "../../../src/workers/supervisedThread.ts";
+import { batchesOf } from "../../builders/aChannel.ts";
+import { aCore } from "../../builders/anRpcBackend.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { takeTimeouts } from "../../builders/handTimeouts.ts";
 
 /**
  * A thread that is held up in its first message, as by one long step, until the first number of its memory is 1. Then it answers what

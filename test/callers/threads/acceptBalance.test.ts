@@ -2,12 +2,12 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
-import { startDescriptorCopier } from "../../src/callers/threads/descriptorCopier.ts";
-import { openSharedListener } from "../../src/callers/threads/sharedListener.ts";
-import { openBalance } from "../../src/rpc/server/acceptBalance.ts";
-import { listenOn } from "../../src/rpc/server/server.ts";
-import { createHostMemory, shareHosts } from "../../src/rpc/server/sharedHosts.ts";
-import { takeTimeouts } from "../builders/handTimeouts.ts";
+import { startDescriptorCopier } from "../../../src/callers/threads/descriptorCopier.ts";
+import { openSharedListener } from "../../../src/callers/threads/sharedListener.ts";
+import { openBalance } from "../../../src/rpc/server/acceptBalance.ts";
+import { listenOn } from "../../../src/rpc/server/server.ts";
+import { createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
+import { takeTimeouts } from "../../builders/handTimeouts.ts";
 
 const BURST = 60;
 
