@@ -15,12 +15,14 @@ export interface DeclarationCounts {
   readonly factoriesOfOneNew: number;
   /** Functions that return an object with methods which close over their variables. */
   readonly closureFactories: number;
-  /** Lines of the files that join rooms: those of node/ that use the values of two further rooms or more. */
+  /** Lines of the files that join rooms: those of node/ and callers/ that use the values of two further rooms or more. */
   readonly assemblyLines: number;
 }
 
-/** Rooms that everybody uses, which assembly does not join, and the assembly's own. */
-const NOT_JOINED = ["primitives", "observability", "workers", "types", "chainspec", "config", "node"];
+/** Rooms in which others are joined. */
+const ASSEMBLING = ["node", "callers"];
+/** Rooms that everybody uses, which assembly does not join. */
+const NOT_JOINED = ["primitives", "observability", "workers", "types", "chainspec", "config"];
 
 const EXPORT =
   /^export (?:declare )?(?:default )?(?:async )?(?:abstract )?(?:function\*?|class|interface|type|const|let|enum) /gm;
@@ -78,7 +80,7 @@ function joinsRooms({ room, imports }: SourceFile): boolean {
     .filter(({ isFile, kind }) => isFile && kind !== "type")
     .map(({ target }) => target.split("/")[0] ?? target)
     .filter((each) => !NOT_JOINED.includes(each));
-  return room === "node" && new Set(rooms).size >= 2;
+  return ASSEMBLING.includes(room) && new Set(rooms.filter((each) => each !== room)).size >= 2;
 }
 
 function linesOf(files: readonly SourceFile[]): number {

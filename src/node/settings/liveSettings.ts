@@ -1,6 +1,5 @@
-import { authenticationChanges } from "../../callers/access/authenticationChanges.ts";
+import { authenticationChanges, tlsChanges } from "../../callers/access/accessChanges.ts";
 import type { CallerAccess } from "../../callers/access/callerAccess.ts";
-import { tlsChanges } from "../../callers/access/tlsChanges.ts";
 import { type Enode, showEnode } from "../../config/enode.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Network } from "../../network/network.ts";
