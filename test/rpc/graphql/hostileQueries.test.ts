@@ -167,6 +167,7 @@ describe("hostile queries", () => {
     for (const query of ["{blocks(from:0){number}}", "{logs(filter:{fromBlock:0,topics:[]}){index}}"]) {
       const { errors, data } = await asked(query);
       expect(errors?.[0]?.extensions).toMatchObject({ errorCode: -32005 });
+      expect(errors?.[0]?.message).toContain("--rpc-max-logs-range allows 1000 blocks");
       expect(data).toBeNull();
     }
     const { data } = await asked("{blocks(from:99,to:99999999999){number}}");
