@@ -46,7 +46,7 @@ async function seenOf({ run }: Trial, chain: TrialChain): Promise<unknown> {
   await chain.calm();
   const id = await chain.get("evm_snapshot");
   const seen = await run(chain).catch(failure);
-  await chain.calm();
+  await chain.halt();
   await chain.get("evm_revert", id).catch(failure);
   return seen;
 }

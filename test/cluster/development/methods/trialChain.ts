@@ -97,9 +97,17 @@ export class TrialChain {
     return TOKEN;
   }
 
+  /** Ends its mining, and empties its pool, of which anvil would mine later what it has kept after going back. */
+  async halt(): Promise<void> {
+    await this.get("evm_setIntervalMining", 0);
+    await this.get("evm_setAutomine", false);
+    // Hardhat does not know the method, and empties its pool when it goes back.
+    await this.ask("anvil_dropAllTransactions");
+  }
+
   /** Has it as at the start of each trial. */
   async calm(): Promise<void> {
-    await this.get("evm_setIntervalMining", 0);
+    await this.halt();
     await this.get("evm_setAutomine", true);
   }
 }
