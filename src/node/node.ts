@@ -230,7 +230,8 @@ async function begin(
   await loadModules(loadInterpreter);
   await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
   // In a folder that is marked for development, consensus never runs again.
-  if (development?.isMarked !== true) {
+  if (development?.isMarked === true) pauseReasons.pause("development");
+  else {
     const started = startConsensus(engine, chain);
     if (!started.ok) return unusableVoteLog(directory, started.error.message);
   }

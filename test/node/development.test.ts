@@ -288,7 +288,7 @@ describe("a folder with the mark", () => {
     await again.ask("evm_mine");
     expect(await newestTime(again)).toBeGreaterThan(before);
     expect(await newestTime(again)).toBeGreaterThan(Date.now() / 1000 + 500);
-    expect(await again.ask("ibft_status")).toMatchObject({ mode: "notStarted" });
+    expect(await again.ask("ibft_status")).toMatchObject({ mode: "paused" });
     await again.node.stop();
     expect(await newestVote()).toEqual(votesBefore);
   });

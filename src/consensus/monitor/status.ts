@@ -142,8 +142,9 @@ export function epochBlockFrom(epochLength: bigint, number: bigint): bigint {
 }
 
 function modeOf({ head, height, lastSigned, isPaused }: State, self: Address): ConsensusMode {
-  if (head === undefined) return "notStarted";
+  // Before a start, too: a chain that is made for development has none.
   if (isPaused) return "paused";
+  if (head === undefined) return "notStarted";
   if (height !== undefined) return "validating";
   if (!isValidator(head.tally, self)) return "following";
   return lastSigned?.doubt === undefined ? "bound" : "silent";

@@ -53,6 +53,7 @@ const PAUSES: Readonly<Record<string, string>> = {
   lostEnd: "it restores the blocks that its database has lost first",
   listening: "it listens for its own key first",
   operator: "stopped by its operator",
+  development: "blocks are made on demand, without votes",
 };
 
 function pauseText(pause: string, { disk }: NodeStatus): string {
