@@ -118,7 +118,7 @@ interface ApiAnswer {
 /** A server that verifies, and tools' requests to it. */
 async function aVerifier({
   isValidator = false,
-  start = (job) => startCompilation(job, HANG_MS),
+  start = (job) => startCompilation(job, { limitMs: HANG_MS, limitCpuMs: HANG_MS }),
   onCode,
   ...world
 }: World = {}) {
@@ -337,8 +337,23 @@ describe("the verification of contracts", () => {
     const input = readStandardInput(JSON.stringify(INPUT));
     if (!input.ok) throw new Error("the input is sound");
     const job = { compilerPath: join(folder, `soljson-${VERSION}.js`), input: input.value };
-    const { outcome } = startCompilation({ ...job, source: "src/Coin.sol", contract: "Coin" }, 1);
+    const { outcome } = startCompilation(
+      { ...job, source: "src/Coin.sol", contract: "Coin" },
+      { limitMs: 1 },
+    );
     expect(await outcome).toEqual({ kind: "failed", message: "The compiler took longer than 0.001 s." });
+  });
+
+  it("kills a compiler that takes too much of a processor's time", async () => {
+    const compilerPath = join(folder, "soljson-v0.0.1+commit.00000000.js");
+    writeFileSync(compilerPath, "for (;;) {}");
+    const input = { language: "Solidity", sources: {}, settings: {} } as const;
+    const job = { compilerPath, input, source: "a", contract: "b" };
+    const { outcome } = startCompilation(job, { limitMs: HANG_MS, limitCpuMs: 10 });
+    expect(await outcome).toEqual({
+      kind: "failed",
+      message: "The compiler took more than 0.01 s of a processor's time.",
+    });
   });
 
   it("compiles for libraries that were linked afterwards as well", async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { workerEntry } from "../../workers/workerEntry.ts";
 import type { CompiledCode } from "./matchCode.ts";
 import type { StandardInput } from "./standardInput.ts";
-import { COMPILE_MS, COMPILER_PAGES, HEAP_MB } from "./verifyLimits.ts";
+import { COMPILE_CPU_MS, COMPILE_MS, COMPILER_PAGES, HEAP_MB } from "./verifyLimits.ts";
 
 export interface CompileJob {
   /** A compiler of the operator's folder. */
@@ -33,16 +33,29 @@ export interface RunningCompilation {
 }
 
 /** Compiles in a process of its own, which is killed at its limits of time and memory. */
-export function startCompilation(job: CompileJob, limitMs = COMPILE_MS): RunningCompilation {
+export function startCompilation(
+  job: CompileJob,
+  { limitMs = COMPILE_MS, limitCpuMs = COMPILE_CPU_MS }: Partial<TimeLimits> = {},
+): RunningCompilation {
   const child = fork(fileURLToPath(workerEntry("compilerWorker")), {
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     env: {},
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  return { outcome: outcomeOf(child, job, limitMs), kill: () => void child.kill("SIGKILL") };
+  return { outcome: outcomeOf(child, job, { limitMs, limitCpuMs }), kill: () => void child.kill("SIGKILL") };
 }
 
-function outcomeOf(child: ChildProcess, job: CompileJob, limitMs: number): Promise<CompileOutcome> {
+interface TimeLimits {
+  readonly limitMs: number;
+  /** Limit of a processor's time; not kept where the system does not tell it. */
+  readonly limitCpuMs: number;
+}
+
+function outcomeOf(
+  child: ChildProcess,
+  job: CompileJob,
+  { limitMs, limitCpuMs }: TimeLimits,
+): Promise<CompileOutcome> {
   return new Promise((resolve) => {
     let reason = "The compiler ended before it had an answer.";
     const end = (why: string): void => {
@@ -52,6 +65,8 @@ function outcomeOf(child: ChildProcess, job: CompileJob, limitMs: number): Promi
     const deadline = setTimeout(() => end(`The compiler took longer than ${limitMs / 1000} s.`), limitMs);
     const watch = setInterval(() => {
       if (residentBytes(child.pid) > MOST_RESIDENT_BYTES) end("The compiler took too much memory.");
+      if (cpuMsOf(child.pid) > limitCpuMs)
+        end(`The compiler took more than ${limitCpuMs / 1000} s of a processor's time.`);
     }, WATCH_MS);
     const finish = (outcome: CompileOutcome): void => {
       clearTimeout(deadline);
@@ -76,6 +91,21 @@ function residentBytes(pid: number | undefined): number {
   }
 }
 
+/** The processor's time that a process has taken; 0 where the system does not say. */
+function cpuMsOf(pid: number | undefined): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name of the program comes before, in parentheses.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS;
+  } catch {
+    return 0;
+  }
+}
+
+const USER_TICKS = 11;
+const SYSTEM_TICKS = 12;
+const TICK_MS = 10;
 const PAGE_BYTES = 4_096;
 const WATCH_MS = 200;
 /** The compiler's memory and JavaScript's, with room for code and for copies of the input. */

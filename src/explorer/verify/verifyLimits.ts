@@ -7,8 +7,9 @@ export const MOST_FIELDS = 64;
 /** Most sources of one contract, and most characters of the name of one. */
 export const MOST_SOURCES = 500;
 export const LONGEST_SOURCE_NAME = 256;
-/** Time limit of a compilation, after which its process is killed. */
-export const COMPILE_MS = 60_000;
+/** Limits of a compilation, after which its process is killed: in a processor's time, and at the lowest priority on a busy machine. */
+export const COMPILE_CPU_MS = 60_000;
+export const COMPILE_MS = 180_000;
 /** Memory of the compiler itself, in pages of 64 KB, and of the JavaScript around it. */
 export const COMPILER_PAGES = 8_192;
 export const HEAP_MB = 384;

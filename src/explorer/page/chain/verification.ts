@@ -116,7 +116,7 @@ export function readBuildFile(text: string): VerifyInput | undefined {
 }
 
 const POLL_MS = 1_500;
-/** Twice the time limit of a compilation, in polls. */
+/** Most polls, in each of which the node waits a while for the outcome. */
 const MOST_POLLS = 80;
 
 /** Asks the node to verify a contract, and waits for the outcome: undefined where it is verified, else what is wrong. */
