@@ -28,7 +28,7 @@ import type { BlockProduction } from "./blockProduction.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import { measureFinishing } from "./timing/calibration.ts";
+import { type CalibrationParts, measureFinishing } from "./timing/calibration.ts";
 import { CandidateTiming } from "./timing/candidateTiming.ts";
 import { CoreContention, type ThreadTimes } from "./timing/coreContention.ts";
 import { LargeLogs } from "./timing/largeLogs.ts";
@@ -226,14 +226,17 @@ export class BlockExecution {
   /** Measures the finishing time unless it is known, and gets the code path of a full block compiled. */
   async calibrate(
     head: () => NamedHeader,
-    { validatorCount, signal }: { readonly validatorCount: number; readonly signal: StopSignal },
+    {
+      validatorCount,
+      ...conditions
+    }: { readonly validatorCount: number } & Pick<CalibrationParts, "signal" | "undisturbed">,
   ): Promise<void> {
     const { clock, cpuMs, stores } = this.parts;
     const { world } = stores;
     const eachMs = await measureFinishing({
       clock,
       cpuMs,
-      signal,
+      ...conditions,
       overlay: () => world.overlay(),
       stage: (overlay, number) => world.stage(overlay.changes(), number),
       base: () => {

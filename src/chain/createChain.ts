@@ -299,7 +299,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     restoreBlockTiming: (timing) => execution.restoreTiming(timing),
     calibrate(signal) {
       const validatorCount = validators.after(writer.head).validators.length;
-      return execution.calibrate(() => writer.head, { validatorCount, signal });
+      return execution.calibrate(() => writer.head, { validatorCount, signal, undisturbed: alone });
     },
     encodedHeader: (number) => stores.blocks.encodedHeader(number),
     checkNextHeader: (header) => importer.checkNext(header),

@@ -19,7 +19,7 @@ import { decodeTransaction, type SentTransaction, withSender } from "../../types
 import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 
 /** What the calibration needs, private overlays of the head among it. */
-interface CalibrationParts {
+export interface CalibrationParts {
   readonly clock: Clock;
   /**
    * CPU time used by this process, milliseconds with fractions. Unlike the clock, it does not count the time of other
@@ -28,6 +28,11 @@ interface CalibrationParts {
   readonly cpuMs?: (() => number) | undefined;
   /** Signal that is aborted when the node stops. */
   readonly signal: StopSignal;
+  /**
+   * Runs work while nothing moves the head. A rewind removes pages of the state step by step, and a read of one of them is taken for
+   * damage, which ends the node.
+   */
+  undisturbed<T>(work: () => Promise<T>): Promise<T>;
   /** Rules of a block on the head. Both are new objects after each move of the head. */
   base(): { readonly head: object; readonly rules: BlockRules };
   overlay(): Overlay;
@@ -54,49 +59,54 @@ const FIRST_RECIPIENT = 0xca11b000n;
  * also gets the code compiled that the first full block runs through. Undefined when no transfer can be executed or when
  * the node stops meanwhile.
  */
-export async function measureFinishing({
-  clock,
-  cpuMs = () => clock.nowMs(),
-  signal,
-  base,
-  overlay: newOverlay,
-  stage,
-}: CalibrationParts): Promise<number | undefined> {
+export async function measureFinishing(parts: CalibrationParts): Promise<number | undefined> {
+  const { clock, signal, undisturbed } = parts;
   let eachMs: number | undefined;
   for (const count of BLOCK_SIZES) {
     await new Promise<void>((resolve) => clock.at(clock.nowMs() + PAUSE_MS, resolve));
     if (signal.aborted) return undefined;
-    const { head, rules } = base();
-    const overlay = newOverlay();
-    const transactions = transfersOn(overlay, rules, count);
-    await yieldToEventLoop();
-    if (transactions.length === 0) return undefined;
-    const executed = await executeBlock(rules, transactions, overlay, {
-      yieldPolicy: createYieldPolicy(clock),
-      keepsRevertReasons: false,
-    });
-    if (!executed.ok) return undefined;
-    await yieldToEventLoop();
-    // The head moved during the execution: its reads mix two states and cannot be staged.
-    if (base().head !== head) continue;
-    let tookMs = 0;
-    const timed = async <T>(step: () => T): Promise<T> => {
-      const startMs = cpuMs();
-      const done = step();
-      tookMs += cpuMs() - startMs;
-      await yieldToEventLoop();
-      return done;
-    };
-    const staged = await timed(() => stage(overlay, rules.block.number));
-    await timed(() => rootOfList(transactions.map(({ raw }) => raw)));
-    await timed(() => rootOfList(executed.value.receipts.map(encodeReceipt)));
-    await timed(() => staged.writeTo(new Batch()));
+    const measured = await undisturbed(() => measureBlock(count, parts));
+    if (measured === "impossible") return undefined;
+    if (measured === "headMoved") continue;
+    const { transactions, tookMs } = measured;
     // A clock with a resolution of whole milliseconds may show 0.
-    const measuredMs = Math.max(MIN_BLOCK_MS, tookMs) / transactions.length;
+    const measuredMs = Math.max(MIN_BLOCK_MS, tookMs) / transactions;
     // The minimum is the least disturbed by compilation and garbage collection on other threads.
-    if (transactions.length >= MIN_MEASURED_SIZE) eachMs = Math.min(eachMs ?? measuredMs, measuredMs);
+    if (transactions >= MIN_MEASURED_SIZE) eachMs = Math.min(eachMs ?? measuredMs, measuredMs);
   }
   return eachMs;
+}
+
+async function measureBlock(
+  count: number,
+  { clock, cpuMs = () => clock.nowMs(), base, overlay: newOverlay, stage }: CalibrationParts,
+): Promise<{ readonly transactions: number; readonly tookMs: number } | "impossible" | "headMoved"> {
+  const { head, rules } = base();
+  const overlay = newOverlay();
+  const transactions = transfersOn(overlay, rules, count);
+  await yieldToEventLoop();
+  if (transactions.length === 0) return "impossible";
+  const executed = await executeBlock(rules, transactions, overlay, {
+    yieldPolicy: createYieldPolicy(clock),
+    keepsRevertReasons: false,
+  });
+  if (!executed.ok) return "impossible";
+  await yieldToEventLoop();
+  // The head moved during the execution: its reads mix two states and cannot be staged.
+  if (base().head !== head) return "headMoved";
+  let tookMs = 0;
+  const timed = async <T>(step: () => T): Promise<T> => {
+    const startMs = cpuMs();
+    const done = step();
+    tookMs += cpuMs() - startMs;
+    await yieldToEventLoop();
+    return done;
+  };
+  const staged = await timed(() => stage(overlay, rules.block.number));
+  await timed(() => rootOfList(transactions.map(({ raw }) => raw)));
+  await timed(() => rootOfList(executed.value.receipts.map(encodeReceipt)));
+  await timed(() => staged.writeTo(new Batch()));
+  return { transactions: transactions.length, tookMs };
 }
 
 /** Transfers of one sender to distinct accounts; fewer than `count` if the gas limit is too low. */

@@ -10,6 +10,7 @@ import { theRules } from "../../execution/context.ts";
 
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const signal = { aborted: false };
+const undisturbed = <T>(work: () => Promise<T>): Promise<T> => work();
 
 it("measures the time to finish a transfer, and leaves the chain unchanged", async () => {
   const database = createMemoryDatabase();
@@ -28,6 +29,7 @@ it("measures the time to finish a transfer, and leaves the chain unchanged", asy
   const eachMs = await measureFinishing({
     clock: { ...systemClock, nowMs: () => nowMs++, at: (_, action) => systemClock.at(0, action) },
     signal,
+    undisturbed,
     base: () => ({ head, rules: theRules("cancun", { number: 1n }) }),
     overlay: () => world.overlay(),
     stage: (overlay, number) => world.stage(overlay.changes(), number),
@@ -44,6 +46,7 @@ it("gives no result while the head keeps moving, and stops with the node", async
   let staged = 0;
   const parts = {
     clock: systemClock,
+    undisturbed,
     overlay: () => world.overlay(),
     stage: (...[overlay, number]: [ReturnType<typeof world.overlay>, bigint]) => {
       staged++;
@@ -65,10 +68,38 @@ it("measures CPU time, without the time of other processes", async () => {
     clock: { ...systemClock, nowMs: () => (nowMs += 1_000), at: (_, action) => systemClock.at(0, action) },
     cpuMs: () => (usedMs += 1.6),
     signal,
+    undisturbed,
     base: () => ({ head, rules: theRules("cancun", { number: 1n }) }),
     overlay: () => world.overlay(),
     stage: (overlay, number) => world.stage(overlay.changes(), number),
   });
   // Four steps for 128 transfers.
   expect(eachMs).toBeCloseTo((4 * 1.6) / 128, 5);
+});
+
+it("reads the state only while nothing moves the head, which a rewind does step by step", async () => {
+  const { chain, world } = await aChain({ genesis });
+  let isAlone = false;
+  const alone: boolean[] = [];
+  await measureFinishing({
+    clock: { ...systemClock, at: (_, action) => systemClock.at(0, action) },
+    signal,
+    async undisturbed(work) {
+      isAlone = true;
+      const done = await work();
+      isAlone = false;
+      return done;
+    },
+    base: () => ({ head: chain.head, rules: theRules("cancun", { number: 1n }) }),
+    overlay() {
+      alone.push(isAlone);
+      return world.overlay();
+    },
+    stage(overlay, number) {
+      alone.push(isAlone);
+      return world.stage(overlay.changes(), number);
+    },
+  });
+  expect(alone).toHaveLength(30);
+  expect(alone).not.toContain(false);
 });
