@@ -9,7 +9,7 @@ import { IBFT_MIX_HASH } from "../../src/chain/headerRules.ts";
 import type { RecoverSigners } from "../../src/chain/signerRecovery.ts";
 import { unsealedBlock } from "../../src/chain/unsealedBlock.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { openDataDirectory } from "../../src/node/dataFolder/dataDirectory.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
@@ -142,7 +142,7 @@ export async function makeChain(settings: MadeChainSettings): Promise<MadeChain>
 }
 
 function genesisOf({ reward, recipients }: MadeChainSettings, validators: readonly TestAccount[]): string {
-  const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as {
+  const genesis = JSON.parse(readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")) as {
     config: { ibft2: object };
     alloc: Record<string, { balance: string }>;
   };

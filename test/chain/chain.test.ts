@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { DEV_CANCUN_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
@@ -18,7 +18,7 @@ import { genesisWith } from "../builders/genesisWith.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { account } from "../builders/testAccounts.ts";
 
-const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+const genesis = readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8");
 const START_MS = 1_800_000_000_000;
 
 let chain: Chain;

@@ -179,7 +179,7 @@ describe("a call with authorizations", () => {
     expect(await ask("eth_call", { from: RICH, authorizationList }, "latest")).toMatchObject(refused);
     const blobVersionedHashes = [`0x01${"00".repeat(31)}`];
     expect(await ask("eth_call", { ...CALL, blobVersionedHashes }, "latest")).toMatchObject({ code: -32602 });
-    const cancun = await aRequester({});
+    const cancun = await aRequester({ pragueTime: undefined });
     expect(await cancun("eth_call", CALL, "latest")).toMatchObject(refused);
     expect(await cancun("eth_estimateGas", CALL)).toMatchObject(refused);
     expect(await cancun("eth_call", { ...UNSET, authorizationList: [] }, "latest")).toBe("0x");
