@@ -309,6 +309,14 @@ describe("eth_estimateGas", () => {
     ).toBe(25_000n);
   });
 
+  it("is enough for a call with value, whose stipend is left over", async () => {
+    // A call of OTHER with 1 wei and no gas of its own; reverts if it fails.
+    const code = `0x6000600060006000600173${toHex(OTHER).slice(2)}6000f1602a5760006000fd5b00`;
+    const accounts = { contract: { balance: 1n }, other: { balance: 1n } };
+    // 21,000, seven pushes, 2,600 for a cold address, 9,000 for the value; the stipend of 2,300 pays for the rest.
+    expect(gasOf(await estimate(aCallContext(code, { accounts })))).toBe(21_000n + 21n + 2_600n + 9_000n);
+  });
+
   it("ignores the call's own gas limit, and searches for the gas that the 63/64 rule requires", async () => {
     // CALL(all gas, other), and a jump to nowhere if that failed.
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}5af115602257`;

@@ -7,7 +7,8 @@ import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 /**
  * eth_estimateGas with Besu's search, so that the numbers match (json-rpc.md#eth_estimategas): a run with the whole
  * block's gas gives the gas used before refunds; if a run with that much fails, because of the 63/64 rule or a stipend,
- * an inflated figure becomes the upper end of a binary search.
+ * an inflated figure becomes the upper end of a binary search. Where a run with that fails as well, Besu answers it
+ * nevertheless, and we go on above it: a call with value leaves its stipend over, which was paid for.
  */
 export async function estimateGas(context: CallContext, request: CallRequest): Promise<SimulationResult> {
   const observed = nothingObserved();
@@ -20,7 +21,12 @@ export async function estimateGas(context: CallContext, request: CallRequest): P
 
   let low = gasBeforeRefund;
   if (hasSucceeded(await run(low))) return estimated(low);
+  const { gasLimit } = context.header;
   let high = inflatedGas(gasBeforeRefund, observed);
+  while (high < gasLimit && !hasSucceeded(await run(high))) {
+    low = high;
+    high = high * 2n < gasLimit ? high * 2n : gasLimit;
+  }
   while (low + 1n < high) {
     const middle = (high + low) / 2n;
     if (hasSucceeded(await run(middle))) high = middle;
