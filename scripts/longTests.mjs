@@ -54,6 +54,7 @@ const SUITES = [
   "test/cluster/peers/discovery",
   "test/cluster/recovery/durability",
   "test/cluster/development/chain",
+  "test/cluster/development/viem",
   "test/cluster/operators/board",
   "test/cluster/rpc/access.test",
   "test/cluster/rpc/accountIndex",

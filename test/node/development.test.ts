@@ -105,6 +105,10 @@ describe("the development network", () => {
     expect(await ask("anvil_setNextBlockBaseFeePerGas", "0x1")).toMatchObject({ code: -32000 });
     expect(await ask("hardhat_reset")).toBe(true);
     expect(await ask("eth_blockNumber")).toBe("0x1");
+    for (const forking of [{}, { blockNumber: null }, null])
+      expect(await ask("anvil_reset", { forking })).toBeNull();
+    for (const forking of [{ jsonRpcUrl: "http://127.0.0.1:1" }, { blockNumber: 1 }, true])
+      expect(await ask("hardhat_reset", { forking })).toMatchObject({ code: -32000 });
     expect(await ask("eth_mining")).toBe(true);
   });
 

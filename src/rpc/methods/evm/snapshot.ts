@@ -45,7 +45,7 @@ export const hardhatReset = defineMethod({
   result: { name: "isReset", schema: BOOLEAN },
   ports: ["development"],
   async run([options], context) {
-    if (options?.["forking"] !== undefined) return DEVELOPMENT_REFUSALS.noForking;
+    if (namesFork(options)) return DEVELOPMENT_REFUSALS.noForking;
     const reset = await context.backend.development.reset(context);
     return reset.ok ? true : developmentError(reset.error);
   },
@@ -59,7 +59,7 @@ export const anvilReset = defineMethod({
   result: { name: "nothing", schema: NOTHING },
   ports: ["development"],
   async run([options], context) {
-    if (options?.["forking"] !== undefined) return DEVELOPMENT_REFUSALS.noForking;
+    if (namesFork(options)) return DEVELOPMENT_REFUSALS.noForking;
     const reset = await context.backend.development.reset(context);
     return reset.ok ? null : developmentError(reset.error);
   },
@@ -67,4 +67,11 @@ export const anvilReset = defineMethod({
 
 function decodeOptions(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isObject(value) ? value : undefined;
+}
+
+/** Whether the options name a chain or a block to go on from. viem writes `forking` without either when it is asked for none. */
+function namesFork(options: Readonly<Record<string, unknown>> | undefined): boolean {
+  const forking = options?.["forking"] ?? undefined;
+  if (!isObject(forking)) return forking !== undefined;
+  return (forking["jsonRpcUrl"] ?? forking["blockNumber"] ?? undefined) !== undefined;
 }
