@@ -29,6 +29,10 @@ export interface DialCandidates {
   connected(nodeId: Uint8Array): void;
   /** Called when the last connection to any node ended, or a dial failed; `lastedMs` is 0 for a dial. */
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
+  /** Called when a connection with any node was refused or ended by this one because it is not permitted. */
+  denied(nodeId: Uint8Array): void;
+  /** Makes denied nodes due, which are then judged again. Called when the rules of connections may have changed. */
+  review(): void;
 }
 
 /** When a candidate should be dialed. */
@@ -36,6 +40,20 @@ export interface DialTime {
   /** False while it is being dialed, or connected. */
   isWaiting: boolean;
   dueMs: number;
+  /** Whether it was not permitted when it was judged last, or the answer was awaited. */
+  isDenied: boolean;
+}
+
+/** Most denied candidates that are judged in one review, because each may cost a question to a contract. */
+const JUDGED_IN_REVIEW = 16;
+
+/** Makes denied candidates due, those first that were judged longest ago. */
+export function judgeAgain(candidates: Iterable<DialTime>, nowMs: number): void {
+  const denied = [...candidates].filter(({ isWaiting, isDenied }) => isWaiting && isDenied);
+  for (const one of denied.toSorted((a, b) => a.dueMs - b.dueMs).slice(0, JUDGED_IN_REVIEW)) {
+    one.isDenied = false;
+    one.dueMs = nowMs;
+  }
 }
 
 /** When the first waiting candidate is due; undefined when none waits. */
@@ -54,7 +72,7 @@ interface DialerParts {
 }
 
 /** Dials the candidates that are due, a bounded number at the same time. */
-export class Dialer implements Pick<DialCandidates, "connected" | "disconnected"> {
+export class Dialer implements Pick<DialCandidates, "connected" | "disconnected" | "denied" | "review"> {
   private readonly parts: DialerParts;
   /** Nodes that are being dialed. */
   private readonly dialing = new Set<string>();
@@ -83,6 +101,15 @@ export class Dialer implements Pick<DialCandidates, "connected" | "disconnected"
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void {
     this.dialing.delete(toKey(nodeId));
     this.parts.candidates.disconnected(nodeId, reason, lastedMs);
+    this.reschedule();
+  }
+
+  denied(nodeId: Uint8Array): void {
+    this.parts.candidates.denied(nodeId);
+  }
+
+  review(): void {
+    this.parts.candidates.review();
     this.reschedule();
   }
 

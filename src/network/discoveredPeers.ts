@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { type DialCandidates, type DialTime, earliestDueMs, type NodeAddress } from "./dialer.ts";
+import { type DialCandidates, type DialTime, earliestDueMs, judgeAgain, type NodeAddress } from "./dialer.ts";
 import { isLocal, subnetOf } from "./discovery/endpoint.ts";
 import {
   LONGEST_DISCOVERED_REDIAL_MS,
@@ -39,7 +39,7 @@ interface DiscoveredPeersParts {
   readonly provenIds: readonly Uint8Array[];
   /** Whether the node is dialed by another source, or is connected. */
   readonly isKnown: (nodeId: Uint8Array) => boolean;
-  /** Whether the operator's lists still permit it. */
+  /** Whether it may be dialed; it is judged again in the next review, or after ten minutes, where it may not. */
   readonly isPermitted: (node: NodeAddress) => boolean;
 }
 
@@ -71,7 +71,9 @@ export class DiscoveredPeers implements DialCandidates {
     const due = this.eligible().filter(({ isWaiting, dueMs }) => isWaiting && dueMs <= nowMs);
     const subnets = this.takenPerSubnet();
     for (const one of [...due.filter(isProven), ...due.filter((other) => !isProven(other))]) {
-      if (isKnown(one.node.nodeId) || !isPermitted(one.node)) {
+      const isConnected = isKnown(one.node.nodeId);
+      if (isConnected || !isPermitted(one.node)) {
+        one.isDenied = !isConnected;
         one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
         continue;
       }
@@ -132,6 +134,7 @@ export class DiscoveredPeers implements DialCandidates {
       isWaiting: true,
       waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
       dueMs: this.parts.clock.nowMs(),
+      isDenied: false,
       failures: 0,
       isProven: this.provenBefore.has(toKey(node.nodeId)),
       connectedMs: this.parts.isKnown(node.nodeId) ? this.parts.clock.nowMs() : undefined,
@@ -143,7 +146,17 @@ export class DiscoveredPeers implements DialCandidates {
     const one = this.candidates.get(toKey(nodeId));
     if (one === undefined) return;
     one.isWaiting = false;
+    one.isDenied = false;
     one.connectedMs ??= this.parts.clock.nowMs();
+  }
+
+  denied(nodeId: Uint8Array): void {
+    const one = this.candidates.get(toKey(nodeId));
+    if (one !== undefined) one.isDenied = true;
+  }
+
+  review(): void {
+    judgeAgain(this.candidates.values(), this.parts.clock.nowMs());
   }
 
   disconnected(nodeId: Uint8Array, _reason: DisconnectReason, lastedMs: number): void {
@@ -192,6 +205,12 @@ export function joinCandidates(sources: readonly DialCandidates[]): DialCandidat
     },
     disconnected(nodeId, reason, lastedMs) {
       for (const source of sources) source.disconnected(nodeId, reason, lastedMs);
+    },
+    denied(nodeId) {
+      for (const source of sources) source.denied(nodeId);
+    },
+    review() {
+      for (const source of sources) source.review();
     },
   };
 }

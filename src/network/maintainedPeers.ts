@@ -1,6 +1,6 @@
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { type DialCandidates, type DialTime, earliestDueMs, type NodeAddress } from "./dialer.ts";
+import { type DialCandidates, type DialTime, earliestDueMs, judgeAgain, type NodeAddress } from "./dialer.ts";
 import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, STEADY_CONNECTION_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
@@ -13,6 +13,10 @@ interface MaintainedPeersParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** Random number from 0 to 1. */
   readonly chance: () => number;
+  /** Whether the node may be dialed; it is judged again in the next review, or after 30 s, where it may not. */
+  readonly isPermitted: (node: NodeAddress) => boolean;
+  /** Called when a node was not dialed because it is not permitted. */
+  readonly onDenied: (nodeId: Uint8Array) => void;
 }
 
 /**
@@ -33,9 +37,16 @@ export class MaintainedPeers implements DialCandidates {
   }
 
   take(): NodeAddress | undefined {
-    const nowMs = this.parts.clock.nowMs();
+    const { clock, isPermitted, onDenied } = this.parts;
+    const nowMs = clock.nowMs();
     for (const one of this.targets.values()) {
       if (!one.isWaiting || one.dueMs > nowMs) continue;
+      if (!isPermitted(one.node)) {
+        one.isDenied = true;
+        one.dueMs = nowMs + LONGEST_REDIAL_MS;
+        onDenied(one.node.nodeId);
+        continue;
+      }
       one.isWaiting = false;
       return one.node;
     }
@@ -51,6 +62,7 @@ export class MaintainedPeers implements DialCandidates {
       isWaiting: true,
       waitMs: FIRST_REDIAL_MS,
       dueMs: this.parts.clock.nowMs(),
+      isDenied: false,
     });
     return true;
   }
@@ -70,7 +82,9 @@ export class MaintainedPeers implements DialCandidates {
 
   connected(nodeId: Uint8Array): void {
     const one = this.targets.get(toKey(nodeId));
-    if (one !== undefined) one.isWaiting = false;
+    if (one === undefined) return;
+    one.isWaiting = false;
+    one.isDenied = false;
   }
 
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void {
@@ -81,6 +95,15 @@ export class MaintainedPeers implements DialCandidates {
     one.isWaiting = true;
     one.dueMs = this.parts.clock.nowMs() + one.waitMs * (0.75 + this.parts.chance() / 2);
     one.waitMs = Math.min(one.waitMs * 2, LONGEST_REDIAL_MS);
+  }
+
+  denied(nodeId: Uint8Array): void {
+    const one = this.targets.get(toKey(nodeId));
+    if (one !== undefined) one.isDenied = true;
+  }
+
+  review(): void {
+    judgeAgain(this.targets.values(), this.parts.clock.nowMs());
   }
 }
 

@@ -136,7 +136,11 @@ export class Network {
     });
     this.pending = new PendingConnections(clock);
     this.readingTime = new ReadingTime(clock, (id) => this.isTrusted(id));
-    this.maintained = new MaintainedPeers(parts);
+    this.maintained = new MaintainedPeers({
+      ...parts,
+      isPermitted: (node) => this.isPermitted(node, "outbound"),
+      onDenied: (id) => this.unreachablePeers.disconnected(id, NOT_PERMITTED, false),
+    });
     this.discovered = new DiscoveredPeers({
       ...parts,
       room: () => this.room,
@@ -267,9 +271,15 @@ export class Network {
     return wasMaintained;
   }
 
-  /** Disconnects peers that are no longer permitted. */
+  /**
+   * Disconnects peers that are no longer permitted, and turns to nodes that were not and are now. Must be called when the
+   * rules of connections may have changed.
+   */
   review(): void {
+    if (this.isClosing) return;
     this.table.review();
+    this.dialer.review();
+    this.discovery?.review();
   }
 
   /** Sends Disconnect to all peers, and closes every socket. */
@@ -347,10 +357,6 @@ export class Network {
   }
 
   private dial({ nodeId, host, tcpPort }: NodeAddress): void {
-    if (this.banList.isDenied(nodeId)) {
-      this.dialer.disconnected(nodeId, "breachOfProtocol", 0);
-      return;
-    }
     const remote = { host, port: tcpPort };
     this.parts.logger.often("trace", "dialing a node", () => ({ ...remote, nodeId: toHex(nodeId) }));
     this.adopt(openSocket(remote), { remote, remoteId: nodeId });
@@ -390,6 +396,9 @@ export class Network {
     return connection;
   }
 }
+
+/** The end of a dial that was not made. */
+const NOT_PERMITTED: Disconnect = { reason: "unknown", by: "us", detail: "it is not permitted" };
 
 /** Flushes pending writes; does not wait for a peer that does not read. */
 async function flush(sockets: readonly Socket[]): Promise<void> {

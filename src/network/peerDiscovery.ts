@@ -106,6 +106,11 @@ export class PeerDiscovery {
     return this.discovery.nodes;
   }
 
+  /** Must be called when the rules of connections may have changed. */
+  review(): void {
+    this.discovery.review();
+  }
+
   close(): void {
     this.named.close();
     this.lists?.close();

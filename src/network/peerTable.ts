@@ -36,7 +36,7 @@ interface PeerTableParts extends ConnectionEndsParts {
   readonly clock: Clock;
   /** Whether the operator named the node. */
   readonly isMaintained: (nodeId: Uint8Array) => boolean;
-  readonly dialer: Pick<Dialer, "connected" | "disconnected">;
+  readonly dialer: Pick<Dialer, "connected" | "disconnected" | "denied">;
   /** The peer's share of the main thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: ((node: NodeAddress, from: Opener) => boolean) | undefined;
@@ -96,6 +96,7 @@ export class PeerTable {
       }
       if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
       if (refusal.cause === "self") sharedKeyWarnings.calledByOwnKey({ connection, hello });
+      if (refusal.cause === "permissions" && !connection.isInbound) this.parts.dialer.denied(hello.nodeId);
       connection.disconnect(refusal.reason, refusal.detail);
       return;
     }
@@ -140,7 +141,9 @@ export class PeerTable {
   /** Disconnects peers that are no longer permitted. */
   review(): void {
     for (const { connection, hello } of [...this.links.values()]) {
-      if (!this.mayStay(connection, hello)) connection.disconnect("requested", "no longer permitted");
+      if (this.mayStay(connection, hello)) continue;
+      connection.disconnect("requested", "no longer permitted");
+      this.parts.dialer.denied(hello.nodeId);
     }
   }
 

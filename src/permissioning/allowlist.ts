@@ -58,11 +58,17 @@ export class Allowlist {
   private readonly parts: AllowlistParts;
   private current: readonly string[];
   private members: ReadonlySet<string>;
+  private changed: () => void = () => undefined;
 
   constructor(parts: AllowlistParts, first: readonly string[]) {
     this.parts = parts;
     this.current = first;
     this.members = new Set(first);
+  }
+
+  /** Calls `listener` after each change of the list, in place of an earlier listener. */
+  whenChanged(listener: () => void): void {
+    this.changed = listener;
   }
 
   /** The items in the order of the file, then of their addition. */
@@ -112,6 +118,7 @@ export class Allowlist {
     this.current = changed;
     this.members = new Set(changed);
     logger.info({ file: path, entries: this.current.length }, `the ${kind.noun} allowlist has changed`);
+    this.changed();
   }
 
   private change(changed: readonly string[]): Result<void, AllowlistErrorCode> {

@@ -41,7 +41,9 @@ export function watchFirstSync(
     noteIfLevel();
     // A node that makes blocks without any peer has nothing to fetch.
     const isAlone = !byContract.hasReachedSync && network.peers.length === 0;
-    if (isAlone && added.length === 1 && peering.sync.isInSync) byContract.noteInSync();
+    if (!isAlone || added.length !== 1 || !peering.sync.isInSync) return;
+    byContract.noteInSync();
+    network.review();
   });
 }
 

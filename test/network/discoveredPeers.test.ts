@@ -14,6 +14,7 @@ function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8A
   const clock = createHandClock(0);
   const known = new Set<number>();
   const unlisted = new Set<string>();
+  const judged: string[] = [];
   const dials: [number, string][] = [];
   const discovered = new DiscoveredPeers({
     clock,
@@ -22,15 +23,23 @@ function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8A
     maxPeers: 25,
     provenIds,
     isKnown: (nodeId) => known.has(nodeId[0] ?? 0),
-    isPermitted: ({ host }) => !unlisted.has(host),
+    isPermitted({ host }) {
+      judged.push(host);
+      return !unlisted.has(host);
+    },
   });
-  const maintained = new MaintainedPeers({ clock, chance: () => 0.5 });
+  const maintained = new MaintainedPeers({
+    clock,
+    chance: () => 0.5,
+    isPermitted: ({ host }) => !unlisted.has(host),
+    onDenied: () => undefined,
+  });
   const dialer = new Dialer({
     clock,
     candidates: joinCandidates([maintained, discovered]),
     dial: ({ host }) => void dials.push([clock.nowMs(), host]),
   });
-  return { clock, known, unlisted, dials, discovered, maintained, dialer };
+  return { clock, known, unlisted, judged, dials, discovered, maintained, dialer };
 }
 
 describe("nodes that discovery found", () => {
@@ -66,6 +75,70 @@ describe("nodes that discovery found", () => {
     unlisted.clear();
     clock.advanceBy(5 * MINUTE_MS);
     expect(dials).toHaveLength(1);
+  });
+
+  it("and those that the operator named are dialed at once when the rules permit them", () => {
+    const { clock, unlisted, dials, discovered, maintained, dialer } = setUp();
+    for (const host of ["10.0.0.1", "10.0.0.2"]) unlisted.add(host);
+    discovered.offer(node(1));
+    maintained.add(node(2));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    dialer.review();
+    clock.advanceBy(1_000);
+    expect(dials).toEqual([]);
+    unlisted.clear();
+    dialer.review();
+    clock.advanceBy(0);
+    expect(dials).toEqual([
+      [1_000, "10.0.0.2"],
+      [1_000, "10.0.0.1"],
+    ]);
+    // What ended for another reason is no question of rules.
+    for (const at of [1, 2]) dialer.disconnected(node(at).nodeId, "tcpError", 0);
+    dialer.review();
+    clock.advanceBy(0);
+    expect(dials).toHaveLength(2);
+  });
+
+  it("are dialed at once when the rules that ended their connections are changed back", () => {
+    const { clock, unlisted, dials, discovered, maintained, dialer } = setUp();
+    discovered.offer(node(1));
+    maintained.add(node(2));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    for (const at of [1, 2]) {
+      dialer.connected(node(at).nodeId);
+      unlisted.add(node(at).host);
+      dialer.denied(node(at).nodeId);
+      dialer.disconnected(node(at).nodeId, "requested", 5_000);
+    }
+    dialer.review();
+    clock.advanceBy(0);
+    expect(dials).toHaveLength(2);
+    unlisted.clear();
+    dialer.review();
+    clock.advanceBy(0);
+    expect(dials).toHaveLength(4);
+  });
+
+  it("are judged in turn while they are denied, a few in each review", () => {
+    const { clock, unlisted, judged, discovered, dialer } = setUp({ left: 200 });
+    for (let at = 1; at <= 100; at++) {
+      unlisted.add(node(at).host);
+      discovered.offer(node(at));
+    }
+    dialer.reschedule();
+    clock.advanceBy(0);
+    expect(judged.splice(0)).toHaveLength(100);
+    for (let review = 0; review < 7; review++) {
+      clock.advanceBy(1_000);
+      const before = judged.length;
+      dialer.review();
+      clock.advanceBy(0);
+      expect(judged.length - before).toBe(16);
+    }
+    expect(new Set(judged).size).toBe(100);
   });
 
   it("are dialed again after 30 s when a connection lasted", () => {

@@ -169,7 +169,12 @@ describe("the dialer", () => {
   const start = () => {
     const clock = createHandClock(0);
     const calls: string[] = [];
-    const maintained = new MaintainedPeers({ clock, chance: () => 0.5 });
+    const maintained = new MaintainedPeers({
+      clock,
+      chance: () => 0.5,
+      isPermitted: () => true,
+      onDenied: () => undefined,
+    });
     const dialer = new Dialer({
       clock,
       candidates: maintained,

@@ -242,6 +242,18 @@ describe("a node contract that answers slowly", () => {
     expect(contract.permits({ source: ONE, destination: TWO }, "peer")).toBe("permitted");
   });
 
+  it("answers at once about a newcomer that was found by datagrams, and keeps that answer", async () => {
+    const { contract, later, head } = aContract(1, () => undefined);
+    const found = { source: ONE, destination: TWO };
+    contract.permits(found, "datagram");
+    for (const resolve of later.values()) resolve(YES_1);
+    await settled();
+    expect(contract.permits(found, "newcomer")).toBe("permitted");
+    for (const outsider of manyNodes(200)) contract.permits(outsider, "datagram");
+    head.hash = new Uint8Array(32).fill(1);
+    expect(contract.permits(found, "newcomer")).toBe("permitted");
+  });
+
   it("keeps its answers about peers, however many datagrams raise questions", () => {
     const head = { isSlow: false };
     const { contract, head: chainHead } = aContract(1, () => (head.isSlow ? undefined : YES_1));

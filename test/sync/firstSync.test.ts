@@ -89,6 +89,42 @@ describe("validators that ask a contract of nodes and start at once", () => {
     }
   });
 
+  it("and make blocks alone have their connections judged anew", () => {
+    let headChanged: (change: object) => void = () => undefined;
+    let reviews = 0;
+    let isReached = false;
+    watchFirstSync(
+      {
+        get hasReachedSync() {
+          return isReached;
+        },
+        noteInSync() {
+          isReached = true;
+        },
+      },
+      {
+        chain: {
+          genesis: { header: { difficulty: 1n } },
+          head: { header: { number: 1n } },
+          onHeadChanged: (_: string, listener: typeof headChanged) => {
+            headChanged = listener;
+            return () => undefined;
+          },
+        } as unknown as Parts["chain"],
+        network: { peers: [], review: () => reviews++ } as unknown as Parts["network"],
+        peering: {
+          headOf: () => undefined,
+          sync: { isInSync: true },
+          onSyncChanged: () => () => undefined,
+          onPeersChanged: () => () => undefined,
+        },
+      },
+    );
+    headChanged({ added: [{}] });
+    headChanged({ added: [{}] });
+    expect([isReached, reviews]).toEqual([true, 1]);
+  });
+
   it("compare heights no more, once they were in sync", () => {
     const nodes = aNetwork([0n, 0n, 0n, 0n], 1);
     connectAll(nodes);

@@ -10,6 +10,7 @@ import { Bonds } from "./bonds.ts";
 import { ClockCheck } from "./clockCheck.ts";
 import { DatagramLimits } from "./datagramLimits.ts";
 import { Delays } from "./delays.ts";
+import { DeniedNodes } from "./deniedNodes.ts";
 import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
 import { HeldRequests } from "./heldRequests.ts";
 import { lookUp } from "./lookup.ts";
@@ -79,6 +80,12 @@ const SEARCH_MS = 30_000;
 const QUIET_SEARCH_MS = 5 * 60_000;
 /** Pause between searches while no more connections are needed. */
 const IDLE_SEARCH_MS = 30 * 60_000;
+/** Time until the search after a change: other nodes may be changing at the same moment. */
+const CHANGE_MS = 1000;
+/** Time after the start until bootnodes that did not answer are pinged again; each further wait is twice as long. */
+const FIRST_CALL_MS = 1500;
+/** Shortest time between the beginnings of two searches. */
+const SHORTEST_SEARCH_MS = 3000;
 
 /**
  * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
@@ -104,6 +111,7 @@ export class Discovery {
   private readonly clockCheck;
   private readonly ownRecord;
   private readonly delays;
+  private readonly denied = new DeniedNodes();
   private readonly responder: ResponderParts;
   /** Consecutive pings that nodes of the table did not answer, by id. */
   private readonly missed = new Map<string, number>();
@@ -114,6 +122,12 @@ export class Discovery {
   private lastSearchMs = Number.NEGATIVE_INFINITY;
   private searchPeriodMs = SEARCH_MS;
   private isSearching = false;
+  /** Bootnodes that did not answer the last search, by id. */
+  private readonly silent = new Set<string>();
+  /** Whether nobody has answered the last search. */
+  private isVain = false;
+  /** Whether a search waits for its time, after a change. */
+  private isSearchAwaited = false;
   private isClosed = false;
 
   constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
@@ -136,7 +150,7 @@ export class Discovery {
     this.pingLimits = new PingLimits(parts.clock, this.requests, () => refuse("crowded"));
     this.clockCheck = new ClockCheck({
       ...parts,
-      isTrusted: (nodeId) => bootnodes.some((node) => equalBytes(node.nodeId, nodeId)),
+      isTrusted: (nodeId) => this.isBootnode(nodeId),
     });
     this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
     this.delays = new Delays(parts.clock);
@@ -147,7 +161,7 @@ export class Discovery {
       now: () => this.nowSeconds(),
       expiration: () => this.expiration(),
       send: (reply, to) => void this.send(reply, to),
-      onPinged: (node) => this.greet(node),
+      onPinged: (node) => this.pingedBy(node),
     };
   }
 
@@ -164,8 +178,16 @@ export class Discovery {
   /** Begins to search for nodes. */
   start(): void {
     void this.search();
+    void this.callBootnodes(FIRST_CALL_MS);
     this.every(REVALIDATE_MS, () => this.revalidate());
     this.every(SEARCH_MS, () => this.search());
+  }
+
+  /** Pings bootnodes that did not answer at the start, since they may be starting, too; at first often. */
+  private async callBootnodes(waitMs: number): Promise<void> {
+    await this.delays.wait(waitMs);
+    await Promise.all(this.settings.bootnodes.map((node) => this.bond(node, "bootnode")));
+    if (2 * waitMs < REVALIDATE_MS) await this.callBootnodes(2 * waitMs);
   }
 
   /** Offers a node that a list names: it enters the table, and is dialed, once it has proved its endpoint. */
@@ -182,6 +204,27 @@ export class Discovery {
     if (!(await this.bond(this.table.get(node.nodeId) ?? node, "named")) || !isFirst) return;
     this.lastSearchMs = Number.NEGATIVE_INFINITY;
     await this.search();
+  }
+
+  /**
+   * Turns to nodes that were denied and are permitted now, and searches again if there are any: what they were not asked, or
+   * did not answer, is asked at once. Must be called when the rules of connections may have changed.
+   */
+  review(): void {
+    if (this.isClosed) return;
+    const permitted = this.denied.take().filter(({ node, source, request }) => {
+      const isPermitted = this.parts.isPermitted(node, request === undefined ? "outbound" : "inbound");
+      if (!isPermitted) this.denied.note(node, source, request);
+      return isPermitted;
+    });
+    for (const { node, source, request } of permitted) {
+      this.pingLimits.forget(node);
+      // A pong counts for as long as the ping is valid, so that it is not too late.
+      if (request !== undefined) respond(request.received, request.from, this.responder);
+      if (this.isBonded(node)) void this.admit(node, true);
+      else void this.bond(node, source);
+    }
+    if (permitted.length > 0) this.searchSoon();
   }
 
   close(): void {
@@ -214,7 +257,11 @@ export class Discovery {
       return undefined;
     }
     // The sender is refused silently, as in Besu: a pong would invite it to stay in touch.
-    if (!this.parts.isPermitted(this.senderOf(received.value, from), "inbound")) return "notPermitted";
+    const sender = this.senderOf(received.value, from);
+    if (!this.parts.isPermitted(sender, "inbound")) {
+      this.denied.note(sender, "called", { received: received.value, from });
+      return "notPermitted";
+    }
     const outcome = respond(received.value, from, this.responder);
     if (outcome === "unproven") void this.answerOnceProven(received.value, from);
     return outcome === "answered" ? undefined : outcome;
@@ -241,7 +288,17 @@ export class Discovery {
     if (isProven && !this.isClosed) respond(received, from, this.responder);
   }
 
-  /** Handles a ping of a node. */
+  /** Handles a ping of a node, which serves us from now on: what nobody, or no bootnode, has answered is searched again. */
+  private pingedBy(node: NodeContact): void {
+    this.greet(node);
+    if (this.isVain || this.silent.has(toHex(node.nodeId))) this.searchSoon();
+  }
+
+  private isBootnode(nodeId: Uint8Array): boolean {
+    return this.settings.bootnodes.some((node) => equalBytes(node.nodeId, nodeId));
+  }
+
+  /** Bonds with a node that has pinged us. */
   private greet(node: NodeContact): void {
     const known = this.table.get(node.nodeId);
     const isMoved = known !== undefined && known.tcpPort !== node.tcpPort && isAt(known, node);
@@ -253,14 +310,23 @@ export class Discovery {
   /** Whether the node proves its endpoint now, or has proved it before; it is then in the table, if there is room. */
   private async bond(node: NodeContact, source: NodeSource): Promise<boolean> {
     if (this.isClosed || equalBytes(node.nodeId, this.ownId)) return false;
-    const known = this.table.get(node.nodeId);
-    if (known !== undefined && isAt(known, node) && this.bonds.isProven(node.nodeId, node.ip)) return true;
-    if (!this.pingLimits.mayPing(node, source) || !this.parts.isPermitted(node, "outbound")) return false;
+    if (this.isBonded(node)) return true;
+    if (!this.pingLimits.mayPing(node, source)) return false;
+    if (!this.parts.isPermitted(node, "outbound")) {
+      this.denied.note(node, source);
+      return false;
+    }
     this.pingLimits.notePing(node);
     const pong = await this.requests.ping(node);
     if (pong === undefined || this.isClosed) return false;
     this.welcome(node, pong);
     return true;
+  }
+
+  /** Whether the node is in the table, and has proved its endpoint there. */
+  private isBonded(node: NodeContact): boolean {
+    const known = this.table.get(node.nodeId);
+    return known !== undefined && isAt(known, node) && this.bonds.isProven(node.nodeId, node.ip);
   }
 
   /** Enters a node that has answered our ping into the table, if there is room. */
@@ -283,7 +349,9 @@ export class Discovery {
     if (record?.forkId === undefined || this.parts.isCompatible(record.forkId)) this.incompatible.delete(id);
     else this.incompatible.add(id);
     dropOldest(this.incompatible, MAX_NOTED);
-    if (!this.isClosed && this.isDialable(node)) this.parts.onNode(node);
+    if (this.isClosed || !this.isOnOurChain(node)) return;
+    if (this.parts.isPermitted(node, "outbound")) this.parts.onNode(node);
+    else this.denied.note(node, "named");
   }
 
   /** Waits until the node has pinged us, because it does not serve us before; it pings us when our ping was unexpected. */
@@ -320,11 +388,38 @@ export class Discovery {
     this.lastSearchMs = nowMs;
     this.isSearching = true;
     const before = this.table.size;
+    let answers = 0;
+    this.silent.clear();
     for (const target of [this.ownId, this.randomId(), this.randomId(), this.randomId()])
-      await lookUp(target, this.table.closest(target, BUCKET_SIZE), (node) => this.findNode(node, target));
+      await lookUp(target, this.table.closest(target, BUCKET_SIZE), async (node) => {
+        const named = await this.findNode(node, target);
+        if (named !== undefined) answers += 1;
+        else if (this.isBootnode(node.nodeId)) this.silent.add(toHex(node.nodeId));
+        return named;
+      });
+    this.isVain = answers === 0;
     this.isSearching = false;
     const hasChanged = this.table.size !== before || this.table.size === 0;
     this.searchPeriodMs = hasChanged ? SEARCH_MS : Math.min(2 * this.searchPeriodMs, QUIET_SEARCH_MS);
+  }
+
+  /** Searches again soon after a change; further changes until then lead to no other search. */
+  private searchSoon(): void {
+    if (this.isSearchAwaited || !this.parts.wantsPeers()) return;
+    this.isSearchAwaited = true;
+    this.isVain = false;
+    this.silent.clear();
+    const nowMs = this.parts.clock.nowMs();
+    const waitMs = Math.max(CHANGE_MS, this.lastSearchMs + SHORTEST_SEARCH_MS - nowMs);
+    void this.delays.wait(waitMs).then(() => {
+      this.isSearchAwaited = false;
+      this.searchPeriodMs = SEARCH_MS;
+      if (this.isSearching) this.searchSoon();
+      else {
+        this.lastSearchMs = Number.NEGATIVE_INFINITY;
+        void this.search();
+      }
+    });
   }
 
   private async revalidate(): Promise<void> {
@@ -356,11 +451,12 @@ export class Discovery {
   }
 
   private isDialable(node: NodeContact): boolean {
-    return (
-      node.tcpPort > 0 &&
-      !this.incompatible.has(toHex(node.nodeId)) &&
-      this.parts.isPermitted(node, "outbound")
-    );
+    return this.isOnOurChain(node) && this.parts.isPermitted(node, "outbound");
+  }
+
+  /** Whether the node listens for connections and is, as far as it says, on our chain. */
+  private isOnOurChain(node: NodeContact): boolean {
+    return node.tcpPort > 0 && !this.incompatible.has(toHex(node.nodeId));
   }
 
   private ask(node: NodeContact, request: Request): Uint8Array {

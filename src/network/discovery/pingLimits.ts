@@ -8,8 +8,12 @@ import type { DiscoveryRequests } from "./requests.ts";
 /** Who introduced a node that is to be pinged: the node itself, another node or a list, or the operator. */
 export type NodeSource = "called" | "named" | "bootnode";
 
-/** Shortest time before a node that has not answered is pinged again. */
-const REPEAT_PING_MS = 10_000;
+/** Shortest time before a node that has not answered is pinged again. The operator's bootnodes may be starting, too. */
+const REPEAT_PING_MS: Readonly<Record<NodeSource, number>> = {
+  called: 10_000,
+  named: 10_000,
+  bootnode: 1000,
+};
 const MAX_RECENT_PINGS = 4096;
 /**
  * Most pending requests with which a node is still pinged: one that called itself, so that a flood of calls in the name of
@@ -44,12 +48,17 @@ export class PingLimits {
   /** False when the node was pinged just now, or too many pings are pending. */
   mayPing(node: NodeContact, source: NodeSource): boolean {
     const lastMs = this.pinged.get(placeOf(node));
-    if (lastMs !== undefined && this.clock.nowMs() < lastMs + REPEAT_PING_MS) return false;
+    if (lastMs !== undefined && this.clock.nowMs() < lastMs + REPEAT_PING_MS[source]) return false;
     const isExempt = source === "bootnode" || isLocal(node.ip);
     const isFree = isExempt || this.requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS;
     if (isFree && this.requests.pending < MAX_PENDING[source]) return true;
     this.onCrowded();
     return false;
+  }
+
+  /** Permits another ping: the node may not have answered the last one because of rules that have changed. */
+  forget(node: NodeContact): void {
+    this.pinged.delete(placeOf(node));
   }
 
   notePing(node: NodeContact): void {

@@ -150,6 +150,7 @@ export async function openPeers(
   );
   if (!created.ok) return created;
   network = created.value;
+  permissions.nodes?.whenChanged(() => network?.review());
   const advertised = { advertisedHost: address.host, hostNames };
   const facts = peerToPeerInfo(network, advertised, { nodeId: key.publicKey, headOf });
   warnOfNoPeers(peers, logger);

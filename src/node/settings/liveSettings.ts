@@ -36,7 +36,7 @@ interface LiveParts {
   readonly mining: Pick<BlockControls, "changeable">;
   readonly access: CallerAccess;
   /** Undefined when peer-to-peer is off. */
-  readonly network: Pick<Network, "addPeer" | "stopMaintaining" | "review"> | undefined;
+  readonly network: Pick<Network, "addPeer" | "stopMaintaining"> | undefined;
 }
 
 export function createLiveSettings(parts: LiveParts): LiveSettings {
@@ -50,7 +50,6 @@ export function createLiveSettings(parts: LiveParts): LiveSettings {
         ...changeAccess(parts.access, settings),
         ...changeBlocks(parts, settings),
       ];
-      if (reloaded.value.length > 0) parts.network?.review();
       const levels = levelChanges(parts.logger, settings.logging);
       const all = [...describeLevels(levels), ...changes];
       const isShownBefore = parts.logger.isEnabled("info");

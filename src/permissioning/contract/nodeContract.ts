@@ -129,6 +129,8 @@ export class NodeContract {
     const questions = this.questionsWith(key, requester);
     const known = questions.answers.get(key);
     if (known !== undefined && equalBytes(known.after, hash)) return known.permission;
+    const ofOthers = this.answerOfOthers(key, hash);
+    if (ofOthers !== undefined) return this.remember(questions, key, ofOthers);
     const earlier = known?.permission ?? "unknown";
     const awaitedAt = questions.awaited.get(key);
     // Each datagram raises a question, and what took too long at this head does so again.
@@ -148,13 +150,17 @@ export class NodeContract {
     return this.questions[requester];
   }
 
+  /** The answer at this head that a less trusted requester has had: a node is found by datagrams before it is called. */
+  private answerOfOthers(key: string, head: Uint8Array): Answer | undefined {
+    for (const requester of REQUESTERS) {
+      const answer = this.questions[requester].answers.get(key);
+      if (answer !== undefined && equalBytes(answer.after, head)) return answer;
+    }
+    return undefined;
+  }
+
   /** Keeps the answer, unless the call was not given the time or memory to end: that says nothing about the node. */
-  private keep(
-    { answers, answersLimit }: Questions,
-    key: string,
-    after: Uint8Array,
-    result: CallResult,
-  ): NodePermission {
+  private keep(questions: Questions, key: string, after: Uint8Array, result: CallResult): NodePermission {
     const read = readAnswer(result, this.settings.version);
     const isRead = read === "permitted" || read === "denied";
     if (!isRead)
@@ -162,12 +168,15 @@ export class NodeContract {
         address: this.settings.address,
         reason: read.failure,
       }));
-    if (isUndecided(result)) return answers.get(key)?.permission ?? "unknown";
-    const permission = isRead ? read : "unknown";
+    if (isUndecided(result)) return questions.answers.get(key)?.permission ?? "unknown";
+    return this.remember(questions, key, { after, permission: isRead ? read : "unknown" });
+  }
+
+  private remember({ answers, answersLimit }: Questions, key: string, answer: Answer): NodePermission {
     answers.delete(key);
-    answers.set(key, { after, permission });
+    answers.set(key, answer);
     dropOldest(answers, answersLimit);
-    return permission;
+    return answer.permission;
   }
 
   /** Asks a thread for calls, unless it is being asked or has enough to do; says then whether the answer has changed. */
