@@ -23,4 +23,14 @@ describe.skipIf(!IS_THOROUGH)("two ordinary projects for Hardhat 2", () => {
     expect(exitCode).toBe(0);
     await node.stop();
   });
+
+  it("are deployed with Ignition", async () => {
+    if (project === undefined) return console.warn("skipped: no registry has the packages of Hardhat 2");
+    const node = await startNodeProcess();
+    const { output, exitCode } = await project.deploy(node.httpUrl);
+    const address = /LockerModule#Locker - (0x[0-9a-fA-F]{40})/.exec(output)?.[1];
+    expect(exitCode, output).toBe(0);
+    expect(await node.rpc("eth_getBalance", [address, "latest"])).toBe("0x3e8");
+    await node.stop();
+  });
 });

@@ -9,9 +9,17 @@ const packages = createRequire(import.meta.url);
 /** What the project needs besides the compiler and OpenZeppelin's contracts, which are those of node_modules. */
 const NEEDED = ["hardhat@^2.26.0", "@nomicfoundation/hardhat-toolbox@^6.1.0"];
 
+/** What a command printed, and its exit code. */
+interface Ended {
+  readonly output: string;
+  readonly exitCode: number | null;
+}
+
 export interface HardhatProject {
-  /** Runs its tests against the network at `url`; what was printed, and the exit code. */
-  test(url: string): Promise<{ readonly output: string; readonly exitCode: number | null }>;
+  /** Runs its tests against the network at `url`. */
+  test(url: string): Promise<Ended>;
+  /** Deploys its locker to the network at `url` with Ignition. */
+  deploy(url: string): Promise<Ended>;
 }
 
 /**
@@ -32,9 +40,11 @@ export async function openHardhatProject(): Promise<HardhatProject | undefined> 
     SOLC_VERSION: longVersion().replace(".Emscripten.clang", ""),
     OPEN_ZEPPELIN: dirname(packages.resolve("@openzeppelin/contracts/package.json")),
   };
+  const hardhat = (url: string, ...args: readonly string[]): Promise<Ended> =>
+    run("npx", ["hardhat", ...args, "--network", "localhost"], folder, { ...compiler, RPC_URL: url });
   return {
-    test: (url) =>
-      run("npx", ["hardhat", "test", "--network", "localhost"], folder, { ...compiler, RPC_URL: url }),
+    test: (url) => hardhat(url, "test"),
+    deploy: (url) => hardhat(url, "ignition", "deploy", "ignition/modules/locker.js"),
   };
 }
 
@@ -43,12 +53,13 @@ async function run(
   args: readonly string[],
   folder: string,
   environment: Readonly<Record<string, string>>,
-): Promise<{ readonly output: string; readonly exitCode: number | null }> {
+): Promise<Ended> {
   const options = {
     ...process.env,
     NO_COLOR: "1",
     FORCE_COLOR: "0",
     HARDHAT_DISABLE_TELEMETRY_PROMPT: "true",
+    HARDHAT_IGNITION_CONFIRM_DEPLOYMENT: "false",
   };
   const child = spawn(command, args, {
     cwd: folder,
@@ -71,7 +82,7 @@ subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, async () => ({ version, longVersio
 module.exports = { solidity: { version, settings: { evmVersion: "cancun" } }, networks: { localhost: { url } } };
 `;
 
-const LOCKER = `// SPDX-License-Identifier: UNLICENSED
+export const LOCKER = `// SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
 /// Pays its owner out after a time.
@@ -416,11 +427,16 @@ describe("a vault of coins", () => {
 });
 `;
 
+const MODULE = `const { buildModule } = require("@nomicfoundation/hardhat-ignition/modules");
+module.exports = buildModule("LockerModule", (m) => ({ locker: m.contract("Locker", [4_000_000_000n], { value: 1_000n }) }));
+`;
+
 const FILES: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ name: "project", private: true }),
   "hardhat.config.js": CONFIG,
   "contracts/Locker.sol": LOCKER,
   "contracts/Vault.sol": VAULT,
+  "ignition/modules/locker.js": MODULE,
   "test/locker.js": LOCKER_TESTS,
   "test/vault.js": VAULT_TESTS,
 };
