@@ -283,7 +283,7 @@ describe("open files that run out while the node runs", () => {
           aTransaction({
             nonce: BigInt(batch * LARGE_BATCH + index),
             gasPrice: 1n,
-            gasLimit: 1_000_000n,
+            gasLimit: 1_100_000n,
             data: new Uint8Array(100_000),
           }),
         );
