@@ -12,8 +12,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
  * networks with a Byzantine validator, with lost votes and with one key twice, networks of real nodes, untrusted peers,
  * rewinds, and seconds of each attack; restarts of whole networks, rounds of kill and restore, kills while old states are removed, and
- * while old blocks are as well, sizes of networks in which mistakes are made, blocks that a validator misses, and validators that vote
- * each other in.
+ * while old blocks are as well, histories of a chain whose old states are removed, sizes of networks in which mistakes are made, blocks
+ * that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -36,6 +36,7 @@ const NUMBERS = {
   IBEX_RESTORE_ROUNDS: "10",
   IBEX_REMOVAL_KILLS: "20",
   IBEX_PRUNING_KILLS: "20",
+  IBEX_HISTORIES: "60",
   IBEX_MISTAKES: "4",
   IBEX_DOWN_BLOCKS: "30",
   IBEX_MOST_VALIDATORS: "4",
@@ -85,7 +86,6 @@ const SUITES = [
   "test/cluster/startup/package",
   "test/cluster/peers/peers",
   "test/cluster/operators/permissions",
-  "test/cluster/operators/permissionContracts",
   "test/cluster/operators/permissionIngress",
   "test/cluster/rpc/manyCallers",
   "test/cluster/rpc/manySubscribers",
@@ -183,6 +183,7 @@ const CAMPAIGNS = [
   "test/cluster/validators/lostVotes",
   "test/cluster/upgrades/migration",
   "test/cluster/operators/mistakes",
+  "test/cluster/operators/permissionContracts",
   "test/cluster/validators/oneKeyTwice",
   "test/cluster/validators/remoteSigner",
   "test/cluster/attacks/tlsAttacks",

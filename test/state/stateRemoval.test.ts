@@ -20,7 +20,6 @@ import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { NO_BASE, putStateBase, readStateBase } from "../../src/storage/stateBase.ts";
 import { baseNodeKey, trieKeysBetween } from "../../src/storage/stateKeys.ts";
 import { StateRemoved } from "../../src/types/stateRemoved.ts";
-import { casesOf } from "../thorough.ts";
 import {
   type Action,
   ADDRESSES,
@@ -211,6 +210,8 @@ async function keysIn(database: Database, range: Parameters<Database["range"]>[0
   return keys;
 }
 
+const HISTORIES = Number(process.env["IBEX_HISTORIES"] ?? 12);
+
 describe("removeStates", () => {
   it("keeps every newer state as an archive has it, at each moment and through kills and rewinds", async () => {
     await fc.assert(
@@ -233,7 +234,7 @@ describe("removeStates", () => {
         expect(await keysIn(pruned, trieKeysBetween(0, start + 1))).toEqual(new Set());
         expect(nodes.prunedWorld.at(BigInt(start - 1))).toBeUndefined();
       }),
-      { numRuns: casesOf(60) },
+      { numRuns: HISTORIES },
     );
   });
 });
