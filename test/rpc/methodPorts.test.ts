@@ -35,8 +35,12 @@ const HELPERS = readdirSync(signing)
 /** As many as eth_fillTransaction names. Few, so that it shows when a method asks for much of the node. */
 const MOST_PORTS = 5;
 
-/** Methods of development networks that fill in a transaction, send it, wait for it, and say why it failed. */
-const FULL_SERVICE = new Set(["HARDHAT eth_sendTransaction", "HARDHAT eth_signTransaction"]);
+/** Methods of development networks that fill in transactions and sign them; they send them, wait, or put them into blocks, too. */
+const FULL_SERVICE = new Set([
+  "HARDHAT eth_sendTransaction",
+  "HARDHAT eth_signTransaction",
+  "ANVIL anvil_reorg",
+]);
 
 function helpersOf(text: string): string {
   return text.includes("/signing/") ? HELPERS : "";
