@@ -1,4 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { hexToBytes, toHex } from "../../primitives/hex.ts";
@@ -42,14 +53,17 @@ export class ContractStore {
 
   /** A verified contract; undefined for others. */
   read(address: Address): VerifiedContract | undefined {
-    const [contract] = this.linesOf(address);
-    return contract === undefined ? undefined : (JSON.parse(contract) as VerifiedContract);
+    const name = nameOf(address);
+    if (!this.sizes.has(name)) return undefined;
+    return JSON.parse(firstLineOf(join(this.folder, name))) as VerifiedContract;
   }
 
   /** The sources of a verified contract; undefined for others. */
   readSources(address: Address): VerifiedSources | undefined {
-    const [, sources] = this.linesOf(address);
-    return sources === undefined ? undefined : (JSON.parse(sources) as VerifiedSources);
+    const name = nameOf(address);
+    if (!this.sizes.has(name)) return undefined;
+    const text = readFileSync(join(this.folder, name), "utf8");
+    return JSON.parse(text.slice(text.indexOf("\n"))) as VerifiedSources;
   }
 
   /** Bytes of what is kept of a contract; 0 for none. */
@@ -79,11 +93,6 @@ export class ContractStore {
     return true;
   }
 
-  private linesOf(address: Address): readonly string[] {
-    const name = nameOf(address);
-    return this.sizes.has(name) ? readFileSync(join(this.folder, name), "utf8").split("\n") : [];
-  }
-
   private note(name: string, size: number): void {
     this.bytes += size - (this.sizes.get(name) ?? 0);
     this.sizes.set(name, size);
@@ -92,6 +101,26 @@ export class ContractStore {
 
 const FILE = /^0x[0-9a-f]{40}\.json$/;
 const DRAFT = ".draft";
+
+/** Bytes that are read at once of a first line. */
+const PIECE_BYTES = 64 * 1024;
+
+/** The first line of a file, without what follows, which may be a hundred times as long. */
+function firstLineOf(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const pieces: Buffer[] = [];
+    for (;;) {
+      const piece = Buffer.alloc(PIECE_BYTES);
+      const read = piece.subarray(0, readSync(file, piece));
+      const end = read.indexOf("\n");
+      pieces.push(end < 0 ? read : read.subarray(0, end));
+      if (end >= 0 || read.length === 0) return Buffer.concat(pieces).toString("utf8");
+    }
+  } finally {
+    closeSync(file);
+  }
+}
 
 function nameOf(address: Address): string {
   return `${toHex(address)}.json`;
