@@ -125,7 +125,7 @@ export class Discovery {
   /** Bootnodes that did not answer the last search, by id. */
   private readonly silent = new Set<string>();
   /** Whether nobody has answered the last search. */
-  private isVain = false;
+  private isUnanswered = false;
   /** Whether a search waits for its time, after a change. */
   private isSearchAwaited = false;
   private isClosed = false;
@@ -291,7 +291,7 @@ export class Discovery {
   /** Handles a ping of a node, which serves us from now on: what nobody, or no bootnode, has answered is searched again. */
   private pingedBy(node: NodeContact): void {
     this.greet(node);
-    if (this.isVain || this.silent.has(toHex(node.nodeId))) this.searchSoon();
+    if (this.isUnanswered || this.silent.has(toHex(node.nodeId))) this.searchSoon();
   }
 
   private isBootnode(nodeId: Uint8Array): boolean {
@@ -397,7 +397,7 @@ export class Discovery {
         else if (this.isBootnode(node.nodeId)) this.silent.add(toHex(node.nodeId));
         return named;
       });
-    this.isVain = answers === 0;
+    this.isUnanswered = answers === 0;
     this.isSearching = false;
     const hasChanged = this.table.size !== before || this.table.size === 0;
     this.searchPeriodMs = hasChanged ? SEARCH_MS : Math.min(2 * this.searchPeriodMs, QUIET_SEARCH_MS);
@@ -407,7 +407,7 @@ export class Discovery {
   private searchSoon(): void {
     if (this.isSearchAwaited || !this.parts.wantsPeers()) return;
     this.isSearchAwaited = true;
-    this.isVain = false;
+    this.isUnanswered = false;
     this.silent.clear();
     const nowMs = this.parts.clock.nowMs();
     const waitMs = Math.max(CHANGE_MS, this.lastSearchMs + SHORTEST_SEARCH_MS - nowMs);
