@@ -19,7 +19,9 @@ export const BOOLEAN: JsonSchema = { type: "boolean" };
 export const INTEGER: JsonSchema = { type: "integer" };
 export const NUMBER: JsonSchema = { type: "number" };
 export const OBJECT: JsonSchema = { type: "object" };
-export const NOTHING: JsonSchema = { type: "null" };
+const NOTHING: JsonSchema = { type: "null" };
+/** The result of methods that answer null when they have done what was asked. */
+export const NULL_RESULT = { name: "nothing", schema: NOTHING };
 /** A number in any form in which tools for development send it. */
 export const NUMBER_OR_QUANTITY = { oneOf: [{ type: "integer", minimum: 0 }, TEXT] } as const;
 

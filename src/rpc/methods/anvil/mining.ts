@@ -17,15 +17,13 @@ import {
   HASH,
   INTEGER,
   listOf,
-  NOTHING,
+  NULL_RESULT,
   NUMBER_OR_QUANTITY,
   OBJECT,
   orNull,
 } from "../../schemas.ts";
 
 /** Blocks on demand, as anvil's names have them (development-network.md#mining). */
-
-const NULL = { name: "nothing", schema: NOTHING };
 
 export const anvilMine = defineMethod({
   name: "anvil_mine",
@@ -36,7 +34,7 @@ export const anvilMine = defineMethod({
     optional("blocks", decodeNumberOrQuantity, NUMBER_OR_QUANTITY),
     optional("seconds", decodeSeconds, NUMBER_OR_QUANTITY),
   ],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run([blocks = 1n, spacingSeconds], context) {
     const mined = await context.backend.development.mine({ blocks: Number(blocks), spacingSeconds }, context);
@@ -91,7 +89,7 @@ export const anvilSetAutomine = defineMethod({
   summary:
     "Has transactions mined as soon as they arrive, or no longer; no blocks are made by time from now on.",
   parameters: [required("isAutomatic", decodeFlag, BOOLEAN)],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run([isAutomatic], context) {
     await context.backend.development.setInterval(undefined, isAutomatic, context);
@@ -104,7 +102,7 @@ export const anvilSetIntervalMining = defineMethod({
   namespace: "ANVIL",
   summary: "Mines a block after each so many seconds, and none when transactions arrive; 0 for none by time.",
   parameters: [required("seconds", decodeSeconds, NUMBER_OR_QUANTITY)],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run([seconds], context) {
     const ms = Number(seconds < MOST_SECONDS ? seconds : MOST_SECONDS) * 1000;
@@ -135,7 +133,7 @@ export const anvilDropAllTransactions = defineMethod({
   alsoIn: ["HARDHAT"],
   summary: "Removes all transactions from the pool.",
   parameters: [],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run(_, context) {
     await context.backend.development.dropAll(context);
@@ -148,7 +146,7 @@ export const anvilRemovePoolTransactions = defineMethod({
   namespace: "ANVIL",
   summary: "Removes the transactions of an account from the pool.",
   parameters: [required("address", decodeWholeAddress, ADDRESS)],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run([address], context) {
     await context.backend.development.dropOf(address, context);
@@ -161,7 +159,7 @@ export const anvilSetNextBlockBaseFeePerGas = defineMethod({
   namespace: "ANVIL",
   summary: "Refuses any base fee but the one that the genesis file fixes.",
   parameters: [required("baseFee", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["nextBaseFeePerGas"],
   run: ([baseFeeWei], { backend }) =>
     baseFeeWei === backend.nextBaseFeePerGas() ? null : DEVELOPMENT_REFUSALS.fixedBaseFee,

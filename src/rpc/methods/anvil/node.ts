@@ -2,11 +2,18 @@ import { DEVELOPMENT_REFUSALS } from "../../errors/developmentErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeFlag, decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
 import { decodeData, decodeHash, decodeWholeAddress } from "../../parameters/parameters.ts";
-import { ADDRESS, BOOLEAN, DATA, HASH, INTEGER, NOTHING, NUMBER_OR_QUANTITY, TEXT } from "../../schemas.ts";
+import {
+  ADDRESS,
+  BOOLEAN,
+  DATA,
+  HASH,
+  INTEGER,
+  NULL_RESULT,
+  NUMBER_OR_QUANTITY,
+  TEXT,
+} from "../../schemas.ts";
 
 /** What tools set up or ask about anvil itself, and what this node has instead (development-network.md#the-comforts). */
-
-const NULL = { name: "nothing", schema: NOTHING };
 
 /** The node prints no requests, so there is nothing to turn on or off. */
 export const hardhatSetLoggingEnabled = defineMethod({
@@ -23,7 +30,7 @@ export const anvilSetLoggingEnabled = defineMethod({
   namespace: "ANVIL",
   summary: "Does nothing: the node prints no requests.",
   parameters: [required("isEnabled", decodeFlag, BOOLEAN)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => null,
 });
 
@@ -43,7 +50,7 @@ export const anvilGetBlob = defineMethod({
   namespace: "ANVIL",
   summary: "Null: no block of this chain has blobs.",
   parameters: [required("hash", decodeHash, HASH)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => null,
 });
 
@@ -52,7 +59,7 @@ export const anvilSetRpcUrl = defineMethod({
   namespace: "ANVIL",
   summary: "Refuses: the chain is no fork of another one.",
   parameters: [required("url", decodeText, TEXT)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noOtherChain,
 });
 
@@ -61,7 +68,7 @@ export const anvilSetChainId = defineMethod({
   namespace: "ANVIL",
   summary: "Refuses: the genesis file fixes the chain id.",
   parameters: [required("chainId", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.fixedChainId,
 });
 
@@ -72,7 +79,7 @@ export const hardhatSetMinGasPrice = defineMethod({
   alsoIn: ["ANVIL"],
   summary: "Refuses, as Hardhat and anvil do on a chain with a base fee.",
   parameters: [required("gasPrice", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.fixedMinGasPrice,
 });
 
@@ -83,7 +90,7 @@ export const anvilDumpState = defineMethod({
   alsoIn: ["HARDHAT"],
   summary: "Refuses: a copy of the data folder keeps the state.",
   parameters: [optional("withHistory", decodeFlag, BOOLEAN)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noDump,
 });
 
@@ -94,7 +101,7 @@ export const anvilLoadState = defineMethod({
   alsoIn: ["HARDHAT"],
   summary: "Refuses: the node starts with a copy of a data folder.",
   parameters: [required("state", decodeData, DATA)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noLoad,
 });
 
@@ -103,7 +110,7 @@ export const anvilImpersonateSignature = defineMethod({
   namespace: "ANVIL",
   summary: "Refuses: ecrecover is that of any other chain.",
   parameters: [required("signature", decodeData, DATA), required("address", decodeWholeAddress, ADDRESS)],
-  result: NULL,
+  result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noImpersonatedSignature,
 });
 

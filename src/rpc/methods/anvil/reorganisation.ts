@@ -8,20 +8,18 @@ import { type ContextOf, defineMethod, optional, required } from "../../method.t
 import { decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
 import { decodePartialTransaction, type PartialTransaction } from "../../parameters/fillParameter.ts";
 import { decodeData } from "../../parameters/parameters.ts";
-import { listOf, NOTHING, NUMBER_OR_QUANTITY } from "../../schemas.ts";
+import { listOf, NULL_RESULT, NUMBER_OR_QUANTITY } from "../../schemas.ts";
 import { unknownAccount } from "../accounts/accountMethod.ts";
 import { complete } from "../accounts/sendTransaction.ts";
 
 /** Other blocks in place of the newest ones, as after a fork (development-network.md#snapshots). */
-
-const NULL = { name: "nothing", schema: NOTHING };
 
 export const anvilRollback = defineMethod({
   name: "anvil_rollback",
   namespace: "ANVIL",
   summary: "Removes so many of the newest blocks, one unless said otherwise.",
   parameters: [optional("depth", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["development"],
   async run([depth = 1n], context) {
     const rolledBack = await context.backend.development.reorganise({ depth, blocks: [] }, context);
@@ -44,7 +42,7 @@ export const anvilReorg = defineMethod({
     required("depth", decodeNumberOrQuantity, NUMBER_OR_QUANTITY),
     required("transactions", decodePlaced, listOf({ type: "array" })),
   ],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["chain", "gasPrices", "simulator", "spec", "settings", "wallet", "development"],
   mayOverlap: "few",
   async run([depth, placed], context) {

@@ -1,7 +1,7 @@
 import { anvilError } from "../../errors/developmentErrors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrQuantity, decodeSeconds } from "../../parameters/developmentParameters.ts";
-import { BOOLEAN, NOTHING, NUMBER_OR_QUANTITY } from "../../schemas.ts";
+import { BOOLEAN, NULL_RESULT, NUMBER_OR_QUANTITY } from "../../schemas.ts";
 
 /** The time of the blocks that follow, in anvil's names alone (development-network.md#time). */
 
@@ -10,7 +10,7 @@ export const anvilSetNextBlockTimestamp = defineMethod({
   namespace: "ANVIL",
   summary: "Sets the time of the next block that is mined.",
   parameters: [required("timestamp", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
-  result: { name: "nothing", schema: NOTHING },
+  result: NULL_RESULT,
   ports: ["development"],
   async run([timestamp], context) {
     const set = await context.backend.development.setNextTimestamp(timestamp, context);
@@ -23,7 +23,7 @@ export const anvilSetBlockTimestampInterval = defineMethod({
   namespace: "ANVIL",
   summary: "Has the time of each block follow its parent's by so many seconds, whatever the clock says.",
   parameters: [required("seconds", decodeSeconds, NUMBER_OR_QUANTITY)],
-  result: { name: "nothing", schema: NOTHING },
+  result: NULL_RESULT,
   ports: ["development"],
   async run([seconds], context) {
     await context.backend.development.setTimestampInterval(seconds, context);

@@ -1,5 +1,4 @@
-import type { TouchedSlots } from "../../../execution/simulation/callRequest.ts";
-import { SLOT_LENGTH } from "../../../execution/simulation/callRequest.ts";
+import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation/callRequest.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { asHash, type Hash } from "../../../primitives/hash.ts";
 import { equalBytes, joinBytes } from "../../../primitives/hex.ts";
@@ -9,7 +8,7 @@ import { RpcError } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
 import { decodeWholeAddress } from "../../parameters/parameters.ts";
-import { ADDRESS, NOTHING, NUMBER_OR_QUANTITY } from "../../schemas.ts";
+import { ADDRESS, NULL_RESULT, NUMBER_OR_QUANTITY } from "../../schemas.ts";
 
 /**
  * Balances and allowances of tokens, which each contract keeps in slots of its own choice (development-network.md#altered-states). The slot
@@ -18,7 +17,6 @@ import { ADDRESS, NOTHING, NUMBER_OR_QUANTITY } from "../../schemas.ts";
 
 const TOKEN = required("token", decodeWholeAddress, ADDRESS);
 const AMOUNT = required("amount", decodeNumberOrQuantity, NUMBER_OR_QUANTITY);
-const NULL = { name: "nothing", schema: NOTHING };
 
 export const anvilDealErc20 = defineMethod({
   name: "anvil_dealERC20",
@@ -27,7 +25,7 @@ export const anvilDealErc20 = defineMethod({
   alsoIn: ["HARDHAT"],
   summary: "Sets what an account has of a token.",
   parameters: [required("address", decodeWholeAddress, ADDRESS), TOKEN, AMOUNT],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["chain", "simulator", "development"],
   mayOverlap: "few",
   run: ([address, token, amount], context) =>
@@ -44,7 +42,7 @@ export const anvilSetErc20Allowance = defineMethod({
     TOKEN,
     AMOUNT,
   ],
-  result: NULL,
+  result: NULL_RESULT,
   ports: ["chain", "simulator", "development"],
   mayOverlap: "few",
   run: ([owner, spender, token, amount], context) =>

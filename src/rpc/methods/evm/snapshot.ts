@@ -3,7 +3,7 @@ import { DEVELOPMENT_REFUSALS, developmentError } from "../../errors/development
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
 import { isObject } from "../../parameters/parameters.ts";
-import { BOOLEAN, NOTHING, NUMBER_OR_QUANTITY, OBJECT, QUANTITY } from "../../schemas.ts";
+import { BOOLEAN, NULL_RESULT, NUMBER_OR_QUANTITY, OBJECT, QUANTITY } from "../../schemas.ts";
 
 /** Going back to an earlier state of the chain (development-network.md#snapshots). */
 
@@ -56,7 +56,7 @@ export const anvilReset = defineMethod({
   namespace: "ANVIL",
   summary: "Goes back to the genesis block and to the time of the clock; forgets all snapshots and the pool.",
   parameters: [optional("options", decodeOptions, OBJECT)],
-  result: { name: "nothing", schema: NOTHING },
+  result: NULL_RESULT,
   ports: ["development"],
   async run([options], context) {
     if (namesFork(options)) return DEVELOPMENT_REFUSALS.noForking;
