@@ -13,7 +13,7 @@ const MAX_PROBLEM_LENGTH = 2000;
 export class Rereading {
   private readonly configuration: Configuration;
   private readonly parts: { readonly clock: Clock; readonly logger: Logger };
-  private live: LiveSettings | undefined;
+  private live: Pick<LiveSettings, "apply"> | undefined;
   private isAsked = false;
   private isClosed = false;
   private pause: Timer | undefined;
@@ -33,7 +33,7 @@ export class Rereading {
   }
 
   /** Performs requests that have waited until now: a starting node has nothing to change yet. */
-  begin(started: LiveSettings): void {
+  begin(started: Pick<LiveSettings, "apply">): void {
     this.live = started;
     this.run();
   }
@@ -60,7 +60,7 @@ export class Rereading {
   }
 
   /** Rereads the configuration; returns the problem, if there is one. */
-  private reread(to: LiveSettings): string | undefined {
+  private reread(to: Pick<LiveSettings, "apply">): string | undefined {
     const read = rereadSettings(this.configuration);
     if (!read.ok) return read.error.message;
     const applied = to.apply(read.value.settings, (changed) =>

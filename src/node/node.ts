@@ -30,7 +30,7 @@ import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
 import { type Endpoints, type OpenServices, openServers, type Servers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
-import { createLiveSettings, type LiveSettings } from "./settings/liveSettings.ts";
+import { LiveSettings } from "./settings/liveSettings.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";
 
@@ -169,11 +169,10 @@ async function open(
     isValidator: isValidator(chain.tallyAfter(chain.head), address),
     headNumber: chain.head.header.number,
     failure,
-    live: createLiveSettings({
+    live: new LiveSettings({
       logger: context.logger,
       ...chainAndPool.value,
       pool: chainAndPool.value.pool.pool,
-      mining: chainAndPool.value.controls,
       network: consensusAndPeers.value.network,
       access: servers.value.access,
     }),

@@ -8,7 +8,6 @@ import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { ShownHead } from "../chain/view/shownHead.ts";
 import { networkSummary } from "../chainspec/networkSummary.ts";
-import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
@@ -28,7 +27,8 @@ import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import { type BlockControls, createBlockControls } from "./settings/miningSettings.ts";
+import { NamedPeers } from "./peers/namedPeers.ts";
+import { BlockControls } from "./settings/blockControls.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface ChainAndPool extends OpenDevelopment {
@@ -52,11 +52,6 @@ export interface ChainAndPool extends OpenDevelopment {
   readonly recoverSigners: RecoverSigners;
 }
 
-/** Bootnodes and static nodes, as they were configured last. */
-export interface NamedPeers {
-  nodes: readonly Enode[];
-}
-
 /** Opens the chain on the stores, the permission lists, the transaction pool, and the threads for calls and log search. */
 export async function openChainAndPool(
   context: OpenContext,
@@ -66,7 +61,7 @@ export async function openChainAndPool(
   const { validator, recovery } = stores;
   const recoverSigners: RecoverSigners = (items) => recovery.recoverMany(items, "ordinary");
   const recoverUrgently: RecoverSigners = (items) => recovery.recoverMany(items, "urgent");
-  const controls = createBlockControls(settings, validator);
+  const controls = new BlockControls(settings, validator);
   const chainLogger = logger.child("chain");
   const accountContract = accountContractOf(context);
   /** Undefined until the chain is open, which the pool follows: blocks that come before know no senders. */
@@ -96,7 +91,7 @@ export async function openChainAndPool(
     isValidator: () => isValidator(chain.tallyAfter(chain.head), validator.address),
   });
   onStop(() => timing.close());
-  const namedPeers: NamedPeers = { nodes: settings.peers?.maintained ?? [] };
+  const namedPeers = new NamedPeers(settings.peers?.maintained ?? []);
   const permissions = openPermissions(settings.permissions, {
     nodeKind: nodeListKind({ ...settings.permissions, maintained: () => namedPeers.nodes }),
     logger: logger.child("permissioning"),

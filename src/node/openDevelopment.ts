@@ -5,7 +5,7 @@ import type { Development } from "../dev/development.ts";
 import type { Wallet } from "../dev/wallet.ts";
 import type { OpenPool } from "../txpool/openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
-import type { BlockControls } from "./settings/miningSettings.ts";
+import type { BlockControls } from "./settings/blockControls.ts";
 
 /** The comforts of the development network, and its accounts; undefined where they are not to be used. */
 export interface OpenDevelopment {

@@ -26,6 +26,13 @@ export interface AllowlistKind {
   isFixed?(item: string): boolean;
 }
 
+/** What a list that was read again has more and less. */
+export interface ListChange {
+  readonly key: AllowlistKey;
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** Fails when the file is unusable, with the line and the value where there is one. */
 export function openAllowlist(
   kind: AllowlistKind,
@@ -107,18 +114,18 @@ export class Allowlist {
     return this.parts.read();
   }
 
-  /** Replaces the list by one that was read. Logs nothing when it is the same. */
-  replace(changed: readonly string[]): void {
+  /** Replaces the list by one that was read, and returns what changed. Undefined, and logs nothing, when it is the same. */
+  replace(changed: readonly string[]): ListChange | undefined {
     const { logger, path, kind } = this.parts;
-    if (
-      changed.length === this.current.length &&
-      changed.every((item, index) => item === this.current[index])
-    )
-      return;
+    const { current: old, members: known } = this;
+    if (changed.length === old.length && changed.every((item, index) => item === old[index]))
+      return undefined;
     this.current = changed;
     this.members = new Set(changed);
     logger.info({ file: path, entries: this.current.length }, `the ${kind.noun} allowlist has changed`);
     this.changed();
+    const added = changed.filter((item) => !known.has(item)).length;
+    return { key: kind.key, added, removed: old.length + added - changed.length };
   }
 
   private change(changed: readonly string[]): Result<void, AllowlistErrorCode> {

@@ -4,7 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
-import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
+import { type Allowlist, type AllowlistKind, type ListChange, openAllowlist } from "./allowlist.ts";
 import { CheckCounts } from "./checkCounts.ts";
 import type { NodeContractSettings } from "./contract/nodeContract.ts";
 
@@ -16,8 +16,8 @@ export interface Permissions {
   readonly nodes: Allowlist | undefined;
   /** Whether the list of senders has the sender; the question is counted. */
   isSenderPermitted(sender: Address): boolean;
-  /** Reloads both lists, or keeps both on an error. */
-  reload(): Result<void, "unusablePermissions">;
+  /** Reloads both lists, or keeps both on an error, and returns what changed. */
+  reload(): Result<readonly ListChange[], "unusablePermissions">;
 }
 
 export interface PermissionSettings {
@@ -73,9 +73,11 @@ function createPermissions(
       if (readAccounts?.ok === false) return readAccounts;
       const readNodes = nodes?.read();
       if (readNodes?.ok === false) return readNodes;
-      if (readAccounts !== undefined) accounts?.replace(readAccounts.value);
-      if (readNodes !== undefined) nodes?.replace(readNodes.value);
-      return ok(undefined);
+      const changes = [
+        readAccounts && accounts?.replace(readAccounts.value),
+        readNodes && nodes?.replace(readNodes.value),
+      ];
+      return ok(changes.filter((change) => change !== undefined));
     },
   };
 }

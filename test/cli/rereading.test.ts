@@ -28,7 +28,7 @@ function running(toml: string) {
   const { logger, lines } = loggedLines();
   const rereading = new Rereading(configuration.value, { clock, logger });
   const applied: number[] = [];
-  const live: LiveSettings = {
+  const live: Pick<LiveSettings, "apply"> = {
     apply(_, tell) {
       applied.push(clock.nowMs());
       tell([]);

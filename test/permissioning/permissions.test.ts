@@ -188,7 +188,13 @@ describe("the file of the lists", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]`);
     const permissions = opened(path, { nodes: true });
     writeFileSync(path, `accounts-allowlist=["${B}"]\nnodes-allowlist=[]`);
-    expect(permissions.reload().ok).toBe(true);
+    expect(permissions.reload()).toMatchObject({
+      value: [
+        { key: "accounts-allowlist", added: 1, removed: 1 },
+        { key: "nodes-allowlist", added: 0, removed: 1 },
+      ],
+    });
+    expect(permissions.reload()).toMatchObject({ value: [] });
     expect(permissions.accounts.items).toEqual([B]);
     expect(permissions.nodes?.items).toEqual([]);
     writeFileSync(path, `accounts-allowlist=["${C}"]\nnodes-allowlist=["bob"]`);

@@ -1,10 +1,57 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AuthenticationSettings, UserSettings } from "../../config/settings.ts";
-import type { GuardedServerName, SERVERS } from "../../rpc/server/serverTable.ts";
+import type { AuthenticationSettings, Settings, UserSettings } from "../../config/settings.ts";
+import {
+  GUARDED_SERVERS,
+  type GuardedServerName,
+  SERVERS,
+  type ServerName,
+} from "../../rpc/server/serverTable.ts";
 import type { TlsRules } from "../../rpc/server/tls/tlsRules.ts";
 
-/** What changed of a server's users and keys, in the operator's words and without a secret. */
-export function authenticationChanges(
+type Offered = Pick<Settings, ServerName>;
+
+/** What changed of the servers' lists, keys, clients and users, in the operator's words and without a secret. */
+export function accessChanges(now: Offered, before: Offered): string[] {
+  return [
+    ...listChanges(now, before),
+    ...GUARDED_SERVERS.flatMap((name) => tlsChanges(SERVERS[name].option, now[name]?.tls, before[name]?.tls)),
+    ...GUARDED_SERVERS.flatMap((name) =>
+      authenticationChanges(SERVERS[name].option, now[name]?.authentication, before[name]?.authentication),
+    ),
+  ];
+}
+
+function listChanges(now: Offered, before: Offered): string[] {
+  const old = listsOf(before);
+  return listsOf(now).flatMap(([name, list], index) => {
+    const shown = list?.join(",") || "none";
+    const was = old[index]?.[1]?.join(",") || "none";
+    return shown === was ? [] : [`${name}=${shown} (was ${was})`];
+  });
+}
+
+function listsOf({
+  http,
+  webSocket,
+  ipc,
+  graphQl,
+  metrics,
+}: Offered): readonly (readonly [name: string, list: readonly string[] | undefined])[] {
+  const servers = [http, webSocket, graphQl, metrics?.server];
+  return [
+    ["host-allowlist", servers.find((server) => server !== undefined)?.hostAllowlist],
+    ["rpc-http-api", http?.groups],
+    ["rpc-http-api-method-no-auth", http?.authentication?.openMethods],
+    ["rpc-http-cors-origins", http?.corsOrigins],
+    ["graphql-http-cors-origins", graphQl?.corsOrigins],
+    ["rpc-ws-api", webSocket?.groups],
+    ["rpc-ws-api-method-no-auth", webSocket?.authentication?.openMethods],
+    ["rpc-ws-origins", (webSocket ?? http)?.trustedOrigins],
+    ["Xrpc-ipc-api", ipc?.groups],
+  ];
+}
+
+function authenticationChanges(
   server: (typeof SERVERS)[GuardedServerName]["option"],
   now: AuthenticationSettings | undefined,
   before: AuthenticationSettings | undefined,
@@ -26,8 +73,7 @@ function isOther({ passwordHash, permissions }: UserSettings, old: UserSettings 
   return passwordHash !== old.passwordHash || permissions.join(" ") !== old.permissions.join(" ");
 }
 
-/** What changed of a server's keys and clients, in the operator's words and without a secret. */
-export function tlsChanges(
+function tlsChanges(
   server: (typeof SERVERS)[GuardedServerName]["option"],
   now: TlsRules | undefined,
   before: TlsRules | undefined,

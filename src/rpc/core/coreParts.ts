@@ -158,7 +158,7 @@ export interface RpcPermissions {
   readonly accounts: RpcAllowlist | undefined;
   readonly nodes: RpcAllowlist | undefined;
   /** Reloads both from their files, or leaves both unchanged. */
-  reload(): Result<void>;
+  reload(): Result<unknown>;
 }
 
 export interface RpcAllowlist {

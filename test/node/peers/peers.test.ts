@@ -10,6 +10,7 @@ import type { NodeEndpoint } from "../../../src/permissioning/contract/nodePaylo
 import { NodePermissions } from "../../../src/permissioning/contract/nodePermissions.ts";
 import { openPermissions, type Permissions } from "../../../src/permissioning/permissions.ts";
 import { toDigits } from "../../../src/primitives/hex.ts";
+import { ok } from "../../../src/primitives/result.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { identity } from "../../network/identities.ts";
@@ -30,7 +31,7 @@ const NO_LISTS: Permissions = {
   accounts: undefined,
   nodes: undefined,
   isSenderPermitted: () => true,
-  reload: () => ({ ok: true, value: undefined }),
+  reload: () => ok([]),
 };
 
 /** Opens the network of a node that asks a contract, or a list in its place, and notes as whom the node is judged. */

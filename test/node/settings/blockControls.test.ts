@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningNode, startNode } from "../../../src/node/node.ts";
+import { BlockControls } from "../../../src/node/settings/blockControls.ts";
 import { type Logger, type RootLogger, silentLogger } from "../../../src/observability/logger.ts";
+import { addressFromHex } from "../../../src/primitives/address.ts";
 import { temporaryFolder } from "../../cluster/harness/nodeProcess.ts";
 import { settingsOf } from "../settingsOf.ts";
 
@@ -100,5 +102,41 @@ describe("miner_setCoinbase", () => {
     await node.stop();
     await start();
     expect(await ask("eth_coinbase")).toBe(OWN_COINBASE);
+  });
+});
+
+describe("settings for blocks that are configured again", () => {
+  const own = { address: addressFromHex(OWN_COINBASE) };
+  const read = (options: Readonly<Record<string, string>> = {}) => settingsOf(folder, options);
+  const before = read();
+  const aPool = () => ({
+    blockFloors: before.pool.blockFloors,
+    changeBlockFloors(floors: typeof before.pool.blockFloors) {
+      this.blockFloors = floors;
+    },
+  });
+
+  it("take effect for the next block, and are told with what was before", () => {
+    const controls = new BlockControls(before, own);
+    const pool = aPool();
+    const now = read({ "miner-extra-data": "0x6868", "target-gas-limit": "5000", "min-gas-price": "7" });
+    const { minGasPriceWei } = before.pool.blockFloors;
+    const was = before.blockProduction.targetGasLimit ?? "none";
+    const changes = controls.configure(now, pool);
+    expect(changes).toContain(`min-gas-price=7 (was ${minGasPriceWei})`);
+    expect(changes).toContain(`target-gas-limit=5000 (was ${was})`);
+    expect(changes.join()).toContain("miner-extra-data=0x6868 (was 0x");
+    expect(controls.production.targetGasLimit).toBe(5000n);
+    expect(controls.candidates.vanity).toEqual(now.blockProduction.vanity);
+    expect(pool.blockFloors).toEqual(now.pool.blockFloors);
+  });
+
+  it("are as configured again when JSON-RPC had changed them", () => {
+    const controls = new BlockControls(before, own);
+    const resumed = { reasons: [], resume: () => undefined, pause: () => undefined };
+    controls.mining(resumed, silentLogger).targetGasLimit = 1n;
+    const was = before.blockProduction.targetGasLimit;
+    expect(controls.configure(before, aPool())).toEqual([`target-gas-limit=${was ?? "none"} (was 1)`]);
+    expect(controls.production.targetGasLimit).toBe(was);
   });
 });
