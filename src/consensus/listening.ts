@@ -4,6 +4,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Engine } from "./engine.ts";
 import type { KeyWatch } from "./keyWatch.ts";
+import type { ConsensusStatus } from "./monitor/status.ts";
 
 /** The pause that holds a validator back while it listens. */
 interface Hold {
@@ -58,20 +59,15 @@ export function listenFirst(
   let connectedMs: number | undefined;
   hold.pause("listening");
 
-  function isOver(): boolean {
-    const { height, members, silence } = engine.status();
+  function isOver({ height, members, silence }: ConsensusStatus): boolean {
     if (silence !== undefined) return true;
-    const nowMs = clock.nowMs();
-    const connected = members.filter(({ connections = 0 }) => connections > 0).length;
-    connectedMs = connected === 0 ? undefined : (connectedMs ?? nowMs);
     if (connectedMs === undefined) return false;
-    engine.keyWatch.ask();
+    const nowMs = clock.nowMs();
     if (nowMs - connectedMs >= LONGEST_MS) return true;
     if (height === undefined || !isLevel()) return false;
     first ??= height;
     if (last?.height !== height) last = { height, sinceMs: nowMs };
-    const others = members.length - 1;
-    if (connected >= others && !hasOtherNodeKey) return true;
+    if (connectedOf(members) >= members.length - 1 && !hasOtherNodeKey) return true;
     if (engine.votedAt() === height && nowMs - connectedMs >= ANSWER_MS) return true;
     // Blocks that a node fetches at its start were made earlier, so they do not count.
     const turnsMs = members.length * blockPeriodMs(schedule, height);
@@ -82,7 +78,10 @@ export function listenFirst(
   let isAnnounced = false;
 
   function check(): void {
-    if (isOver()) {
+    const status = engine.status();
+    connectedMs = connectedOf(status.members) === 0 ? undefined : (connectedMs ?? clock.nowMs());
+    if (connectedMs !== undefined && status.silence === undefined) engine.keyWatch.ask();
+    if (isOver(status)) {
       hold.resume("listening");
       if (isAnnounced) logger?.info({}, "this node has finished listening for another node with its key");
       return;
@@ -94,6 +93,11 @@ export function listenFirst(
     clock.at(clock.nowMs() + CHECK_MS, check);
   }
   check();
+}
+
+/** Number of members that are connected. */
+function connectedOf(members: ConsensusStatus["members"]): number {
+  return members.filter(({ connections = 0 }) => connections > 0).length;
 }
 
 const LONGEST_MS = 10_000;
