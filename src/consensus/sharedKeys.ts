@@ -37,17 +37,17 @@ const NOTHING: Judgement = { isNews: false, isSign: false, silences: false, answ
  * last claim.
  */
 export class SharedKeys {
-  private readonly saidMs = new Map<string, number>();
+  private readonly sentMs = new Map<string, number>();
   private readonly ownMs = new Set<number>();
   private lastClaimMs = 0;
 
   /** Whether to send a notice of this kind about this key now; counts it as sent if so. */
   isDue(kind: KeyNoticeKind, key: Address, nowMs: number): boolean {
     const name = `${kind} ${toKey(key)}`;
-    if (nowMs - (this.saidMs.get(name) ?? Number.NEGATIVE_INFINITY) < PAUSES_MS[kind]) return false;
-    this.saidMs.delete(name);
-    this.saidMs.set(name, nowMs);
-    dropOldest(this.saidMs, KEYS_REMEMBERED);
+    if (nowMs - (this.sentMs.get(name) ?? Number.NEGATIVE_INFINITY) < PAUSES_MS[kind]) return false;
+    this.sentMs.delete(name);
+    this.sentMs.set(name, nowMs);
+    dropOldest(this.sentMs, KEYS_REMEMBERED);
     return true;
   }
 

@@ -4,16 +4,16 @@ import type { Input, Rules, State } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import type { KeyNotice } from "../router/keyNotice.ts";
 import { ClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
 import { Liveness } from "./liveness.ts";
 import { logRound } from "./roundLog.ts";
-import { SharedKeyLog } from "./sharedKeys.ts";
+import { SharedKeyLog } from "./sharedKeyLog.ts";
 import type { SignedTimes } from "./signedTimes.ts";
-import { SilenceLog } from "./silence.ts";
-import { describeStall } from "./stall.ts";
+import { SilenceLog } from "./silenceLog.ts";
+import { StallWarnings } from "./stall.ts";
 import type { ConsensusStatus, ObservedMember } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
 
@@ -37,7 +37,7 @@ export class Monitor {
   private readonly silence: SilenceLog;
   private readonly sharedKeys: SharedKeyLog;
   private readonly stall: StallWarnings;
-  private readonly isWarned = createWarningLimit();
+  private readonly mayWarn = createWarningLimit();
   private hasEnded = false;
 
   constructor(parts: MonitorParts) {
@@ -114,50 +114,8 @@ export class Monitor {
     this.liveness.roundBegan(failed.nextRound, nowMs);
     const member = this.liveness.members().find(({ address }) => address === failed.absentProposer);
     const fields = { ...failed.fields, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    if (this.isWarned(failed.height, nowMs)) this.parts.logger.warn(fields, failed.message);
+    if (this.mayWarn(failed.height, nowMs)) this.parts.logger.warn(fields, failed.message);
     else this.parts.logger.debug(fields, failed.message);
-  }
-}
-
-/** Warns while no block arrives. */
-class StallWarnings {
-  private readonly parts: Pick<MonitorParts, "clock" | "logger" | "status">;
-  private timer: Timer | undefined;
-  private headAtMs = 0;
-  private isStalled = false;
-
-  constructor(parts: Pick<MonitorParts, "clock" | "logger" | "status">) {
-    this.parts = parts;
-  }
-
-  /** Must be called for each head; the first round after it takes up to `roundMs`. */
-  headAdvanced(number: bigint, roundMs: number): void {
-    const { clock, logger } = this.parts;
-    const nowMs = clock.nowMs();
-    if (this.isStalled) {
-      const seconds = Math.round((nowMs - this.headAtMs) / 1000);
-      logger.info({ number }, `blocks are being made again, after ${seconds} s without one`);
-    }
-    this.isStalled = false;
-    this.headAtMs = nowMs;
-    this.schedule(Math.max(MIN_STALL_MS, roundMs + ROUND_CHANGE_MS), FIRST_REPEAT_MS);
-  }
-
-  end(): void {
-    this.timer?.cancel();
-  }
-
-  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
-  private schedule(delayMs: number, repeatMs: number): void {
-    const { clock, status, logger } = this.parts;
-    this.timer?.cancel();
-    this.timer = clock.at(clock.nowMs() + delayMs, () => {
-      this.isStalled = true;
-      const nowMs = clock.nowMs();
-      const { fields, message } = describeStall(status(), { nowMs, headAtMs: this.headAtMs });
-      logger.warn(fields, message);
-      this.schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
-    });
   }
 }
 
@@ -172,15 +130,6 @@ function createWarningLimit(): (height: bigint, nowMs: number) => boolean {
     return true;
   };
 }
-
-/** Shortest gap between blocks that causes a warning: shorter ones can be due to a restart or a busy disk. */
-const MIN_STALL_MS = 5_000;
-
-/** Time after a round's end within which the live validators have requested the next one. */
-const ROUND_CHANGE_MS = 2_000;
-
-const FIRST_REPEAT_MS = 10_000;
-const MAX_REPEAT_MS = 60_000;
 
 /**
  * Number of warnings in a row. Rounds of one height fail ever more slowly, and each causes a warning. When rounds fail

@@ -1,11 +1,69 @@
-import type { LogFields } from "../../observability/logger.ts";
+import type { LogFields, Logger } from "../../observability/logger.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { describeEnd, SHORT_CAUSES } from "./silence.ts";
+import { describeEnd, SHORT_CAUSES } from "./silenceLog.ts";
 import type { ConsensusStatus, MemberStatus } from "./status.ts";
 
+interface StallWarningsParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  status(): ConsensusStatus;
+}
+
+/** Warns while no block arrives. */
+export class StallWarnings {
+  private readonly parts: StallWarningsParts;
+  private timer: Timer | undefined;
+  private headAtMs = 0;
+  private isStalled = false;
+
+  constructor(parts: StallWarningsParts) {
+    this.parts = parts;
+  }
+
+  /** Must be called for each head; the first round after it takes up to `roundMs`. */
+  headAdvanced(number: bigint, roundMs: number): void {
+    const { clock, logger } = this.parts;
+    const nowMs = clock.nowMs();
+    if (this.isStalled) {
+      const seconds = Math.round((nowMs - this.headAtMs) / 1000);
+      logger.info({ number }, `blocks are being made again, after ${seconds} s without one`);
+    }
+    this.isStalled = false;
+    this.headAtMs = nowMs;
+    this.schedule(Math.max(MIN_STALL_MS, roundMs + ROUND_CHANGE_MS), FIRST_REPEAT_MS);
+  }
+
+  end(): void {
+    this.timer?.cancel();
+  }
+
+  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
+  private schedule(delayMs: number, repeatMs: number): void {
+    const { clock, status, logger } = this.parts;
+    this.timer?.cancel();
+    this.timer = clock.at(clock.nowMs() + delayMs, () => {
+      this.isStalled = true;
+      const nowMs = clock.nowMs();
+      const { fields, message } = describeStall(status(), { nowMs, headAtMs: this.headAtMs });
+      logger.warn(fields, message);
+      this.schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
+    });
+  }
+}
+
+/** Shortest gap between blocks that causes a warning: shorter ones can be due to a restart or a busy disk. */
+const MIN_STALL_MS = 5_000;
+
+/** Time after a round's end within which the live validators have requested the next one. */
+const ROUND_CHANGE_MS = 2_000;
+
+const FIRST_REPEAT_MS = 10_000;
+const MAX_REPEAT_MS = 60_000;
+
 /** Describes a stalled chain in one sentence: how many validators are present, and which ones the chain waits for. */
-export function describeStall(
+function describeStall(
   status: ConsensusStatus,
   { nowMs, headAtMs }: { readonly nowMs: number; readonly headAtMs: number },
 ): { readonly fields: LogFields; readonly message: string } {

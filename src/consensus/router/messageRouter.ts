@@ -278,7 +278,7 @@ export class MessageRouter {
     const { deliver, metrics, clock } = this.parts;
     this.learnValidatorNode(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);
-    metrics?.taken?.(message);
+    metrics?.accepted?.(message);
     this.messageLog.accepted(message);
     deliver(message, clock.nowMs() - arrived.arrivedAtMs);
   }

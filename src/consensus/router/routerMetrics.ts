@@ -22,7 +22,7 @@ export interface MessageRouterMetrics {
   received(result: ValidationResult): void;
   relayed(): void;
   /** Counts a message that is delivered to the engine. */
-  taken?(message: SignedMessage): void;
+  accepted?(message: SignedMessage): void;
   /** Counts messages of future heights that were not buffered, or were evicted. */
   futureDropped?(count: number): void;
 }
@@ -53,7 +53,7 @@ export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetr
   });
   return {
     received: (result) => results.with(result).increment(),
-    taken: ({ kind, signed }) => received.with(kind, toHex(signed.author)).increment(),
+    accepted: ({ kind, signed }) => received.with(kind, toHex(signed.author)).increment(),
     relayed: () => relayed.with().increment(),
     futureDropped: (count) => futureDropped.with().increment(count),
   };

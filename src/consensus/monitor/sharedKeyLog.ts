@@ -29,7 +29,7 @@ export class SharedKeyLog {
     this.reportedMs.set(name, nowMs);
     dropOldest(this.reportedMs, KEYS_REMEMBERED);
     const isOurs = equalBytes(key, this.self);
-    const fields = { validator: key, saidBy: author };
+    const fields = { validator: key, reportedBy: author };
     if (isOurs) this.logger.error(fields, describeOwn(this.self, sourceOf(notice)));
     else this.logger.warn(fields, describeOther(notice));
   }

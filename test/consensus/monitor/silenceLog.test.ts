@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SilenceLog } from "../../../src/consensus/monitor/silence.ts";
+import { SilenceLog } from "../../../src/consensus/monitor/silenceLog.ts";
 import type { DoubtReason } from "../../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../../src/ibft/lostVotes.ts";
 import { type State, UNSTARTED } from "../../../src/ibft/state.ts";
