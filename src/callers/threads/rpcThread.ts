@@ -59,7 +59,7 @@ export class RpcThread {
     };
   }
 
-  /** Has it answer callers. Resolves when it listens for the first time, or cannot for now, which is logged. */
+  /** Lets the thread answer callers. Resolves when it listens for the first time, or cannot for now, which is logged. */
   begin(data: RpcThreadData, parts: ThreadParts): Promise<void> {
     this.begun = { data, parts };
     return new Promise((resolve) => {
@@ -112,7 +112,7 @@ export class RpcThread {
       .child("rpc")
       .warn(
         { thread: this.begun.data.index },
-        "a thread for callers did not close its ports in time, and is ended",
+        "an RPC worker thread did not close its ports in time; terminating it",
       );
     this.onClosed();
   }

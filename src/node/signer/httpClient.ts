@@ -57,7 +57,7 @@ export class HttpClient {
         : ok(sent);
     } catch (error) {
       if (deadline.aborted)
-        return fail("local", "timeout", `it gives no answer within ${request.timeoutMs} ms`);
+        return fail("local", "timeout", `it does not answer within ${request.timeoutMs} ms`);
       return fail("local", "unreachable", describe(error));
     }
   }

@@ -153,7 +153,7 @@ export class AccountContract {
 
   private noteNoAnswer(reason: string): void {
     const { address } = this.settings;
-    this.logger.often("error", "the account permissioning contract gives no answer", () => ({
+    this.logger.often("error", "the account permissioning contract does not answer", () => ({
       address,
       reason,
     }));

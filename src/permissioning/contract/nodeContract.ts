@@ -164,7 +164,7 @@ export class NodeContract {
     const read = readAnswer(result, this.settings.version);
     const isRead = read === "permitted" || read === "denied";
     if (!isRead)
-      this.parts.logger.often("error", "the node permissioning contract gives no answer", () => ({
+      this.parts.logger.often("error", "the node permissioning contract does not answer", () => ({
         address: this.settings.address,
         reason: read.failure,
       }));

@@ -110,7 +110,7 @@ describe("a validator that asks a contract of accounts", () => {
     await sendAndMine(node, toAccountRules(0n, "misbehave", [mode]));
     expect(await send(node, from(1))).toMatchObject({ code: -32008 });
     await blocksAfter(node, 3);
-    expect(node.output()).toContain("the account permissioning contract gives no answer");
+    expect(node.output()).toContain("the account permissioning contract does not answer");
   });
 
   itIfThorough("takes callers' transactions while a peer sends thousands to ask about", async () => {
@@ -134,7 +134,7 @@ describe("a validator that asks a contract of accounts", () => {
     peer.socket.destroy();
   });
 
-  it("does not start when the contract gives no answer", async () => {
+  it("does not start when the contract does not answer", async () => {
     const prepared = await prepareNetwork({
       validators: 1,
       contracts: { [ACCOUNT_RULES]: "0x60006000fd" },
@@ -204,7 +204,7 @@ describe("four validators that ask a contract of nodes", () => {
     await sendAndMine(first, broken);
     await blocksAfter(first, 3);
     expect(await peersOf(first)).toBe(4);
-    expect(first.output()).toContain("the node permissioning contract gives no answer");
+    expect(first.output()).toContain("the node permissioning contract does not answer");
   });
 
   it("do not start when the contract does not exist", async () => {

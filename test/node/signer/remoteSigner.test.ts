@@ -96,7 +96,7 @@ describe("a remote signer", () => {
     ["lacksKey", "it does not hold the key (status 404)"],
     ["garbage", "its answer is not a signature"],
     ["large", "its answer is longer than 1024 bytes"],
-    ["hang", "it gives no answer within 250 ms"],
+    ["hang", "it does not answer within 250 ms"],
   ] as const)("that is %s is told, asked again, and used when it is well", async (kind, reason) => {
     const remote = await aProcess();
     const metrics = new Metrics(

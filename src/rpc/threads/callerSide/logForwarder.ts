@@ -29,7 +29,7 @@ export class LogForwarder {
 const LOST = {
   module: "node",
   level: "warn",
-  message: "lines of a thread for callers are lost: the thread that writes the log is held up",
+  message: "log lines of an RPC worker thread are lost: the thread that writes the log is held up",
 } as const;
 
 /** About the bytes of a line; of its fields, texts and errors alone can be long. */
