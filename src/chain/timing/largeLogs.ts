@@ -22,25 +22,25 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
  * transaction, since filling ends when the time is used up. Logs of reverted calls do not count: nothing is computed for
  * them, their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
- * A sender pays nothing for a dropped transaction, so it becomes a suspect, like a sender of slow transactions. All this is
- * local to one node and no rule of consensus.
+ * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
+ * transactions. All this is local to one node and no rule of consensus.
  */
 export class LargeLogs {
   private readonly parts: LargeLogsParts;
   /** Left out transactions, keyed by hash, the oldest first. */
   private readonly leftOut = new Map<string, LeftOut>();
   /** Senders of transactions that were dropped. */
-  private readonly suspects: TimedOutSenders;
+  private readonly droppedSenders: TimedOutSenders;
 
   constructor(parts: LargeLogsParts) {
     this.parts = parts;
-    this.suspects = new TimedOutSenders(() => parts.nowMs());
+    this.droppedSenders = new TimedOutSenders(() => parts.nowMs());
   }
 
   /** Adds limits for logs to those of one block whose filling may take `windowMs`. */
   limiting(limits: TimeLimits, block: { readonly number: bigint; readonly windowMs: number }): TimeLimits {
     let lostMs = 0;
-    let hasStoppedSuspect = false;
+    let hasStoppedKnownSender = false;
     return {
       limitMs: (...asked) => limits.limitMs(...asked),
       stopped: (...stopped) => limits.stopped(...stopped),
@@ -50,15 +50,15 @@ export class LargeLogs {
         const leftBytes = Math.min(TRANSACTION_LOG_BYTES, BLOCK_LOG_BYTES - room.usedBytes);
         if (leftBytes < HARMLESS_BYTES) return "notNow";
         if (transaction.gasLimit <= HARMLESS_GAS) return leftBytes;
-        const mayWaste = this.suspects.isSuspect(transaction)
-          ? !hasStoppedSuspect
+        const mayWaste = this.droppedSenders.has(transaction)
+          ? !hasStoppedKnownSender
           : lostMs < block.windowMs * WASTE_SHARE;
         return mayWaste
           ? this.limitBytes(transaction, { leftBytes, timelyBytes: room.timelyBytes }, block.number)
           : "notNow";
       },
       loggedTooMuch: (transaction, facts) => {
-        if (this.suspects.isSuspect(transaction)) hasStoppedSuspect = true;
+        if (this.droppedSenders.has(transaction)) hasStoppedKnownSender = true;
         else lostMs += facts.tookMs;
         return this.leaveOut(transaction, facts, block.number);
       },
@@ -103,7 +103,7 @@ export class LargeLogs {
     dropOldest(this.leftOut, LEFT_OUT_LIMIT);
     const fields = { number, hash, sender, gasLimit, neededBytes, limitBytes };
     if (reason !== undefined) {
-      this.suspects.add(transaction);
+      this.droppedSenders.add(transaction);
       this.parts.logger.warn(
         fields,
         "a transaction has more logs than a block of this node may have: dropped",

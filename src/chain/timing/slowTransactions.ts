@@ -59,24 +59,25 @@ const BUSY_TRY = 1 / 4;
  * the window is lost, transactions with a gas limit above HARMLESS_GAS wait for another block, and all where a contract is
  * asked about each.
  *
- * A sender pays nothing for a stopped transaction and may replace it at once. A sender of a stopped transaction therefore
- * becomes a suspect: time lost on the new transactions of suspects does not count against other senders, and after the
- * first such transaction is stopped in a block, further ones above HARMLESS_GAS wait.
+ * A sender pays nothing for a stopped transaction and may replace it at once. The sender of a stopped transaction is therefore
+ * remembered (timedOutSenders.ts): time lost on the new transactions of such senders does not count against others, and after
+ * the first such transaction is stopped in a block, further ones above HARMLESS_GAS wait.
  */
 export class SlowTransactions {
   private readonly parts: SlowTransactionParts;
   private readonly stopped: StoppedTransactions;
-  private readonly suspects: TimedOutSenders;
+  private readonly timedOutSenders: TimedOutSenders;
 
   constructor(parts: SlowTransactionParts) {
     this.parts = parts;
     this.stopped = new StoppedTransactions(parts);
-    this.suspects = new TimedOutSenders(parts.nowMs);
+    this.timedOutSenders = new TimedOutSenders(parts.nowMs);
   }
 
   /** Limits for one block whose filling may take `windowMs`. */
   limitsFor(block: FillingWindow): TimeLimits {
-    return new BlockTimeLimits(block, { ...this.parts, stopped: this.stopped, suspects: this.suspects });
+    const { parts, stopped, timedOutSenders } = this;
+    return new BlockTimeLimits(block, { ...parts, stopped, timedOutSenders });
   }
 
   /** Called with the transactions of each new block. */
@@ -84,14 +85,14 @@ export class SlowTransactions {
     if (this.stopped.isEmpty) return;
     for (const { hash } of transactions) {
       const senderKey = this.stopped.removeMined(hash);
-      if (senderKey !== undefined) this.suspects.clear(senderKey);
+      if (senderKey !== undefined) this.timedOutSenders.clear(senderKey);
     }
   }
 }
 
 interface BlockTimeLimitsParts extends SlowTransactionParts {
   readonly stopped: StoppedTransactions;
-  readonly suspects: TimedOutSenders;
+  readonly timedOutSenders: TimedOutSenders;
 }
 
 /** The limits within one block. */
@@ -101,8 +102,8 @@ class BlockTimeLimits implements TimeLimits {
   /** Time lost on new transactions. */
   private lostMs = 0;
   private hasRetried = false;
-  /** True once a suspect's new transaction was stopped in this block. */
-  private hasStoppedSuspect = false;
+  /** True once a new transaction of a timed-out sender was stopped in this block. */
+  private hasStoppedKnownSender = false;
   /** A stopped transaction to retry in spare time. */
   private spare: SentTransaction | undefined;
   private isSpare = false;
@@ -138,15 +139,15 @@ class BlockTimeLimits implements TimeLimits {
     { limitMs, tookMs }: { readonly limitMs: number; readonly tookMs: number },
   ): string | undefined {
     const { number, windowMs } = this.block;
-    const { cpuMs, stopped, suspects } = this.parts;
+    const { cpuMs, stopped, timedOutSenders } = this.parts;
     const isNew = stopped.find(transaction) === undefined;
-    if (isNew && suspects.isSuspect(transaction)) this.hasStoppedSuspect = true;
+    if (isNew && timedOutSenders.has(transaction)) this.hasStoppedKnownSender = true;
     else if (isNew) this.lostMs += tookMs;
     const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
     const usedMs = cpuMs === undefined ? tookMs : cpuMs() - this.startCpuMs;
     const hadCpu = this.isHarmless(transaction) || usedMs >= tookMs * MIN_CPU_SHARE;
     const weight = isWholeTry ? (hadCpu ? 1 : BUSY_TRY) : 0;
-    if (weight >= 1) suspects.add(transaction);
+    if (weight >= 1) timedOutSenders.add(transaction);
     return stopped.stop(transaction, { number, weight, ranMs: tookMs });
   }
 
@@ -161,8 +162,8 @@ class BlockTimeLimits implements TimeLimits {
   private limitOfNew(transaction: SentTransaction): number | "notNow" {
     const { windowMs } = this.block;
     const isHarmless = this.isHarmless(transaction);
-    if (!isHarmless && this.parts.suspects.isSuspect(transaction))
-      return this.hasStoppedSuspect ? "notNow" : windowMs * FIRST_SHARE;
+    if (!isHarmless && this.parts.timedOutSenders.has(transaction))
+      return this.hasStoppedKnownSender ? "notNow" : windowMs * FIRST_SHARE;
     if (!isHarmless && this.lostMs >= windowMs * WASTE_SHARE) return "notNow";
     return Math.max(windowMs * FIRST_SHARE - this.lostMs, windowMs * MIN_SHARE);
   }

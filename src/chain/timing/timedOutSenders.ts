@@ -2,12 +2,12 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
-/** Time for which a sender stays a suspect after a stop, unless the transaction is mined after all. */
-const SUSPECT_MS = 600_000;
-/** Maximum number of suspects, some 100 bytes each; the oldest is dropped first. */
-const MAX_SUSPECTS = 16_384;
+/** Time for which a sender is remembered after a stop, unless the transaction is mined after all. */
+const REMEMBERED_MS = 600_000;
+/** Maximum number of senders, some 100 bytes each; the oldest is dropped first. */
+const MAX_SENDERS = 16_384;
 
-/** Senders that recently had a transaction stopped, after a whole try. */
+/** Senders whose transactions were recently stopped, each after a whole try. */
 export class TimedOutSenders {
   private readonly nowMs: () => number;
   /** When a transaction was last stopped, by sender. */
@@ -17,10 +17,11 @@ export class TimedOutSenders {
     this.nowMs = nowMs;
   }
 
-  isSuspect({ sender }: SentTransaction): boolean {
+  /** Whether a transaction of this one's sender was stopped recently. */
+  has({ sender }: SentTransaction): boolean {
     if (this.stoppedMs.size === 0) return false;
     const lastMs = this.stoppedMs.get(toKey(sender));
-    return lastMs !== undefined && this.nowMs() - lastMs < SUSPECT_MS;
+    return lastMs !== undefined && this.nowMs() - lastMs < REMEMBERED_MS;
   }
 
   /** Called when a transaction was stopped. */
@@ -28,7 +29,7 @@ export class TimedOutSenders {
     const senderKey = toKey(sender);
     this.stoppedMs.delete(senderKey);
     this.stoppedMs.set(senderKey, this.nowMs());
-    dropOldest(this.stoppedMs, MAX_SUSPECTS);
+    dropOldest(this.stoppedMs, MAX_SENDERS);
   }
 
   /** Called with the sender's key when a stopped transaction is mined after all. */
