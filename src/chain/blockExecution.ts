@@ -239,10 +239,10 @@ export class BlockExecution {
       ...conditions,
       overlay: () => world.overlay(),
       stage: (overlay, number) => world.stage(overlay.changes(), number),
-      base: () => {
+      rules: () => {
         const parent = head();
         const unsealed = this.unsealed(parent, parent.header.timestamp + 1n);
-        return { head: parent, rules: this.rulesFor({ ...unsealed, coinbase: parent.header.coinbase }) };
+        return this.rulesFor({ ...unsealed, coinbase: parent.header.coinbase });
       },
     });
     const share = validatorCount > 1 ? MEASURED_SHARE_OF_MANY : MEASURED_SHARE_ALONE;

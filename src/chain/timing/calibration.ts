@@ -29,12 +29,12 @@ export interface CalibrationParts {
   /** Signal that is aborted when the node stops. */
   readonly signal: StopSignal;
   /**
-   * Runs work while nothing moves the head. A rewind removes pages of the state step by step, and a read of one of them is taken for
-   * damage, which ends the node.
+   * Runs work while nothing moves the head: a block's reads then belong to one state. A rewind removes pages of the state step by
+   * step, and a read of one of them is taken for damage, which ends the node.
    */
   undisturbed<T>(work: () => Promise<T>): Promise<T>;
-  /** Rules of a block on the head. Both are new objects after each move of the head. */
-  base(): { readonly head: object; readonly rules: BlockRules };
+  /** Rules of a block on the head. */
+  rules(): BlockRules;
   overlay(): Overlay;
   stage(overlay: Overlay, number: bigint): StagedState;
 }
@@ -67,7 +67,6 @@ export async function measureFinishing(parts: CalibrationParts): Promise<number 
     if (signal.aborted) return undefined;
     const measured = await undisturbed(() => measureBlock(count, parts));
     if (measured === "impossible") return undefined;
-    if (measured === "headMoved") continue;
     const { transactions, tookMs } = measured;
     // A clock with a resolution of whole milliseconds may show 0.
     const measuredMs = Math.max(MIN_BLOCK_MS, tookMs) / transactions;
@@ -79,9 +78,9 @@ export async function measureFinishing(parts: CalibrationParts): Promise<number 
 
 async function measureBlock(
   count: number,
-  { clock, cpuMs = () => clock.nowMs(), base, overlay: newOverlay, stage }: CalibrationParts,
-): Promise<{ readonly transactions: number; readonly tookMs: number } | "impossible" | "headMoved"> {
-  const { head, rules } = base();
+  { clock, cpuMs = () => clock.nowMs(), rules: rulesNow, overlay: newOverlay, stage }: CalibrationParts,
+): Promise<{ readonly transactions: number; readonly tookMs: number } | "impossible"> {
+  const rules = rulesNow();
   const overlay = newOverlay();
   const transactions = transfersOn(overlay, rules, count);
   await yieldToEventLoop();
@@ -92,8 +91,6 @@ async function measureBlock(
   });
   if (!executed.ok) return "impossible";
   await yieldToEventLoop();
-  // The head moved during the execution: its reads mix two states and cannot be staged.
-  if (base().head !== head) return "headMoved";
   let tookMs = 0;
   const timed = async <T>(step: () => T): Promise<T> => {
     const startMs = cpuMs();
