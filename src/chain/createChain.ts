@@ -309,8 +309,8 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     rewind: (number) => alone(() => rewindTo(number)),
     replayBlock: (number) => alone(() => replayBlock(number)),
     rebuildState: () => alone(() => stores.world.rebuildHead()),
-    keepBlocks: (kept) => parts.mutex.runExclusive(() => keepBlocks(stores, writer.head, kept)),
-    keepStates: (kept) => parts.mutex.runExclusive(() => keepStates(stores, writer.head, kept)),
+    keepBlocks: (kept) => alone(() => keepBlocks(stores, writer.head, kept)),
+    keepStates: (kept) => alone(() => keepStates(stores, writer.head, kept)),
     async developmentWriter(folder) {
       // No other network loads it.
       const { DevelopmentWriter } = await import("./developmentWriter.ts");

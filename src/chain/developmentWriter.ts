@@ -63,12 +63,11 @@ export class DevelopmentWriter {
 
   /** Commits a block that follows the head, with its state. The header has the seals, and otherwise is that of the block. */
   commit(header: Header, executed: ExecutedBlock): Promise<NamedHeader> {
-    const { writer, mutex, executedBlocks, clock } = this.parts;
+    const { writer, mutex, clock } = this.parts;
     return mutex.runExclusive(async () => {
       assert(equalBytes(header.parentHash, writer.head.hash), "a block for development follows the head");
       const block = sealedBlock(executed, header, writer.head);
       await writer.commit(block, executed.staged, createYieldPolicy(clock));
-      executedBlocks.clear();
       return writer.head;
     });
   }

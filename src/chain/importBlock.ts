@@ -66,7 +66,7 @@ export class Importer {
 
   /** Checks the seals before the body, so that an unsealed block from an untrusted peer costs no more than that. */
   private async commit(block: Block): Promise<Result<NamedHeader, BlockErrorCode>> {
-    const { writer, clock, executedBlocks } = this.parts;
+    const { writer, clock } = this.parts;
     const decoded = decodeAndHash(block.header);
     if (!decoded.ok) return decoded;
     const { hash } = decoded.value;
@@ -82,7 +82,6 @@ export class Importer {
       staged,
       createYieldPolicy(clock),
     );
-    executedBlocks.clear();
     return ok(writer.head);
   }
 
