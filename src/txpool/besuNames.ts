@@ -42,7 +42,6 @@ export const REJECTION_REASONS: Readonly<Record<PoolErrorCode, string>> = {
   nonceTooLow: "NONCE_TOO_LOW",
   nonceTooDistant: "NONCE_TOO_FAR_IN_FUTURE_FOR_SENDER",
   replacementUnderpriced: "TRANSACTION_REPLACEMENT_UNDERPRICED",
-  poolDisabled: "TX_POOL_DISABLED",
   // Besu has no name for this: it drops the transaction and returns its hash.
   poolFull: "TX_POOL_FULL",
 };

@@ -27,17 +27,13 @@ export type PoolErrorCode =
   | "nonceTooLow"
   | "nonceTooDistant"
   | "replacementUnderpriced"
-  | "poolDisabled"
   /** The pool is full and would evict this transaction first. */
   | "poolFull";
 
 /** Why a caller's transaction was not added: it could not be decoded, the pool rejected it, or too many wait for the pool. */
 export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode | "tooManyWaiting";
 
-/**
- * A rejection with its fault. A peer is at fault only for what no honest peer relays, whatever its head and settings;
- * other rejections may just be early or late transactions.
- */
+/** A rejection with its fault. */
 export function poolError(
   code: PoolErrorCode,
   origin: TransactionOrigin,
@@ -47,15 +43,23 @@ export function poolError(
   return err({ code, message, fault: faultOf(code, origin), facts });
 }
 
-const NEVER_SOUND: ReadonlySet<PoolErrorCode> = new Set([
+/**
+ * Who is to blame. A peer is only for what honest peers never relay, whatever their head: other rejections may just be early or
+ * late transactions, or depend on a node's settings.
+ */
+export function faultOf(code: PoolErrorCode, origin: TransactionOrigin): Fault {
+  if (code === "stateUnavailable" || code === "poolFull") return "local";
+  return origin === "remote" && NEVER_VALID.has(code) ? "peer" : "caller";
+}
+
+const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "wrongChainId",
+  "chainIdNotSupported",
   "invalidSignature",
+  "invalidTransactionType",
   "nonceOverflow",
+  "initCodeTooLarge",
   "upfrontCostOverflow",
   "priorityFeeAboveFeeCap",
+  "intrinsicGasAboveLimit",
 ]);
-
-function faultOf(code: PoolErrorCode, origin: TransactionOrigin): Fault {
-  if (code === "stateUnavailable" || code === "poolDisabled" || code === "poolFull") return "local";
-  return origin === "remote" && NEVER_SOUND.has(code) ? "peer" : "caller";
-}

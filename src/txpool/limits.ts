@@ -37,6 +37,16 @@ export interface BlockFloors {
   readonly minPriorityFeeWei: bigint;
 }
 
+/** The first floor above what a transaction pays in a block with this base fee, `tipWei` of it as priority fee; undefined for none. */
+export function missedFloor(
+  tipWei: bigint,
+  baseFeePerGas: bigint | undefined,
+  { minGasPriceWei, minPriorityFeeWei }: BlockFloors,
+): "belowMinGasPrice" | "belowMinPriorityFee" | undefined {
+  if (tipWei + (baseFeePerGas ?? 0n) < minGasPriceWei) return "belowMinGasPrice";
+  return tipWei < minPriorityFeeWei ? "belowMinPriorityFee" : undefined;
+}
+
 /** Room for five blocks of 12,000 transfers; at some 2 kB of memory each, 120 MB when full of small transactions. */
 const MAX_TRANSACTIONS = 60_000;
 const MAX_BYTES = 64 * 1024 * 1024;

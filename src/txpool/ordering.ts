@@ -1,7 +1,7 @@
 import { effectivePriorityFee, type SentTransaction } from "../types/transaction.ts";
 import type { PooledEntry } from "./entry.ts";
 import { Heap } from "./heap.ts";
-import type { BlockFloors } from "./limits.ts";
+import { type BlockFloors, missedFloor } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /**
@@ -127,15 +127,11 @@ function pointAtNonce(cursor: Cursor, { baseFeePerGas, floors }: SelectionConfig
   if (entry === undefined) return false;
   const feeWei = effectivePriorityFee(entry.transaction, baseFeePerGas);
   if (feeWei < 0n) return false;
-  if (!entry.isPrioritized && !paysFloors(feeWei, baseFeePerGas ?? 0n, floors)) return false;
+  if (!entry.isPrioritized && missedFloor(feeWei, baseFeePerGas, floors) !== undefined) return false;
   cursor.entry = entry;
   cursor.feeWei = feeWei;
   cursor.roughFee = Number(feeWei);
   return true;
-}
-
-function paysFloors(feeWei: bigint, baseFeePerGas: bigint, floors: BlockFloors): boolean {
-  return feeWei >= floors.minPriorityFeeWei && feeWei + baseFeePerGas >= floors.minGasPriceWei;
 }
 
 function isBefore(a: Cursor, b: Cursor): boolean {

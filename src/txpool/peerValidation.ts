@@ -4,7 +4,7 @@ import { KnownHashes } from "../primitives/knownHashes.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { recoveryItemOf } from "../types/transactionSignature.ts";
 import { askPermissions } from "./contractPermissions.ts";
-import type { PoolErrorCode } from "./errors.ts";
+import { faultOf, type PoolErrorCode } from "./errors.ts";
 import type { AskContract, PoolHeadChange } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
@@ -108,26 +108,10 @@ function withSenders(
 
 /** Weight of a rejection against the peer. */
 function weightOf(code: PoolErrorCode, isAhead: boolean): number {
-  if (NEVER_VALID.has(code)) return 1;
+  if (faultOf(code, "remote") === "peer") return 1;
   if (!WITHOUT_EFFECT.has(code)) return 0;
   return isAhead ? REJECTION_WEIGHT_AHEAD : 1;
 }
-
-/**
- * Errors of transactions that honest peers never relay, whatever their head. Errors that depend on a node's settings are not
- * included.
- */
-const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
-  "wrongChainId",
-  "chainIdNotSupported",
-  "invalidSignature",
-  "invalidTransactionType",
-  "nonceOverflow",
-  "initCodeTooLarge",
-  "upfrontCostOverflow",
-  "priorityFeeAboveFeeCap",
-  "intrinsicGasAboveLimit",
-]);
 
 /** Errors of transactions that never pay a fee: an honest peer sends only a few, when a block was faster than its message. */
 const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([

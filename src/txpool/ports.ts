@@ -10,12 +10,10 @@ export interface PoolParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** False when the sender is not on the operator's account allowlist. When absent, every sender is permitted. */
   readonly isSenderPermitted?: (sender: Address) => boolean;
-  /** False while the node is not in sync and accepts no transactions. When absent, the pool is always open. */
-  readonly isOpen?: () => boolean;
 }
 
 /**
- * What the account contract says at the head: "unknown" where it gives no answer, or none in time; "notAsked" where another
+ * What the account contract says at the head: "unknown" where it does not answer, or not in time; "notAsked" where another
  * check refused the transaction before.
  */
 export type SenderPermission = "permitted" | "denied" | "unknown" | "notAsked";

@@ -267,7 +267,7 @@ export class TxPool implements PoolEvents {
     return this.#insert(incoming, key, queue);
   }
 
-  /** Checks replacement, nonce distance and pool state. */
+  /** Checks replacement and nonce distance. */
   #checkSenderSlot({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
     const underpriced = this.#checkReplacement({ transaction, origin }, queue);
     if (underpriced !== undefined) return underpriced;
@@ -278,7 +278,6 @@ export class TxPool implements PoolEvents {
       const message = `nonce ${nonce} lies ${maxFutureBySender} or more beyond ${next}`;
       return poolError("nonceTooDistant", origin, message, { nonce, next });
     }
-    if (this.#parts.isOpen?.() === false) return poolError("poolDisabled", origin, "the pool is closed");
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 import { assertNever } from "../primitives/assert.ts";
 import { effectiveGasPrice, effectivePriorityFee, type FeeFields } from "../types/transaction.ts";
-import type { BlockFloors } from "./limits.ts";
+import { type BlockFloors, missedFloor } from "./limits.ts";
 
 /** Why blocks may pass over a transaction, as far as one node can know: it sees only the base fee and its own floors. */
 export type UnminedReason = "belowBaseFee" | "belowMinGasPrice" | "belowMinPriorityFee" | "unknown";
@@ -41,8 +41,7 @@ export function judgePrice(transaction: FeeFields, rules: PriceRules): PriceJudg
 function whyUnmined(transaction: FeeFields, { floors, baseFeePerGas }: PriceRules): UnminedReason {
   const tipWei = effectivePriorityFee(transaction, baseFeePerGas);
   if (tipWei < 0n) return "belowBaseFee";
-  if (tipWei + (baseFeePerGas ?? 0n) < floors.minGasPriceWei) return "belowMinGasPrice";
-  return tipWei < floors.minPriorityFeeWei ? "belowMinPriorityFee" : "unknown";
+  return missedFloor(tipWei, baseFeePerGas, floors) ?? "unknown";
 }
 
 function askedBy(

@@ -52,7 +52,7 @@ export function aPool(
   changes: {
     readonly limits?: Partial<TxPoolLimits>;
     readonly rules?: Partial<NextBlockRules>;
-    readonly parts?: Partial<Pick<PoolParts, "isSenderPermitted" | "isOpen">>;
+    readonly parts?: Partial<Pick<PoolParts, "isSenderPermitted">>;
   } = {},
 ): PoolInHand {
   const head = aHead({ ...LONDON_RULES, ...changes.rules });

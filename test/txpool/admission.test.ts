@@ -229,12 +229,7 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(inHand.pool.statistics).toMatchObject({ pending: 2000, queued: 1 });
   });
 
-  it("18: rejects everything while the node is out of sync", () => {
-    const inHand = aPool({ parts: { isOpen: () => false } });
-    expect(resultOf(inHand, aTransaction())).toBe("poolDisabled");
-  });
-
-  it("19: refuses what a full pool would evict at once", () => {
+  it("18: refuses what a full pool would evict at once", () => {
     const inHand = aPool({ limits: { maxTransactions: 1 } });
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
     const worse = aTransaction({ gasPrice: 1999n, privateKey: account(1).privateKey });
@@ -260,11 +255,10 @@ describe("the first failing row decides", () => {
 
   it("walks the table from top to bottom", () => {
     let isPermitted = false;
-    let isOpen = false;
     const inHand = aPool({
       limits: { requiresReplayProtection: true },
       rules: { initCodeLimit: 10 },
-      parts: { isSenderPermitted: () => isPermitted, isOpen: () => isOpen },
+      parts: { isSenderPermitted: () => isPermitted },
     });
     const { head } = inHand;
     const { address } = account(0);
@@ -292,8 +286,6 @@ describe("the first failing row decides", () => {
     head.set(address, { nonce: 1n });
     expect(now()).toBe("senderNotAuthorized");
     head.set(address, { isContract: false });
-    expect(now()).toBe("poolDisabled");
-    isOpen = true;
     expect(now()).toBe("admitted");
     expect(now()).toBe("knownTransaction");
   });
@@ -306,6 +298,7 @@ describe("the fault of a rejection", () => {
       return result.ok || result.error.fault;
     };
     expect(fault(aTransaction({ chainId: 1n }), "remote")).toBe("peer");
+    expect(fault(aTransaction({ gasLimit: 20_000n }), "remote")).toBe("peer");
     expect(fault(aTransaction({ chainId: 1n }), "local")).toBe("caller");
     expect(fault(aTransaction({ nonce: 200n }), "remote")).toBe("caller");
   });

@@ -25,7 +25,6 @@ const OTHER_NAMES: Readonly<Partial<Record<keyof typeof ERRORS, string>>> = {
   chainIdRequired: "REPLAY_PROTECTED_SIGNATURE_REQUIRED",
   priorityFeeAboveFeeCap: "MAX_PRIORITY_FEE_PER_GAS_EXCEEDS_MAX_FEE_PER_GAS",
   nonceTooDistant: "NONCE_TOO_FAR_IN_FUTURE_FOR_SENDER",
-  poolDisabled: "TX_POOL_DISABLED",
   invalidSignature: "INVALID_TRANSACTION_SIGNATURE",
   intrinsicGasAboveLimit: "INTRINSIC_GAS_EXCEEDS_LIMIT",
   upfrontCostAboveBalance: "TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE",

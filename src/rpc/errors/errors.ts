@@ -105,10 +105,6 @@ export const ERRORS = {
   totalBlobGasTooHigh: new RpcError(-32000, "Total blob gas too high"),
   nonceTooLow: new RpcError(-32001, "Nonce too low"),
   invalidSignature: new RpcError(-32002, "Invalid signature"),
-  poolDisabled: new RpcError(
-    -32002,
-    "Transaction pool not enabled. (Either txpool explicitly disabled, or node not yet in sync).",
-  ),
   /** Besu answers -32603 for these three, as for a fault of its own. */
   initCodeTooLarge: new RpcError(-32000, "Initcode too large"),
   nonceOverflow: new RpcError(-32000, "Nonce overflow"),

@@ -29,7 +29,6 @@ export const SUBMISSION_ERRORS: Readonly<Record<SubmissionErrorCode, RpcError>> 
   nonceTooLow: ERRORS.nonceTooLow,
   nonceTooDistant: ERRORS.nonceTooDistant,
   replacementUnderpriced: ERRORS.replacementUnderpriced,
-  poolDisabled: ERRORS.poolDisabled,
   poolFull: ERRORS.poolFull,
   tooManyWaiting: ERRORS.tooManyCalls,
 };

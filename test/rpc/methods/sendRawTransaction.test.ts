@@ -181,12 +181,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ nonce: 200n }),
     answer: "-32000 Transaction nonce is too distant from current sender nonce",
   },
-  "18 out of sync": {
-    setting: { parts: { isOpen: () => false } },
-    transaction: aTransaction(),
-    answer:
-      "-32002 Transaction pool not enabled. (Either txpool explicitly disabled, or node not yet in sync).",
-  },
 };
 
 describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
@@ -196,7 +190,7 @@ describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
     expect(await send(testPool, transaction.raw)).toBe(answer);
   });
 
-  it("row 19: a transaction that the full pool would evict first, which Besu acknowledges", async () => {
+  it("row 18: a transaction that the full pool would evict first, which Besu acknowledges", async () => {
     const testPool = aPool({ limits: { maxTransactions: 1 } });
     testPool.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
     const worse = aTransaction({ gasPrice: 4000n });
