@@ -34,7 +34,6 @@ import type { NodeInfo } from "../nodeInfo.ts";
 import type { NumberOrTag } from "../parameters/blockParameter.ts";
 import type { Objections } from "../server/health.ts";
 import type { CallerServerName, GuardedServerName } from "../server/serverTable.ts";
-import type { PriceFloors } from "../threads/sharedFloors.ts";
 import type {
   AllowlistErrorCode,
   EnodeErrorCode,
@@ -204,7 +203,7 @@ interface MiningCalls {
   /** Sets the vanity of this node's blocks, 32 bytes. */
   setExtraData(extraData: Uint8Array, requester: Requester): Promise<void>;
   /** Replaces those lowest prices that are given. */
-  setPriceFloors(floors: Partial<PriceFloors>, requester: Requester): Promise<void>;
+  setPriceFloors(floors: Partial<BlockFloors>, requester: Requester): Promise<void>;
 }
 
 interface MiningStatus {
@@ -212,7 +211,7 @@ interface MiningStatus {
   readonly isMining: boolean;
   readonly coinbase: Address;
   readonly extraData: Uint8Array;
-  readonly priceFloors: PriceFloors;
+  readonly priceFloors: BlockFloors;
 }
 
 /** The operator's allowlists. Answers are "disabled" where the list is. */

@@ -82,7 +82,12 @@ export function decodeNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Text, or a number or boolean as its text. */
+/** A string, as it is. */
+export function decodeString(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A string, or the text of a number or boolean, as Besu reads a string. */
 export function decodeText(value: unknown): string | undefined {
   return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
 }

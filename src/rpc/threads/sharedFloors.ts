@@ -1,13 +1,8 @@
 import { bigintToFixedBytes, bytesToBigint, smaller } from "../../primitives/quantity.ts";
-
-/** The lowest prices of this node's blocks, which bound the suggested ones; wei per gas. */
-export interface PriceFloors {
-  readonly minGasPriceWei: bigint;
-  readonly minPriorityFeeWei: bigint;
-}
+import type { BlockFloors } from "../../txpool/limits.ts";
 
 /**
- * The floors in memory that threads share, so that a change by miner_setMinGasPrice holds for all connections once it is
+ * The price floors of this node's blocks, which bound the suggested prices, in memory that threads share, so that a change by miner_setMinGasPrice holds for all connections once it is
  * answered. The main thread writes it.
  *
  *   sequence i32, odd while it is being written | gas price, 32 bytes | priority fee, 32 bytes
@@ -15,9 +10,9 @@ export interface PriceFloors {
 interface SharedFloors {
   /** Handed to other threads. */
   readonly memory: SharedArrayBuffer;
-  read(): PriceFloors;
+  read(): BlockFloors;
   /** Only the main thread calls it. */
-  write(floors: PriceFloors): void;
+  write(floors: BlockFloors): void;
 }
 
 const WORD = 32;
@@ -30,7 +25,7 @@ export function openSharedFloors(
 ): SharedFloors {
   const sequence = new Int32Array(memory, 0, 1);
   const bytes = new Uint8Array(memory);
-  let known: { readonly sequence: number; readonly floors: PriceFloors } | undefined;
+  let known: { readonly sequence: number; readonly floors: BlockFloors } | undefined;
   return {
     memory,
     read() {

@@ -3,6 +3,7 @@ import { toQuantity } from "../../../primitives/quantity.ts";
 import type { EnodeErrorCode, PeerInfo } from "../../core/coreParts.ts";
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
 import { defineMethod, type Json, type RpcMethod, required } from "../../method.ts";
+import { decodeString } from "../../parameters/parameters.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
 
@@ -43,7 +44,7 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
     name: `admin_${change}Peer`,
     namespace: "ADMIN",
     summary,
-    parameters: [required("enode", decodeText, TEXT)],
+    parameters: [required("enode", decodeString, TEXT)],
     exactParams: 1,
     result: { name: "isChanged", schema: BOOLEAN },
     ports: ["network"],
@@ -80,8 +81,4 @@ function show({ nodeId, clientId, eth, ...peer }: PeerInfo): Json {
           },
     enode: peer.enode,
   };
-}
-
-function decodeText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { DEVELOPMENT_REFUSALS } from "../../errors/developmentErrors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeFlag, decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
-import { decodeData, decodeHash, decodeWholeAddress } from "../../parameters/parameters.ts";
+import { decodeData, decodeHash, decodeString, decodeWholeAddress } from "../../parameters/parameters.ts";
 import {
   ADDRESS,
   BOOLEAN,
@@ -58,7 +58,7 @@ export const anvilSetRpcUrl = defineMethod({
   name: "anvil_setRpcUrl",
   namespace: "ANVIL",
   summary: "Refuses: the chain is no fork of another one.",
-  parameters: [required("url", decodeText, TEXT)],
+  parameters: [required("url", decodeString, TEXT)],
   result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noOtherChain,
 });
@@ -113,7 +113,3 @@ export const anvilImpersonateSignature = defineMethod({
   result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.noImpersonatedSignature,
 });
-
-function decodeText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}

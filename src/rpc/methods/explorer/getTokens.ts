@@ -20,7 +20,7 @@ export const explorerGetTokens = defineMethod({
   name: "explorer_getTokens",
   namespace: "EXPLORER",
   summary: "The contracts that have emitted transfers of tokens, the most moved ones first.",
-  parameters: [optional("page", decodeListPage, LIST_PAGE), optional("text", decodeText, TEXT)],
+  parameters: [optional("page", decodeListPage, LIST_PAGE), optional("text", decodeSoughtText, TEXT)],
   result: { name: "tokens", schema: OBJECT },
   ports: ["chain", "accounts"],
   mayOverlap: "few",
@@ -98,6 +98,6 @@ async function itemOf(view: IndexView, one: CountedToken): Promise<Json> {
   };
 }
 
-function decodeText(value: unknown): string | undefined {
+function decodeSoughtText(value: unknown): string | undefined {
   return typeof value === "string" && value.length <= LONGEST_TEXT ? value : undefined;
 }
