@@ -28,6 +28,7 @@ import {
 import { type NodeSource, PingLimits } from "./pingLimits.ts";
 import { DiscoveryRequests, isAt, type Pong, type Request } from "./requests.ts";
 import { pinger, type ResponderParts, respond } from "./responder.ts";
+import { SEARCH_MS, SearchSchedule } from "./searchSchedule.ts";
 
 export interface DatagramSource {
   readonly address: string;
@@ -75,17 +76,8 @@ const MAX_NOTED = 4096;
 /** Consecutive missed pings after which a node of the table is removed. */
 const MAX_MISSED_PINGS = 3;
 const REVALIDATE_MS = 10_000;
-const SEARCH_MS = 30_000;
-/** Longest pause between searches that find nothing new; until then, each pause is twice as long as the one before. */
-const QUIET_SEARCH_MS = 5 * 60_000;
-/** Pause between searches while no more connections are needed. */
-const IDLE_SEARCH_MS = 30 * 60_000;
-/** Time until the search after a change: other nodes may be changing at the same moment. */
-const CHANGE_MS = 1000;
 /** Time after the start until bootnodes that did not answer are pinged again; each further wait is twice as long. */
 const FIRST_CALL_MS = 1500;
-/** Shortest time between the beginnings of two searches. */
-const SHORTEST_SEARCH_MS = 3000;
 
 /**
  * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
@@ -111,6 +103,7 @@ export class Discovery {
   private readonly clockCheck;
   private readonly ownRecord;
   private readonly delays;
+  private readonly schedule;
   private readonly denied = new DeniedNodes();
   private readonly responder: ResponderParts;
   /** Consecutive pings that nodes of the table did not answer, by id. */
@@ -119,15 +112,6 @@ export class Discovery {
   private readonly incompatible = new Set<string>();
   /** Addresses of the table's nodes and of bootnodes: a flood from others does not block their datagrams. */
   private knownIps: ReadonlySet<string> = new Set();
-  private lastSearchMs = Number.NEGATIVE_INFINITY;
-  private searchPeriodMs = SEARCH_MS;
-  private isSearching = false;
-  /** Bootnodes that did not answer the last search, by id. */
-  private readonly silent = new Set<string>();
-  /** Whether nobody has answered the last search. */
-  private isUnanswered = false;
-  /** Whether a search waits for its time, after a change. */
-  private isSearchAwaited = false;
   private isClosed = false;
 
   constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
@@ -154,6 +138,12 @@ export class Discovery {
     });
     this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
     this.delays = new Delays(parts.clock);
+    this.schedule = new SearchSchedule({
+      clock: parts.clock,
+      delays: this.delays,
+      wantsPeers: parts.wantsPeers,
+      search: () => void this.search(),
+    });
     this.responder = {
       bonds: this.bonds,
       table: this.table,
@@ -202,8 +192,7 @@ export class Discovery {
   private async tryOffered(node: NodeContact): Promise<void> {
     const isFirst = this.table.size === 0;
     if (!(await this.bond(this.table.get(node.nodeId) ?? node, "named")) || !isFirst) return;
-    this.lastSearchMs = Number.NEGATIVE_INFINITY;
-    await this.search();
+    this.schedule.searchNow();
   }
 
   /**
@@ -224,7 +213,7 @@ export class Discovery {
       if (this.isBonded(node)) void this.admit(node, true);
       else void this.bond(node, source);
     }
-    if (permitted.length > 0) this.searchSoon();
+    if (permitted.length > 0) this.schedule.searchSoon();
   }
 
   close(): void {
@@ -288,10 +277,10 @@ export class Discovery {
     if (isProven && !this.isClosed) respond(received, from, this.responder);
   }
 
-  /** Handles a ping of a node, which serves us from now on: what nobody, or no bootnode, has answered is searched again. */
+  /** Handles a ping of a node, which serves us from now on. */
   private pingedBy(node: NodeContact): void {
     this.greet(node);
-    if (this.isUnanswered || this.silent.has(toHex(node.nodeId))) this.searchSoon();
+    this.schedule.pingedBy(node.nodeId);
   }
 
   private isBootnode(nodeId: Uint8Array): boolean {
@@ -381,45 +370,20 @@ export class Discovery {
 
   /** Finds lost bootnodes again, and searches for new nodes: near this one, and at three random ids. */
   private async search(): Promise<void> {
-    const nowMs = this.parts.clock.nowMs();
-    const periodMs = this.parts.wantsPeers() ? this.searchPeriodMs : IDLE_SEARCH_MS;
+    const asked = this.schedule.ask();
     await Promise.all(this.settings.bootnodes.map((node) => this.bond(node, "bootnode")));
-    if (nowMs < this.lastSearchMs + periodMs || this.isSearching || this.isClosed) return;
-    this.lastSearchMs = nowMs;
-    this.isSearching = true;
+    if (this.isClosed || !this.schedule.begin(asked)) return;
     const before = this.table.size;
     let answers = 0;
-    this.silent.clear();
     for (const target of [this.ownId, this.randomId(), this.randomId(), this.randomId()])
       await lookUp(target, this.table.closest(target, BUCKET_SIZE), async (node) => {
         const named = await this.findNode(node, target);
         if (named !== undefined) answers += 1;
-        else if (this.isBootnode(node.nodeId)) this.silent.add(toHex(node.nodeId));
+        else if (this.isBootnode(node.nodeId)) this.schedule.unanswered(node.nodeId);
         return named;
       });
-    this.isUnanswered = answers === 0;
-    this.isSearching = false;
     const hasChanged = this.table.size !== before || this.table.size === 0;
-    this.searchPeriodMs = hasChanged ? SEARCH_MS : Math.min(2 * this.searchPeriodMs, QUIET_SEARCH_MS);
-  }
-
-  /** Searches again soon after a change; further changes until then lead to no other search. */
-  private searchSoon(): void {
-    if (this.isSearchAwaited || !this.parts.wantsPeers()) return;
-    this.isSearchAwaited = true;
-    this.isUnanswered = false;
-    this.silent.clear();
-    const nowMs = this.parts.clock.nowMs();
-    const waitMs = Math.max(CHANGE_MS, this.lastSearchMs + SHORTEST_SEARCH_MS - nowMs);
-    void this.delays.wait(waitMs).then(() => {
-      this.isSearchAwaited = false;
-      this.searchPeriodMs = SEARCH_MS;
-      if (this.isSearching) this.searchSoon();
-      else {
-        this.lastSearchMs = Number.NEGATIVE_INFINITY;
-        void this.search();
-      }
-    });
+    this.schedule.end({ isAnswered: answers > 0, hasChanged });
   }
 
   private async revalidate(): Promise<void> {
