@@ -12,9 +12,9 @@ import type { RpcThreadsParts } from "./threads/threadParts.ts";
 
 /** The servers that answer on threads, of those that the operator enabled. */
 export interface RpcServers extends Pick<RpcThreads, "servers"> {
-  /** Has the threads answer. */
+  /** Lets the threads answer. */
   begin(): Promise<void>;
-  /** Has the threads for callers answer so many made-up calls each (warmup/madeUpCalls.ts). */
+  /** Lets each thread for callers answer so many made-up calls (warmup/madeUpCalls.ts). */
   warmUp(calls: number): void;
   close(): Promise<void>;
 }

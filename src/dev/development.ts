@@ -461,7 +461,7 @@ export class Development {
     }
   }
 
-  /** Has the next block by time made. */
+  /** Sets the timer of the next block by time. */
   private schedule(): void {
     this.timer?.cancel();
     const { intervalMs } = this.mode;

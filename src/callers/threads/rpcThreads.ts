@@ -148,7 +148,7 @@ export class RpcThreads {
   }
 
   /**
-   * Has the threads answer, the first one at once and others when they are sought. Until then the port is theirs, and connections
+   * Lets the threads answer, the first one at once and others when they are needed. Until then the port is theirs, and connections
    * wait. Resolves when the first one does.
    */
   async begin(): Promise<void> {
@@ -180,7 +180,7 @@ export class RpcThreads {
     for (const thread of this.threads) thread.changeAccess(servers);
   }
 
-  /** Has each thread that is open answer so many made-up calls (warmup/madeUpCalls.ts). */
+  /** Lets each open thread answer so many made-up calls (warmup/madeUpCalls.ts). */
   warmUp(calls: number): void {
     for (const thread of this.threads) thread.notifications?.tell("warmUp", calls);
   }

@@ -14,7 +14,7 @@ export interface RpcThreadsParts {
   readonly core: Core;
   readonly pool: Pick<TxPool, "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readonly admission: Pick<AdmissionQueue, "add">;
-  /** Has the index by address built again. */
+  /** Rebuilds the index by address. */
   reportIndexDamage(damage: string): void;
   /** Calls `listener` after each move of the head, when it was shown. */
   onHeadChanged(listener: () => void): () => void;

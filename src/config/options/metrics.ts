@@ -21,7 +21,7 @@ const common = { group: "Metrics" } as const;
 const scraped = { ...common, requires: "metrics-enabled" } as const;
 const pushed = { ...common, requires: "metrics-push-enabled" } as const;
 
-/** Has Besu's error text; unlike Besu, accepts names in any case. */
+/** A category of metrics, refused in Besu's words; unlike in Besu, its name may be in any case. */
 const categoryType: ValueType<MetricCategory> = {
   ...choiceType(METRIC_CATEGORIES),
   accepts: METRIC_CATEGORIES.join(", "),

@@ -58,7 +58,7 @@ export function declareProcessMetrics(
     () => [[["Node.js", "OpenJS Foundation", process.version], 1]],
   );
   declareMemory(metrics);
-  declareSystemFacts(metrics);
+  declareSystemMetrics(metrics);
   const stops = [measureCollections(metrics), measureLag(metrics)];
   return () => {
     for (const stop of stops) stop();
@@ -91,7 +91,7 @@ function declareMemory(metrics: Metrics): void {
   }
 }
 
-interface SystemFacts {
+interface SystemInfo {
   readonly openFiles?: number;
   readonly maxFiles?: number;
   readonly virtualBytes?: number;
@@ -100,13 +100,13 @@ interface SystemFacts {
 }
 
 /** Declares metrics read from /proc; elsewhere than on Linux there are no series. */
-function declareSystemFacts(metrics: Metrics): void {
+function declareSystemMetrics(metrics: Metrics): void {
   if (!metrics.isEnabled("PROCESS") && !metrics.isEnabled("JVM")) return;
-  let facts: SystemFacts = {};
+  let info: SystemInfo = {};
   let mostThreads = 0;
   metrics.beforeRead(async () => {
-    facts = await readSystemFacts();
-    mostThreads = Math.max(mostThreads, facts.threads ?? 0);
+    info = await readSystemInfo();
+    mostThreads = Math.max(mostThreads, info.threads ?? 0);
   });
   const gauge = (
     category: "PROCESS" | "JVM",
@@ -118,31 +118,31 @@ function declareSystemFacts(metrics: Metrics): void {
       const value = read();
       return value === undefined ? [] : [[[], value]];
     });
-  gauge("PROCESS", "virtual_memory_bytes", "Address space", () => facts.virtualBytes);
+  gauge("PROCESS", "virtual_memory_bytes", "Address space", () => info.virtualBytes);
   gauge(
     "PROCESS",
     "own_memory_bytes",
     "Resident memory of the process's own, which only it can give back",
-    () => facts.memory?.ownBytes,
+    () => info.memory?.ownBytes,
   );
   gauge(
     "PROCESS",
     "mapped_memory_bytes",
     "Resident memory of mapped files, mostly tables of the database, which the system can take back",
-    () => facts.memory?.mappedBytes,
+    () => info.memory?.mappedBytes,
   );
-  gauge("PROCESS", "open_fds", "Open file descriptors", () => facts.openFiles);
-  gauge("PROCESS", "max_fds", "Limit of open file descriptors", () => facts.maxFiles);
-  gauge("JVM", "threads_current", "Threads of the process", () => facts.threads);
-  gauge("JVM", "threads_daemon", "Threads other than the main one", () => facts.threads && facts.threads - 1);
+  gauge("PROCESS", "open_fds", "Open file descriptors", () => info.openFiles);
+  gauge("PROCESS", "max_fds", "Limit of open file descriptors", () => info.maxFiles);
+  gauge("JVM", "threads_current", "Threads of the process", () => info.threads);
+  gauge("JVM", "threads_daemon", "Threads other than the main one", () => info.threads && info.threads - 1);
   gauge("JVM", "threads_peak", "Highest number of threads so far", () => mostThreads);
   metrics.gauges(
     { category: "JVM", name: "threads_state", help: "Threads by state", labels: ["state"] },
-    () => (facts.threads === undefined ? [] : [[["RUNNABLE"], facts.threads]]),
+    () => (info.threads === undefined ? [] : [[["RUNNABLE"], info.threads]]),
   );
 }
 
-async function readSystemFacts(): Promise<SystemFacts> {
+async function readSystemInfo(): Promise<SystemInfo> {
   const [files, limits, status] = await Promise.all([
     readdir("/proc/self/fd").catch(() => undefined),
     readFile("/proc/self/limits", "utf8").catch(() => ""),

@@ -14,7 +14,7 @@ export interface AdvertisedAddress {
 }
 
 /** The machine that this program runs on. */
-interface HostFacts {
+interface HostMachine {
   isInDocker(): boolean;
   /** The IP address of a host name; undefined when there is none. */
   addressOf(name: string): Promise<string | undefined>;
@@ -26,13 +26,13 @@ interface HostFacts {
  */
 export async function findAdvertisedAddress(
   { advertisedHost, nat }: { readonly advertisedHost: string; readonly nat: NatSettings },
-  { facts = HOST, logger }: { readonly facts?: HostFacts; readonly logger: Logger },
+  { machine = HOST, logger }: { readonly machine?: HostMachine; readonly logger: Logger },
 ): Promise<AdvertisedAddress> {
   const asGiven = { host: advertisedHost, portOf: (port: number) => port, source: "p2p-host" } as const;
-  const isDocker = nat.method === "DOCKER" || (nat.method === "AUTO" && facts.isInDocker());
+  const isDocker = nat.method === "DOCKER" || (nat.method === "AUTO" && machine.isInDocker());
   if (!isDocker) return asGiven;
   const portOf = (port: number): number => nat.hostPorts.get(port) ?? port;
-  const ip = await facts.addressOf("HOST_IP");
+  const ip = await machine.addressOf("HOST_IP");
   if (ip !== undefined) return { host: ip, portOf, source: "HOST_IP" };
   if (nat.method === "DOCKER") {
     logger.warn(
@@ -72,7 +72,7 @@ export function reportAddress(
 const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
 const UNSPECIFIED = ["0.0.0.0", "::"];
 
-const HOST: HostFacts = {
+const HOST: HostMachine = {
   isInDocker() {
     if (existsSync("/.dockerenv")) return true;
     try {

@@ -18,7 +18,7 @@ import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
 import type { ConsensusAndPeers } from "../openNetwork.ts";
 
-/** Facts older than this are read again, however many ask: they take system calls. */
+/** Age at which the status is read again, however many ask: it takes system calls. */
 const REFRESH_MS = 1_000;
 
 interface NodeInfoSources {
@@ -37,7 +37,7 @@ export function createNodeInfo(
 ): () => Promise<NodeInfo> {
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
-  let facts: Promise<NodeInfo> | undefined;
+  let info: Promise<NodeInfo> | undefined;
   let readAtMs = 0;
 
   async function read(): Promise<NodeInfo> {
@@ -53,7 +53,7 @@ export function createNodeInfo(
       unmined: unmined.list(MOST_UNMINED).map(showUnmined),
       unminedCount: unmined.count,
       walletRpc: walletRpc(http, services().jsonrpc?.port),
-      memory: memoryFacts(memoryBytes),
+      memory: memoryInfo(memoryBytes),
       openFiles: { open: countOpenFiles(), limit: openFiles },
       blockHistory: blockRemover.status,
       stateHistory: stateRemover.status,
@@ -62,15 +62,15 @@ export function createNodeInfo(
 
   return () => {
     const nowMs = performance.now();
-    if (facts === undefined || nowMs - readAtMs >= REFRESH_MS) {
+    if (info === undefined || nowMs - readAtMs >= REFRESH_MS) {
       readAtMs = nowMs;
-      facts = read();
+      info = read();
     }
-    return facts;
+    return info;
   };
 }
 
-function memoryFacts(limitBytes: number): NodeInfo["memory"] {
+function memoryInfo(limitBytes: number): NodeInfo["memory"] {
   const memory = processMemory();
   return {
     residentBytes: process.memoryUsage.rss(),

@@ -37,7 +37,7 @@ export class SocketFile {
     this.made = lstatSync(path);
   }
 
-  /** Has the server listen at the path. Rejects when it cannot. */
+  /** Opens the socket: the server listens at the path. Rejects when it cannot. */
   static async open(server: Server, path: string): Promise<SocketFile> {
     checkFolder(path);
     await removeStale(path);

@@ -52,7 +52,7 @@ async function find(method: NatSettings["method"], isInDocker: boolean, ip: stri
   const found = await findAdvertisedAddress(
     { advertisedHost: "10.0.0.1", nat: { method, hostPorts: new Map([[30303, 40404]]) } },
     {
-      facts: { isInDocker: () => isInDocker, addressOf: () => Promise.resolve(ip) },
+      machine: { isInDocker: () => isInDocker, addressOf: () => Promise.resolve(ip) },
       logger: logger.child("network"),
     },
   );
