@@ -1,9 +1,10 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { StopSignal } from "../execution/yieldPolicy.ts";
 import { recoverSealers } from "../ibft/sealRules.ts";
-import type { VoteTally } from "../ibft/validatorVotes.ts";
+import { isValidator, type VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { AccountContract } from "../permissioning/contract/accountContract.ts";
+import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { Mutex } from "../primitives/mutex.ts";
@@ -103,6 +104,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   developmentWriter(folder: MarkedFolder): Promise<DevelopmentWriter>;
   /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
+  /** Whether an address is a validator of the next block. */
+  isValidator(address: Address): boolean;
 }
 
 interface ChainParts {
@@ -317,6 +320,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
       return new DevelopmentWriter(folder, { ...parts, writer, world: stores.world, execution });
     },
     tallyAfter: (block) => validators.after(block),
+    isValidator: (address) => isValidator(validators.after(writer.head), address),
   };
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
+import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
@@ -18,8 +19,14 @@ import { decodeExtraData } from "../types/extraData.ts";
  *
  * Throws DamagedData when the vote log is damaged.
  */
-export async function judgeLostEnd(
-  { newest, lost }: Pick<LostEnd, "newest" | "lost">,
+export async function judgeLostEnd(end: Loss, parts: LostEndParts): Promise<LostEndAction> {
+  const action = await actionFor(end, parts);
+  tellOperator(parts.logger, end, action);
+  return action;
+}
+
+async function actionFor(
+  { newest, lost }: Loss,
   { addresses, readVotes, hasPeers }: LostEndParts,
 ): Promise<LostEndAction> {
   const { number, extraData } = newest.header;
@@ -35,6 +42,8 @@ export async function judgeLostEnd(
   return isTail && votedAt !== undefined && votedAt > number ? "restored" : "refused";
 }
 
+type Loss = Pick<LostEnd, "what" | "newest" | "lost">;
+
 interface LostEndParts {
   /** Addresses of the node and of its validator, which differ where a remote signer signs. */
   readonly addresses: readonly Address[];
@@ -42,6 +51,24 @@ interface LostEndParts {
   readonly readVotes: () => Promise<Uint8Array | undefined>;
   /** Peer-to-peer is on. */
   readonly hasPeers: boolean;
+  readonly logger: Logger;
+}
+
+function tellOperator(logger: Logger, { what, newest }: Loss, action: LostEndAction): void {
+  const fields = { lost: what, head: Number(newest.header.number) };
+  if (action === "fetched")
+    logger.warn(
+      fields,
+      "the database has lost its newest blocks; this node has never voted, so it verifies the others and fetches the lost ones " +
+        "from its peers",
+    );
+  if (action === "restored")
+    logger.warn(
+      fields,
+      "the database has lost its newest blocks; this validator neither proposes nor votes, and imports nothing, until a peer shows " +
+        "these very blocks with the seals of a quorum. What is left of them stays in chain/ (*.log.kept) until they are back. " +
+        "Nothing is to be done while other nodes run that have them",
+    );
 }
 
 /** Blocks that the log of LevelDB can hold at most, and more: it has 16 MiB, and an empty block takes some kilobytes. */

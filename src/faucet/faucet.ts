@@ -1,11 +1,15 @@
+import type { NextBlockView } from "../chain/nextBlockView.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { Mutex } from "../primitives/mutex.ts";
+import { larger } from "../primitives/quantity.ts";
 import type { Result } from "../primitives/result.ts";
 import { addressOfPrivateKey } from "../primitives/secp256k1.ts";
+import type { TxPool } from "../txpool/txPool.ts";
 import { type FaucetTerms, type GiftAnswer, type GiftRequest, type Refusal, refused } from "./gift.ts";
-import type { GiftRecord, RecordedGift } from "./giftRecord.ts";
+import { GiftRecord, type RecordedGift } from "./giftRecord.ts";
 import { signGift } from "./giftTransaction.ts";
 import { DAY_MS, GIFT_GAS, REMEMBERED_GIFTS, WAITING_LIMIT } from "./limits.ts";
 
@@ -18,12 +22,8 @@ interface FaucetSettings extends FaucetTerms {
 export interface FaucetParts {
   readonly record: GiftRecord;
   nowMs(): number;
-  /** Wei at the head. */
-  balanceOf(address: Address): bigint;
-  /** The sender's next nonce after its transactions in the chain and the pool. */
-  nextNonce(address: Address): bigint;
-  /** Gas price with which a transaction gets into the next blocks, wei. */
-  gasPriceWei(): bigint;
+  readonly view: Pick<NextBlockView, "balanceWei" | "nextBaseFeePerGas">;
+  readonly pool: Pick<TxPool, "nextNonce" | "blockFloors">;
   submit(raw: Uint8Array): Promise<Result<Uint8Array>>;
   /** Called with each answer. */
   onAnswer(answer: Refusal | "given"): void;
@@ -50,6 +50,33 @@ export class Faucet {
     this.address = addressOfPrivateKey(settings.privateKey);
     this.#settings = settings;
     this.#parts = parts;
+  }
+
+  /** Opens the faucet with the gifts that the file at `path` records. Throws errors of the file system, and DiskError. */
+  static async open(
+    settings: FaucetSettings,
+    path: string,
+    {
+      metrics,
+      ...parts
+    }: Omit<FaucetParts, "record" | "onAnswer"> & { readonly metrics: Metrics | undefined },
+  ): Promise<Faucet> {
+    const { addressCooldownMs, hostCooldownMs, amountWei, dailyLimitWei } = settings;
+    const keepMs = Math.max(DAY_MS, addressCooldownMs, hostCooldownMs);
+    const answers = metrics?.counter({
+      category: "NODE",
+      name: "faucet_answers_total",
+      help: "Requests to the faucet, by answer: given, or why not",
+      labels: ["answer"],
+    });
+    const faucet = new Faucet(settings, {
+      ...parts,
+      record: await GiftRecord.open(path, keepMs, parts.nowMs()),
+      onAnswer: (answer) => answers?.with(answer).increment(),
+    });
+    const terms = { amountWei: amountWei.toString(), dailyLimitWei: dailyLimitWei.toString() };
+    parts.logger.info({ address: toHex(faucet.address), ...terms }, "the faucet is open");
+    return faucet;
   }
 
   give(request: GiftRequest): Promise<GiftAnswer> {
@@ -100,17 +127,24 @@ export class Faucet {
     const gift: RecordedGift = { atMs, address: toHex(recipient), remoteHost, wei: amountWei };
     const objection = objectionOf(gift, record.giftsAt(atMs), this.#settings);
     if (objection !== undefined) return objection;
-    const gasPriceWei = this.#parts.gasPriceWei();
-    if (this.#parts.balanceOf(this.address) < amountWei + GIFT_GAS * gasPriceWei)
+    const gasPriceWei = this.#gasPriceWei();
+    if (this.#parts.view.balanceWei(this.address) < amountWei + GIFT_GAS * gasPriceWei)
       return refused("empty", "The faucet is empty.");
     await record.add(gift);
     return this.#send(gift, recipient, gasPriceWei);
   }
 
+  /** Twice the base fee, so that a gift still pays when a few full blocks raise it. */
+  #gasPriceWei(): bigint {
+    const { view, pool } = this.#parts;
+    const { minGasPriceWei, minPriorityFeeWei } = pool.blockFloors;
+    return 2n * (view.nextBaseFeePerGas ?? 0n) + larger(minGasPriceWei, minPriorityFeeWei);
+  }
+
   async #send(gift: RecordedGift, to: Address, gasPriceWei: bigint): Promise<GiftAnswer> {
     const { record, logger } = this.#parts;
     const { chainId, amountWei, privateKey } = this.#settings;
-    const nonce = this.#parts.nextNonce(this.address);
+    const nonce = this.#parts.pool.nextNonce(this.address);
     const signed = signGift({ chainId, nonce, gasPriceWei, to, valueWei: amountWei }, privateKey);
     const sent = await this.#parts.submit(signed);
     if (!sent.ok) {

@@ -7,7 +7,6 @@ import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
-import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
@@ -166,7 +165,7 @@ async function open(
   return ok({
     endpoints,
     nodeAddress: toHex(address),
-    isValidator: isValidator(chain.tallyAfter(chain.head), address),
+    isValidator: chain.isValidator(address),
     headNumber: chain.head.header.number,
     failure,
     live: new LiveSettings({

@@ -4,14 +4,13 @@ import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../ca
 import { InlineCalls } from "../calls/inline/inlineCalls.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
-import { createNextBlockView } from "../chain/nextBlockView.ts";
+import { createNextBlockView, type NextBlockView } from "../chain/nextBlockView.ts";
 import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { ShownHead } from "../chain/view/shownHead.ts";
 import { networkSummary } from "../chainspec/networkSummary.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
-import { isValidator } from "../ibft/validatorVotes.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
 import { AccountContract } from "../permissioning/contract/accountContract.ts";
 import { HeadCalls } from "../permissioning/contract/headCalls.ts";
@@ -40,6 +39,8 @@ export interface ChainAndPool extends OpenDevelopment {
   readonly permissions: Permissions;
   readonly namedPeers: NamedPeers;
   readonly headCalls: HeadCalls;
+  /** What decides whether the next block may hold a transaction. */
+  readonly view: NextBlockView;
   readonly pool: OpenPool;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
@@ -88,7 +89,7 @@ export async function openChainAndPool(
     chain,
     clock: durationClock,
     logger: chainLogger,
-    isValidator: () => isValidator(chain.tallyAfter(chain.head), validator.address),
+    isValidator: () => chain.isValidator(validator.address),
   });
   onStop(() => timing.close());
   const namedPeers = new NamedPeers(settings.peers?.maintained ?? []);
@@ -103,10 +104,11 @@ export async function openChainAndPool(
   const headCalls = await openHeadCalls(context, stores, { chain, readers });
   const asking = accountContract && (await openAccountContract(accountContract, { headCalls, accounts }));
   if (asking?.ok === false) return asking;
+  const view = createNextBlockView(settings.chainSpec, chain, stores.world.head, clock);
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
   const txPool = openPool(poolSettings, {
     chain,
-    view: createNextBlockView(settings.chainSpec, chain, stores.world.head, clock),
+    view,
     recoverSigners,
     ...(accounts !== undefined && { isSenderPermitted }),
     askContract: asking?.value,
@@ -126,6 +128,7 @@ export async function openChainAndPool(
     permissions: permissions.value,
     namedPeers,
     headCalls,
+    view,
     pool: txPool,
     development,
     wallet,

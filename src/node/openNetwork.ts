@@ -4,7 +4,6 @@ import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { PauseReasons } from "../consensus/pauseReasons.ts";
-import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
 import { createPeerCounters } from "../network/networkMetrics.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -131,8 +130,7 @@ async function openPort(
     permissions,
     protocols: peering.protocols,
     headOf: peering.headOf,
-    isValidator: (address) =>
-      isValidator(chain.tallyAfter(chain.head), address) || peering.isValidatorNode(address),
+    isValidator: (address) => chain.isValidator(address) || peering.isValidatorNode(address),
     forks: forksOf(chain, settings.chainSpec),
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,

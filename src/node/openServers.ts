@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Access, openAccess, withoutUsers } from "../callers/access/access.ts";
 import { CallerAccess } from "../callers/access/callerAccess.ts";
 import { watchCertificates } from "../callers/access/certificateWatch.ts";
@@ -8,6 +9,7 @@ import type { RpcThreadsParts } from "../callers/threads/threadParts.ts";
 import { offering } from "../config/developmentSettings.ts";
 import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
+import { Faucet } from "../faucet/faucet.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
@@ -20,7 +22,6 @@ import { removePortsFile, writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors, type ThreadsToStart } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
-import { openFaucet } from "./openFaucet.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
@@ -48,7 +49,7 @@ export async function openServers(
   const { accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
-  const faucet = await openFaucet(context, stores, chainAndPool);
+  const faucet = await openFaucet(context, chainAndPool);
   const { development } = chainAndPool;
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
@@ -105,6 +106,28 @@ export async function openServers(
   onStop(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
   return ok({ endpoints, access, warmUp: servers.value.warmUp });
+}
+
+/** File in the data folder with the gifts that still count. */
+const GIFTS_FILE = "faucet.jsonl";
+
+/** Opens the faucet; undefined where it is off. Throws DiskError. */
+async function openFaucet(
+  { settings, logger, clock, metrics, onStop }: OpenContext,
+  { view, pool: { pool, admission } }: ChainAndPool,
+): Promise<Faucet | undefined> {
+  const { faucet: terms, explorer, chainSpec, dataPath } = settings;
+  if (terms === undefined || explorer === undefined) return undefined;
+  const faucet = await Faucet.open({ ...terms, chainId: chainSpec.chainId }, join(dataPath, GIFTS_FILE), {
+    nowMs: () => clock.nowMs(),
+    view,
+    pool,
+    submit: (raw) => admission.submit(raw),
+    metrics,
+    logger: logger.child("node"),
+  });
+  onStop(() => faucet.close());
+  return faucet;
 }
 
 /** Tells JSON-RPC of servers. */

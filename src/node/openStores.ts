@@ -8,12 +8,10 @@ import type { Address } from "../primitives/address.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import { curve } from "../primitives/secp256k1.ts";
 import { WorldState } from "../state/worldState.ts";
 import { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import type { DatabaseOnDisk } from "../storage/database.ts";
-import type { LostEnd, LostEndAction } from "../storage/headMarker.ts";
 import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataFolder/dataDirectory.ts";
 import { type DevelopmentFolder, openDevelopmentFolder } from "./dataFolder/developmentFolder.ts";
@@ -86,26 +84,18 @@ export async function openStores(
   if (!development.ok) return development;
   const validator = await openValidator(context, key.value);
   if (!validator.ok) return validator;
-  if (curve.name === "noble") {
-    logger.warn(
-      {},
-      "no native secp256k1 binding for this platform: signature recovery takes twenty times as long",
-    );
-  }
   const addresses = [key.value.address, validator.value.address];
   const { chain: path, headFile, voteFile } = directory.value;
   const stored = await openChainDatabase({
     path,
     headFile,
-    judgeLostEnd: async (end) => {
-      const action = await judgeLostEnd(end, {
+    judgeLostEnd: (end) =>
+      judgeLostEnd(end, {
         addresses,
         readVotes: () => readVotesOf(voteFile),
         hasPeers: settings.peers !== undefined,
-      });
-      tellOfLostEnd(logger, end, action);
-      return action;
-    },
+        logger,
+      }),
     onMigration: ({ from, to, bytes, seconds }) =>
       logger.info(
         { from, to, bytes, seconds },
@@ -118,19 +108,7 @@ export async function openStores(
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
   const { database, headMarker, lost } = stored;
-  const recovery = new RecoveryPool({
-    ...DEFAULT_RECOVERY_SETTINGS,
-    onDeath: (error, deaths) =>
-      logger.warn(
-        { error, deaths },
-        "a signature worker thread exited in the middle of its work, which the main thread has finished; restarting it",
-      ),
-    onFailure: (error) =>
-      logger.error(
-        { error },
-        "no signature worker thread can start; the main thread recovers senders, which is slower",
-      ),
-  });
+  const recovery = new RecoveryPool({ ...DEFAULT_RECOVERY_SETTINGS, logger });
   onStop(() => recovery.close());
   return ok({
     directory: directory.value,
@@ -144,23 +122,6 @@ export async function openStores(
     recovery,
     development: development.value,
   });
-}
-
-function tellOfLostEnd(logger: RootLogger, { what, newest }: LostEnd, action: LostEndAction): void {
-  const facts = { lost: what, head: Number(newest.header.number) };
-  if (action === "fetched")
-    logger.warn(
-      facts,
-      "the database has lost its newest blocks; this node has never voted, so it verifies the others and fetches the lost ones " +
-        "from its peers",
-    );
-  if (action === "restored")
-    logger.warn(
-      facts,
-      "the database has lost its newest blocks; this validator neither proposes nor votes, and imports nothing, until a peer shows " +
-        "these very blocks with the seals of a quorum. What is left of them stays in chain/ (*.log.kept) until they are back. " +
-        "Nothing is to be done while other nodes run that have them",
-    );
 }
 
 /** Asks the remote signer for its keys, if there is one, before anything else is opened. */

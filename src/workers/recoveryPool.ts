@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
+import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { answerItems, decodeAnswers, encodeItems, type RecoveryItem } from "../primitives/recoveryBatch.ts";
+import { curve } from "../primitives/secp256k1.ts";
 import { accept, itemsOf, RecoveryLane, type Share } from "./recoveryLane.ts";
 import { failureOfAll, SupervisedThread } from "./supervisedThread.ts";
 import { workerEntry } from "./workerEntry.ts";
@@ -15,13 +17,8 @@ interface RecoverySettings {
   readonly threads: number;
   /** Maximum number of items that wait for a worker. */
   readonly waitingLimit: number;
-  /** Called with the reason when no worker can run any more: items are recovered on this thread until one can. */
-  readonly onFailure?: (error: Error) => void;
-  /**
-   * Called when a worker ended in the middle of its batches, with the number of times so far: 1, 2, 4, 8 and so on, so that
-   * workers that end again and again do not fill the log.
-   */
-  readonly onDeath?: (error: Error, deaths: number) => void;
+  /** Hears of what makes recovery slow; absent where commands recover. */
+  readonly logger?: Logger;
   /** File of the workers; another one in tests. */
   readonly entry?: URL;
 }
@@ -80,6 +77,11 @@ export class RecoveryPool {
     this.settings = settings;
     this.slots = Array.from({ length: settings.threads }, () => this.createSlot());
     this.threads = this.slots.map(({ thread }) => thread);
+    if (curve.name === "noble")
+      settings.logger?.warn(
+        {},
+        "no native secp256k1 binding for this platform: signature recovery takes twenty times as long",
+      );
   }
 
   /** Addresses in the order of the items; undefined where a signature is invalid. */
@@ -192,13 +194,22 @@ export class RecoveryPool {
     if (batches.length > 0) this.tellDeath(error);
     for (const shares of batches.splice(0)) accept(shares, recoverHere(itemsOf(shares)));
     this.answerOldest();
-    if (failureOfAll(this.threads) !== undefined) this.settings.onFailure?.(error);
+    if (failureOfAll(this.threads) !== undefined)
+      this.settings.logger?.error(
+        { error },
+        "no signature worker thread can start; the main thread recovers senders, which is slower",
+      );
     this.sendAll();
   }
 
+  /** Warns of the first death, the second, the fourth, the eighth and so on, so that workers that end again and again do not fill the log. */
   private tellDeath(error: Error): void {
     this.deaths++;
-    if (Number.isInteger(Math.log2(this.deaths))) this.settings.onDeath?.(error, this.deaths);
+    if (Number.isInteger(Math.log2(this.deaths)))
+      this.settings.logger?.warn(
+        { error, deaths: this.deaths },
+        "a signature worker thread exited in the middle of its work, which the main thread has finished; restarting it",
+      );
   }
 
   private answerOldest(): void {

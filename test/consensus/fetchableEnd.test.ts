@@ -3,11 +3,13 @@ import { describe, expect, it } from "vitest";
 import { judgeLostEnd, readVotesOf } from "../../src/consensus/fetchableEnd.ts";
 import { encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { StoredBlock } from "../../src/types/block.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { encodeExtraData, VANITY_BYTES } from "../../src/types/extraData.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
 import { account } from "../builders/testAccounts.ts";
 import { aStoredChain } from "../storage/storedBlocks.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -23,10 +25,18 @@ interface Case {
   readonly newest?: bigint;
   readonly lost?: bigint;
   readonly hasPeers?: boolean;
+  readonly logger?: Logger;
 }
 
 /** What a node with the key of `us` and a signer may do that has lost its blocks from 4 on. */
-async function judge({ validators, signed, newest = 3n, lost = 4n, hasPeers = true }: Case) {
+async function judge({
+  validators,
+  signed,
+  newest = 3n,
+  lost = 4n,
+  hasPeers = true,
+  logger = silentLogger,
+}: Case) {
   const voteFile = join(temporaryFolder(), "votes.log");
   if (signed !== undefined) {
     const log = await openVoteLog(voteFile);
@@ -42,14 +52,25 @@ async function judge({ validators, signed, newest = 3n, lost = 4n, hasPeers = tr
   const header = { ...block.header, number: newest, extraData };
   const left = { ...block, transactionCount: 0, header };
   return judgeLostEnd(
-    { newest: left, lost: { number: lost, hash: block.hash } },
-    { addresses: [us, signer], readVotes: () => readVotesOf(voteFile), hasPeers },
+    { what: "the newest block", newest: left, lost: { number: lost, hash: block.hash } },
+    { addresses: [us, signer], readVotes: () => readVotesOf(voteFile), hasPeers, logger },
   );
 }
 
 const VOTED = { digest: block.hash as unknown as Digest };
 
 describe("a lost end of the chain", () => {
+  it("is told to the operator where the node goes on", async () => {
+    const { logger, lines } = loggedLines();
+    await judge({ validators: [other], logger });
+    await judge({ validators: [other, us], signed: VOTED, logger });
+    await judge({ validators: [us], signed: VOTED, logger });
+    expect(lines).toMatchObject([
+      { level: "WARN", lost: "the newest block", message: expect.stringContaining("fetches the lost ones") },
+      { level: "WARN", lost: "the newest block", message: expect.stringContaining("until a peer shows") },
+    ]);
+  });
+
   it("is fetched by a follower that never voted", async () => {
     expect(await judge({ validators: [other] })).toBe("fetched");
     expect(await judge({ validators: [other], signed: {} })).toBe("fetched");

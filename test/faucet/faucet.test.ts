@@ -10,6 +10,7 @@ import { decodeTransaction, type Transaction } from "../../src/types/transaction
 import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
+import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 const GIVER = account(9);
@@ -20,6 +21,8 @@ const TERMS = {
   hostCooldownMs: HOUR_MS,
   dailyLimitWei: 5_000n,
 };
+
+const FLOORS = { minGasPriceWei: 7n, minPriorityFeeWei: 2n };
 
 const addressOf = (seed: number): string => toHex(accountFromSeed(seed).address);
 
@@ -32,9 +35,8 @@ async function open(path = join(temporaryFolder(), "faucet.jsonl"), changes: Par
     {
       record,
       nowMs: () => world.nowMs,
-      balanceOf: () => 10n ** 18n,
-      nextNonce: () => BigInt(world.sent.length),
-      gasPriceWei: () => 7n,
+      view: { balanceWei: () => 10n ** 18n, nextBaseFeePerGas: undefined },
+      pool: { nextNonce: () => BigInt(world.sent.length), blockFloors: FLOORS },
       async submit(raw) {
         const decoded = decodeTransaction(raw);
         if (!decoded.ok) return decoded;
@@ -56,6 +58,37 @@ async function reasonOf(faucet: Faucet, address: string, remoteHost: string): Pr
 }
 
 describe("the faucet", () => {
+  it("pays the pool's minimum, and twice the base fee beside it", async () => {
+    const view = { balanceWei: () => 10n ** 18n, nextBaseFeePerGas: 100n };
+    const { faucet, world } = await open(undefined, { view });
+    await faucet.give({ address: addressOf(1), remoteHost: "host" });
+    expect(world.sent).toMatchObject([{ gasPrice: 207n }]);
+  });
+
+  it("is opened with the terms in the log, without its key, and counts its answers", async () => {
+    const { logger, lines } = loggedLines();
+    const metrics = aRegistry();
+    const faucet = await Faucet.open(
+      { ...TERMS, privateKey: GIVER.privateKey, chainId: 1337n },
+      join(temporaryFolder(), "faucet.jsonl"),
+      {
+        nowMs: () => 0,
+        view: { balanceWei: () => 0n, nextBaseFeePerGas: undefined },
+        pool: { nextNonce: () => 0n, blockFloors: FLOORS },
+        submit: async () => ok(new Uint8Array(32)),
+        metrics,
+        logger,
+      },
+    );
+    onTestFinished(() => faucet.close());
+    expect(lines).toMatchObject([
+      { message: "the faucet is open", amountWei: "1000", dailyLimitWei: "5000" },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(toHex(GIVER.privateKey).slice(2));
+    await faucet.give({ address: addressOf(1), remoteHost: "host" });
+    expect(await readSample(metrics, "node_faucet_answers_total", { answer: "empty" })).toBe(1);
+  });
+
   it("sends a signed transfer with the next nonce, and says its hash", async () => {
     const { faucet, world, lines } = await open();
     for (const seed of [1, 2]) {
@@ -175,7 +208,9 @@ describe("the faucet", () => {
   });
 
   it("says that it is empty, that an address is none, and that the node stops", async () => {
-    const { faucet: empty } = await open(undefined, { balanceOf: () => 1_000n + 7n * GIFT_GAS - 1n });
+    const { faucet: empty } = await open(undefined, {
+      view: { balanceWei: () => 1_000n + 7n * GIFT_GAS - 1n, nextBaseFeePerGas: undefined },
+    });
     expect(await reasonOf(empty, addressOf(1), "a")).toBe("empty");
     const { faucet } = await open();
     for (const address of ["", "0x", `0x${"g".repeat(40)}`, `${addressOf(1)}0`, addressOf(1).slice(2), " "])

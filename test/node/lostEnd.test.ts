@@ -15,6 +15,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import { judgeLostEnd, readVotesOf } from "../../src/consensus/fetchableEnd.ts";
 import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
@@ -172,7 +173,8 @@ function openAs({ address }: Stopped, folder: string) {
   const readVotes = () => readVotesOf(join(folder, "votes.log"));
   return openChainDatabase({
     ...pathsIn(folder),
-    judgeLostEnd: (end) => judgeLostEnd(end, { addresses: [address], readVotes, hasPeers: true }),
+    judgeLostEnd: (end) =>
+      judgeLostEnd(end, { addresses: [address], readVotes, hasPeers: true, logger: silentLogger }),
   });
 }
 

@@ -139,6 +139,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
           addresses: [key.address],
           readVotes: async () => voteLog.read(),
           hasPeers: true,
+          logger,
         }),
       clock,
       builder: key.address,

@@ -7,6 +7,7 @@ import { keccak256 } from "../../src/primitives/hash.ts";
 import { SignedDigest } from "../../src/primitives/recoveryBatch.ts";
 import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp256k1.ts";
 import { RecoveryPool } from "../../src/workers/recoveryPool.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 /** An item signed by the account of `seed`. */
@@ -102,17 +103,18 @@ describe("the recovery pool", () => {
   });
 
   it("recovers on this thread when no worker can run, a batch at a time, and says so once", async () => {
-    const failures: string[] = [];
+    const { logger, lines } = loggedLines("ERROR");
     const broken = new RecoveryPool({
       threads: 2,
       waitingLimit: 100_000,
       entry: new URL("data:text/javascript,throw new Error('no file may be opened')"),
-      onFailure: ({ message }) => failures.push(message),
+      logger,
     });
     const items = Array.from({ length: 300 }, (_, index) => signedBy((index % 3) + 1));
     const expected = items.map(({ digest, signature }) => recoverAddress(digest, signature));
     const [before, after] = [await broken.recoverMany(items), await broken.recoverMany(items, "urgent")];
-    await expect.poll(() => failures).toEqual(["no file may be opened"]);
+    await expect.poll(() => JSON.stringify(lines)).toContain("no file may be opened");
+    expect(lines).toMatchObject([{ message: expect.stringContaining("the main thread recovers senders") }]);
     let turns = 0;
     let isDone = false;
     const count = (): void => {
@@ -128,7 +130,8 @@ describe("the recovery pool", () => {
   });
 
   it("answers when every worker ends in the middle of its batches, and tells so ever more rarely", async () => {
-    const told: string[] = [];
+    const { logger, lines } = loggedLines();
+    const told = () => lines.flatMap(({ deaths }) => deaths ?? []);
     const dying = new RecoveryPool({
       threads: 1,
       waitingLimit: 100_000,
@@ -136,13 +139,14 @@ describe("the recovery pool", () => {
         "data:text/javascript,import { parentPort as port } from 'node:worker_threads';" +
           "port.postMessage('ready'); port.on('message', () => { throw new Error('out of memory'); });",
       ),
-      onDeath: ({ message }, deaths) => told.push(`${deaths}: ${message}`),
+      logger,
     });
     const item = signedBy(1);
     const expected = recoverAddress(item.digest, item.signature);
     // Items that come while it starts again do not reach it.
-    while (told.length < 3) expect(await dying.recoverMany([item])).toEqual([expected]);
-    expect(told).toEqual(["1: out of memory", "2: out of memory", "4: out of memory"]);
+    while (told().length < 3) expect(await dying.recoverMany([item])).toEqual([expected]);
+    expect(told()).toEqual([1, 2, 4]);
+    expect(JSON.stringify(lines[0])).toContain("out of memory");
     await dying.close();
   });
 

@@ -9,7 +9,6 @@ import type { PauseReasons } from "../../consensus/pauseReasons.ts";
 import type { Outbox } from "../../consensus/ports.ts";
 import type { MessageRouter } from "../../consensus/router/messageRouter.ts";
 import { createConsensusMessages } from "../../consensus/transport.ts";
-import { isValidator } from "../../ibft/validatorVotes.ts";
 import { createEth, type Eth } from "../../network/eth/protocol.ts";
 import { createIbfTransport } from "../../network/ibf/protocol.ts";
 import type { SubProtocol } from "../../network/subProtocol.ts";
@@ -117,7 +116,7 @@ export class Peering {
     const sync = createSync({
       peers: () => (this.maySync() ? eth.peers : []),
       chain: lostEnd === undefined ? exchanged : onlyAdmitted(exchanged, lostEnd),
-      isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
+      isValidator: (address) => chain.isValidator(address),
       clock,
       logger: logger.sync,
       onRefused: (reason) => onRefused?.(reason, 1),
