@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
-import { expectForEverybodyInEachLook } from "./looks.ts";
+import { expectForEverybodyInEachLook, LOOKS, misfits } from "./looks.ts";
 import { openScriptedNode, quantity } from "./scriptedNode.ts";
 import { aTransactionAnswer } from "./transactionAnswers.ts";
 
@@ -9,8 +9,8 @@ const ACCOUNT = `0x${"d4".repeat(20)}`;
 const TOKEN = `0x${"70".repeat(20)}`;
 const word = (index: number): string => `0x${index.toString(16).padStart(64, "0")}`;
 
-/** An account of 240 transactions and one transfer, on a node that is busy at its second page. */
-function anActiveAccount() {
+/** An account of some transactions and one transfer, on a node that is busy at its second page. */
+function anActiveAccount(count = 240) {
   let hasRefused = false;
   return {
     ...aTransactionAnswer(),
@@ -35,8 +35,8 @@ function anActiveAccount() {
         hasRefused = true;
         throw new Error("Too many requests");
       }
-      const items = Array.from({ length: Math.min(size, 240 - from) }, (_, index) => ({
-        blockNumber: quantity(500 - from - index),
+      const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => ({
+        blockNumber: quantity(count + 260 - from - index),
         timestamp: quantity(1_700_000_000 - from - index),
         transactionHash: word(from + index),
         from: ACCOUNT,
@@ -48,10 +48,14 @@ function anActiveAccount() {
         gasUsed: "0x5208",
         fee: "0x1",
       }));
-      const next = from + size < 240 ? quantity(from + size) : null;
+      const next = from + size < count ? quantity(from + size) : null;
       return { items, next, firstBlock: "0x1" };
     },
-    explorer_getTokensOf: () => ({ items: [], next: null, firstBlock: "0x1" }),
+    explorer_getTokensOf: () => ({
+      items: [{ token: TOKEN, tokenId: null, balance: `0x${(10n ** 23n - 1n).toString(16)}` }],
+      next: null,
+      firstBlock: "0x1",
+    }),
     explorer_getTokenTransfers: () => ({
       items: [
         {
@@ -131,5 +135,39 @@ describe.runIf(CAN_BROWSE)("the explorer's page of an account", () => {
     );
     expect(transfers.join()).not.toContain("CMD");
     expect(complaints).toEqual([]);
+  });
+
+  it("saves the newest 20,000 rows of a longer list, and says how to get the others", async () => {
+    const { page, url, complaints } = await openScriptedNode(anActiveAccount(20_050));
+    await page.goto(`${url}/address/${ACCOUNT}`);
+    const list = page.getByRole("region", { name: "Transactions" });
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      list.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trimEnd()
+      .split("\r\n");
+    expect(lines).toHaveLength(20_001);
+    expect(new Set(lines)).toHaveProperty("size", 20_001);
+    expect(lines.at(-1)).toMatch(/^311,/);
+    await list.getByText("the newest 20,000 rows; for older ones filter to block 311").waitFor();
+    await page.setViewportSize(LOOKS.phone.viewport);
+    expect(await misfits(page, "account-csv")).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows what it has of a token on one line each, on a phone as well", async () => {
+    const { page, url } = await openScriptedNode(anActiveAccount());
+    for (const { viewport } of [LOOKS.light, LOOKS.phone]) {
+      await page.setViewportSize(viewport);
+      await page.goto(`${url}/address/${ACCOUNT}`);
+      const tokens = page.getByRole("region", { name: "Tokens", exact: true });
+      await tokens.getByText("999,999,999,999,999,999,999.99").waitFor();
+      const heights = tokens
+        .locator("li > *")
+        .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().height));
+      for (const height of await heights) expect(height).toBeLessThan(30);
+    }
   });
 });

@@ -108,6 +108,26 @@ describe.runIf(CAN_BROWSE)("the explorer's pages of what the index counts", () =
     expect(complaints).toEqual([]);
   });
 
+  it("name the only day of a new chain", async () => {
+    const day = Date.UTC(2026, 10, 30) / 86_400_000;
+    const one = {
+      day: quantity(day),
+      firstBlock: "0x1",
+      lastBlock: "0x39",
+      spacing: "0x3a",
+      longestSpacing: "0x5",
+    };
+    const counted = { transactions: "0x14", gasUsed: "0x5208", fees: "0x0", newAccounts: "0x2" };
+    const { page, url } = await openScriptedNode({
+      explorer_getDays: () => ({ days: [{ ...one, ...counted }], firstBlock: "0x1", lastBlock: "0x39" }),
+    });
+    await page.addInitScript(NOTE_LABELS);
+    await page.goto(`${url}/charts`);
+    await expect
+      .poll(() => page.evaluate("labels.filter((text) => text === '30 Nov').length"))
+      .toBeGreaterThanOrEqual(5);
+  });
+
   it("say so where the node keeps no index", async () => {
     const off = (): never => {
       throw new Error("The index by address is off.");
@@ -165,3 +185,13 @@ const BLOCK = {
   size: "0x220",
   stateRoot: `0x${"2".repeat(64)}`,
 };
+
+/** Notes the texts of the page's charts. */
+const NOTE_LABELS = `
+globalThis.labels = [];
+const fill = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+  labels.push(text);
+  fill.call(this, text, ...place);
+};
+`;

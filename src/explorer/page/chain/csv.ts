@@ -2,8 +2,8 @@ import { showAmount } from "../format.ts";
 import { call } from "./connection.ts";
 import { decimalsOf, type ListPage, type TokenTransfer, tokenInfo } from "./tokens.ts";
 
-/** Most rows of a file, so that the visitor's budget suffices for it. */
-export const MOST_ROWS = 5_000;
+/** Most rows of a file: some 8 MB, and hardly more than the visitor's budget at once. */
+export const MOST_ROWS = 20_000;
 /** Rows asked for at a time. */
 const PAGE = 100;
 /** Time between two questions while the node has too many. */
@@ -11,7 +11,7 @@ const PAUSE_MS = 2_000;
 /** Most questions for one file: a page may have no row that passes the filter. */
 const MOST_PAGES = 500;
 
-/** What a file lists: a method of the node, the names of the columns, and the rows of an entry. */
+/** What a file lists: a method of the node, the names of the columns, and the row of an entry, its block first. */
 export interface CsvList<Item> {
   readonly method: string;
   readonly columns: readonly string[];
@@ -136,8 +136,8 @@ function plain(shown: string): string {
 export interface CsvFile {
   readonly text: string;
   readonly rows: number;
-  /** Whether there are more rows than a file has. */
-  readonly isCut: boolean;
+  /** The block of the oldest row where there may be more rows than the file has; null if it has none. */
+  readonly cutAt?: string | null;
 }
 
 /**
@@ -151,6 +151,7 @@ export async function csvOf<Item>(
   isWanted: () => boolean,
 ): Promise<CsvFile> {
   const lines = [columns.join(",")];
+  let oldest: string | null = null;
   let cursor: string | null = null;
   for (let pages = 0; pages < MOST_PAGES && isWanted(); pages++) {
     const page: ListPage<Item> = await patientCall(
@@ -159,18 +160,20 @@ export async function csvOf<Item>(
       isWanted,
     );
     for (const item of page.items) {
-      if (lines.length > MOST_ROWS) return fileOf(lines, true);
-      lines.push((await rows(item)).map(quoted).join(","));
+      if (lines.length > MOST_ROWS) return { ...fileOf(lines), cutAt: oldest };
+      const values = await rows(item);
+      oldest = values[0] ?? null;
+      lines.push(values.map(quoted).join(","));
     }
     onProgress(lines.length - 1);
     cursor = page.next;
-    if (cursor === null) return fileOf(lines, false);
+    if (cursor === null) return fileOf(lines);
   }
-  return fileOf(lines, true);
+  return { ...fileOf(lines), cutAt: oldest };
 }
 
-function fileOf(lines: readonly string[], isCut: boolean): CsvFile {
-  return { text: `${lines.join("\r\n")}\r\n`, rows: lines.length - 1, isCut };
+function fileOf(lines: readonly string[]): CsvFile {
+  return { text: `${lines.join("\r\n")}\r\n`, rows: lines.length - 1 };
 }
 
 function quoted(value: string): string {

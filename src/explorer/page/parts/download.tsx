@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type CsvList, csvOf, MOST_ROWS } from "../chain/csv.ts";
+import { type CsvFile, type CsvList, csvOf, MOST_ROWS } from "../chain/csv.ts";
 import { messageOf, showNumber, showText } from "../format.ts";
 
 /** A button that saves the newest rows of an account's list as a file. */
@@ -36,11 +36,7 @@ export function Download<Item>({
       );
       if (!isOpen.current) return;
       saveAs(`${name}-${account.slice(0, 10)}.csv`, file.text);
-      setState(
-        file.isCut
-          ? `the newest ${showNumber(file.rows)} rows, there are more`
-          : `${showNumber(file.rows)} rows`,
-      );
+      setState(stateOf(file));
     } catch (error) {
       setState(showText(messageOf(error), 120));
     }
@@ -61,6 +57,13 @@ export function Download<Item>({
       </button>
     </span>
   );
+}
+
+/** What the file has, and how to get the rows that it lacks. */
+function stateOf({ rows, cutAt }: CsvFile): string {
+  if (cutAt === undefined) return `${showNumber(rows)} rows`;
+  if (cutAt === null) return "no row yet; filter by dates to go further back";
+  return `the newest ${showNumber(rows)} rows; for older ones filter to block ${cutAt}`;
 }
 
 function saveAs(name: string, text: string): void {

@@ -37,7 +37,7 @@ export function drawPlot(
       legend: { show: false },
       cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false } },
       scales: {
-        x: { time: false, range: (_, min, max) => sidesOf(min, max, kind) },
+        x: { time: false, range: ({ data: [values] }, min, max) => sidesOf(values, { min, max }, kind) },
         y: { range: (_, min, max) => rangeOf(min, max, kind) },
       },
       axes: [
@@ -84,9 +84,17 @@ function rangeOf(min: number, max: number, kind: "bars" | "line"): [number, numb
   return [0, MARGIN * Math.max(1, max)];
 }
 
-/** The range of x, with room for the outer halves of the first and the last bar. */
-function sidesOf(min: number, max: number, kind: "bars" | "line"): [number, number] {
-  return kind === "bars" ? [min - HALF_A_BAR, max + HALF_A_BAR] : [min, max];
+/**
+ * The range of x. Bars have it from the first to the last one, with room for their outer halves: the range that the library gives for a
+ * single value begins at zero. A line has the range that is given.
+ */
+function sidesOf(
+  values: uPlot.AlignedData[0],
+  { min, max }: { readonly min: number; readonly max: number },
+  kind: "bars" | "line",
+): [number, number] {
+  if (kind === "line") return [min, max];
+  return [(values[0] ?? min) - HALF_A_BAR, (values.at(-1) ?? max) + HALF_A_BAR];
 }
 
 const HALF_A_BAR = 0.6;
