@@ -16,12 +16,11 @@ import { AccountContract } from "../permissioning/contract/accountContract.ts";
 import { HeadCalls } from "../permissioning/contract/headCalls.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
-import { type OpenPool, type OpenPoolParts, openPool } from "../txpool/openPool.ts";
+import { type OpenPool, openPool } from "../txpool/openPool.ts";
 import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
@@ -102,8 +101,8 @@ export async function openChainAndPool(
   const { accounts, isSenderPermitted } = permissions.value;
   const readers = openReaders(context, stores, chain);
   const headCalls = await openHeadCalls(context, stores, { chain, readers });
-  const asking = accountContract && (await openAccountContract(accountContract, { headCalls, accounts }));
-  if (asking?.ok === false) return asking;
+  const probed = await accountContract?.probe(headCalls);
+  if (probed?.ok === false) return probed;
   const view = createNextBlockView(settings.chainSpec, chain, stores.world.head, clock);
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
   const txPool = openPool(poolSettings, {
@@ -111,7 +110,7 @@ export async function openChainAndPool(
     view,
     recoverSigners,
     ...(accounts !== undefined && { isSenderPermitted }),
-    askContract: asking?.value,
+    askContract: accountContract?.asking(headCalls, accounts),
     beforeAnswering: () => development?.whenMined(),
     clock,
     logger: logger.child("txpool"),
@@ -165,28 +164,6 @@ async function openHeadCalls(
   if (permissions.accountContract !== undefined || permissions.nodeContract !== undefined)
     await loadInterpreter();
   return new HeadCalls({ chain, state: world.head, simulator }, "nodes");
-}
-
-/** Asks the contract once, as Besu does at its start; then the pool may ask. Fails when it gives no answer. */
-async function openAccountContract(
-  contract: AccountContract,
-  { headCalls, accounts }: Pick<ChainAndPool, "headCalls"> & Pick<Permissions, "accounts">,
-): Promise<Result<NonNullable<OpenPoolParts["askContract"]>, "unusablePermissions">> {
-  const defect = await contract.findDefect(headCalls);
-  if (defect !== undefined) {
-    const message = `Error validating onchain account permissioning smart contract configuration: ${defect}`;
-    return fail("local", "unusablePermissions", message);
-  }
-  const calls = {
-    local: headCalls.for("transactions of callers"),
-    remote: headCalls.for("transactions of peers"),
-  };
-  return ok(async (transaction, origin) => {
-    // The pool asks the list itself, and counts the question.
-    if (accounts?.has(toHex(transaction.sender)) === false) return "notAsked";
-    const permission = await contract.askAtHead(transaction, calls[origin]);
-    return typeof permission === "string" ? permission : "unknown";
-  });
 }
 
 /** Opens what writes on threads of its own, besides the chain. */

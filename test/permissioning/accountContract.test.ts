@@ -303,9 +303,27 @@ describe("a question at the head", () => {
 
   it("finds at the start that a contract does not answer", async () => {
     const broken = atHead(await aChain({ genesis: genesisWithRules("0x60006000fd"), clock }));
-    expect(await broken.contract.findDefect(broken.headCalls)).toContain("failed when processing");
+    expect(await broken.contract.probe(broken.headCalls)).toMatchObject({
+      error: { code: "unusablePermissions", message: expect.stringContaining("failed when processing") },
+    });
     const sound = atHead(await aChain({ genesis: genesisWithRules(), clock }));
-    expect(await sound.contract.findDefect(sound.headCalls)).toBe(undefined);
+    expect(await sound.contract.probe(sound.headCalls)).toMatchObject({ ok: true });
+  });
+
+  it("is not asked by the pool about senders whom the list denies", async () => {
+    const { contract, headCalls } = atHead(await aChain({ genesis: genesisWithRules(), clock }));
+    const asked = transfer();
+    expect(await contract.asking(headCalls, { has: () => false })(asked, "local")).toBe("notAsked");
+    const answer = await contract.askAtHead(asked, headCalls);
+    for (const list of [undefined, { has: () => true }])
+      expect(await contract.asking(headCalls, list)(asked, "remote")).toBe(answer);
+  });
+
+  it("is unknown to the pool while the contract gives no answer", async () => {
+    const { contract, headCalls } = atHead(
+      await aChain({ genesis: genesisWithRules("0x60006000fd"), clock }),
+    );
+    expect(await contract.asking(headCalls, undefined)(transfer(), "local")).toBe("unknown");
   });
 });
 

@@ -1,6 +1,7 @@
-import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, type RlpItem } from "../../primitives/rlp.ts";
+import type { NodeAddress } from "../dialer.ts";
 
 /** The endpoint at which a node is reached (p2p.md#discovery-v4). */
 export interface Endpoint {
@@ -66,6 +67,13 @@ export function ipText(bytes: Uint8Array): string {
     (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16),
   );
   return shortened(groups);
+}
+
+/** Where a node listens, with its address as bytes and in the form of ipText; undefined where its host is a name. */
+export function ipEndpointOf({ nodeId, host, tcpPort }: NodeAddress) {
+  if (isIP(host) === 0) return undefined;
+  const text = ipText(ipBytes(host));
+  return { nodeId, ip: ipBytes(text), host: text, tcpPort };
 }
 
 /** The address of a datagram's sender, in the form of ipText. */

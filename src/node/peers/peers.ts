@@ -4,6 +4,7 @@ import { isOurAddress } from "../../config/crossChecks.ts";
 import { type Enode, isNamed } from "../../config/enode.ts";
 import type { PeerSettings, Settings } from "../../config/settings.ts";
 import type { NodeAddress, Opener } from "../../network/dialer.ts";
+import { ipEndpointOf } from "../../network/discovery/endpoint.ts";
 import { KnownNodesFile, keepKnownNodes } from "../../network/discovery/knownNodes.ts";
 import type { NamedNode } from "../../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../../network/discovery/packets.ts";
@@ -30,7 +31,7 @@ import {
   findAdvertisedAddress,
   reportAddress,
 } from "./advertisedAddress.ts";
-import { endpointOf, endpointsOf, listCheck, type OpenNodePermissions } from "./nodePermissioning.ts";
+import { listCheck, type OpenNodePermissions } from "./nodePermissioning.ts";
 import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */
@@ -102,7 +103,7 @@ export async function openPeers(
     own: () => own,
     bootnodes: (peers.discovery?.bootnodes ?? [])
       .flatMap((node) => dialAddress(node) ?? [])
-      .flatMap(endpointsOf),
+      .flatMap((address) => ipEndpointOf(address) ?? []),
     isListed,
     connected: () => network?.peers.map(({ nodeId }) => nodeId) ?? [],
     review: () => network?.review(),
@@ -110,7 +111,7 @@ export async function openPeers(
   const judge = (node: NodeAddress, from: Opener, requester: NodeRequester): NodePermission => {
     if (!isInside(node.host)) return "denied";
     if (byContract === undefined) return isListed(node) ? "permitted" : "denied";
-    const endpoint = endpointOf(node);
+    const endpoint = ipEndpointOf(node);
     return endpoint === undefined ? "denied" : byContract.judge(endpoint, from, requester);
   };
   const created = await createNetwork(
@@ -133,7 +134,7 @@ export async function openPeers(
       logger,
       onListening({ port }) {
         if (ownIp === undefined) return;
-        own = endpointOf({ nodeId: key.publicKey, host: ownIp, tcpPort: address.portOf(port) });
+        own = ipEndpointOf({ nodeId: key.publicKey, host: ownIp, tcpPort: address.portOf(port) });
       },
       isPermitted: (node, from) => judge(node, from, "newcomer") === "permitted",
       isHeard: (node, from) => judge(node, from, "datagram") === "permitted",

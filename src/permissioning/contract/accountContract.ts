@@ -10,8 +10,10 @@ import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { EMPTY_BYTES, equalBytes, toHex } from "../../primitives/hex.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
+import type { Allowlist } from "../allowlist.ts";
 import { CheckCounts } from "../checkCounts.ts";
 import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
 import { transactionPayload } from "./transactionPayload.ts";
@@ -25,6 +27,12 @@ export interface AccountContractSettings {
 
 /** A block and the state after it. */
 export type StateAfter = NamedHeader & Pick<CallContext, "state" | "ancestorHash">;
+
+/** Asks about a transaction at the head; "unknown" where the contract gives no answer, or none in time. */
+type AskAtHead = (
+  transaction: SentTransaction,
+  origin: "local" | "remote",
+) => Promise<"permitted" | "denied" | "unknown" | "notAsked">;
 
 /** What a transaction's contract is asked about. */
 type Asked = Pick<SentTransaction, "sender" | "to" | "value" | "gasPrice" | "gasLimit" | "data">;
@@ -100,8 +108,32 @@ export class AccountContract {
     return this.counted(permission);
   }
 
-  /** Why the contract cannot be used; undefined when it answers, whatever it says, or does not exist. */
-  async findDefect(calls: HeadCalls): Promise<string | undefined> {
+  /** Asks once, as Besu does at its start. Fails when the contract gives no answer, unless it does not exist. */
+  async probe(calls: HeadCalls): Promise<Result<void, "unusablePermissions">> {
+    const defect = await this.findDefect(calls);
+    return defect === undefined
+      ? ok(undefined)
+      : fail(
+          "local",
+          "unusablePermissions",
+          `Error validating onchain account permissioning smart contract configuration: ${defect}`,
+        );
+  }
+
+  /**
+   * What the pool asks about transactions, callers' and peers' in turns of their own. Those whose sender the list denies are not
+   * asked about: the pool asks the list itself, and counts the question.
+   */
+  asking(calls: HeadCalls, list: Pick<Allowlist, "has"> | undefined): AskAtHead {
+    const turns = { local: calls.for("transactions of callers"), remote: calls.for("transactions of peers") };
+    return async (transaction, origin) => {
+      if (list?.has(toHex(transaction.sender)) === false) return "notAsked";
+      const permission = await this.askAtHead(transaction, turns[origin]);
+      return typeof permission === "string" ? permission : "unknown";
+    };
+  }
+
+  private async findDefect(calls: HeadCalls): Promise<string | undefined> {
     const result = await calls.run(this.settings.address, transactionPayload(PROBE));
     if (isUndecided(result)) return "the call takes too long, or too much memory";
     const permission = this.permissionOf(result);

@@ -3,7 +3,8 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { equalBytes, toDigits } from "../../primitives/hex.ts";
+import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
+import { fail, ok, type Result } from "../../primitives/result.ts";
 import { CheckCounts } from "../checkCounts.ts";
 import { type CallResult, type HeadCalls, isUndecided } from "./headCalls.ts";
 import { HostNames } from "./hostNames.ts";
@@ -61,6 +62,14 @@ const LIMITS: Readonly<Record<NodeRequester, Pick<Questions, "answersLimit" | "a
 };
 const REQUESTERS: readonly NodeRequester[] = ["peer", "newcomer", "datagram"];
 
+/** The node that Besu asks about at its start. */
+const EXAMPLE: NodeEndpoint = {
+  nodeId: new Uint8Array(64).fill(1),
+  ip: Uint8Array.of(10, 3, 58, 6),
+  host: "10.3.58.6",
+  tcpPort: 30303,
+};
+
 /**
  * The contract that decides which nodes may connect (--permissions-nodes-contract-address), asked at each head as Besu 24.7
  * asks, with the gas limit of the head or the gas cap:
@@ -103,15 +112,17 @@ export class NodeContract {
     return permission;
   }
 
-  /** Why the contract cannot be used; undefined when it answers, whatever it says. */
-  async findDefect(node: NodeEndpoint): Promise<string | undefined> {
+  /** Asks about a node of no network, as Besu does at its start. Fails when the contract gives no answer, whatever it would be. */
+  async probe(): Promise<Result<void, "unusablePermissions">> {
+    const { address, version } = this.settings;
     const payload =
-      this.settings.version === 1
-        ? connectionPayload({ source: node, destination: node })
-        : nodePayload(node, urlHost(node));
-    const result = await this.parts.calls.run(this.settings.address, payload);
-    const read = readAnswer(result, this.settings.version);
-    return read === "permitted" || read === "denied" ? undefined : read.failure;
+      version === 1
+        ? connectionPayload({ source: EXAMPLE, destination: EXAMPLE })
+        : nodePayload(EXAMPLE, urlHost(EXAMPLE));
+    const read = readAnswer(await this.parts.calls.run(address, payload), version);
+    if (read === "permitted" || read === "denied") return ok(undefined);
+    const message = `Error: node permissioning contract at address ${toHex(address)} does not match the expected interface version ${version}. (${read.failure})`;
+    return fail("local", "unusablePermissions", message);
   }
 
   private permitsNode(node: NodeEndpoint, requester: NodeRequester): NodePermission {
