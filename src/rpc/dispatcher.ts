@@ -1,11 +1,12 @@
 import type { Logger } from "../observability/logger.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { type Answering, answerBatch, type WritePiece } from "./batch.ts";
-import { type Caller, createEndpoint, type Endpoint, EndpointContext } from "./endpoint.ts";
+import { type Caller, CallerContext } from "./caller.ts";
 import { ERRORS } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";
 import { type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
 import { MethodRunner } from "./methodRunner.ts";
+import { createMethodSet, type MethodSet } from "./methodSet.ts";
 import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { readRequest } from "./request.ts";
@@ -43,7 +44,7 @@ export interface Dispatcher {
 
 export interface DispatcherSettings<Backend> {
   readonly methods: readonly RpcMethod<Backend>[];
-  /** Modules that the operator enabled for this endpoint; read for each request, so that they may be replaced. */
+  /** Modules that the operator enabled for this server; read for each request, so that they may be replaced. */
   readonly modules: ReadonlySet<Namespace>;
 }
 
@@ -64,11 +65,11 @@ export function createDispatcher<Backend>(
   { backend, logger, metrics, callerTime = new CallerTime() }: DispatcherParts<Backend>,
 ): Dispatcher {
   const { methods } = settings;
-  const endpoints = remade(
+  const methodSets = remade(
     () => settings.modules,
     (modules) => ({
-      full: createEndpoint(methods, modules, backend),
-      restricted: createEndpoint(
+      full: createMethodSet(methods, modules, backend),
+      restricted: createMethodSet(
         methods.filter(({ isGuarded }) => isGuarded !== true),
         new Set([...modules].filter((module) => !OPERATOR_NAMESPACES.has(module))),
         backend,
@@ -77,17 +78,17 @@ export function createDispatcher<Backend>(
   );
   const runner = new MethodRunner(logger, metrics);
 
-  function contextOf(caller: Caller): EndpointContext<Backend> {
-    const { full, restricted } = endpoints();
-    const endpoint: Endpoint<Backend> = caller.isForeignPage ? restricted : full;
-    return new EndpointContext(endpoint, caller);
+  function contextOf(caller: Caller): CallerContext<Backend> {
+    const { full, restricted } = methodSets();
+    const methodSet: MethodSet<Backend> = caller.isForeignPage ? restricted : full;
+    return new CallerContext(methodSet, caller);
   }
 
   function answer(
     value: unknown,
     sourceIds: SourceIds,
     index: number,
-    context: EndpointContext<Backend>,
+    context: CallerContext<Backend>,
     inFlight?: InFlightReplies,
   ): Answering {
     const request = readRequest(value, sourceIds, index);
@@ -100,7 +101,7 @@ export function createDispatcher<Backend>(
   }
 
   function overlapLimit(method: string): number {
-    const overlap = endpoints().full.offered.get(method)?.mayOverlap;
+    const overlap = methodSets().full.offered.get(method)?.mayOverlap;
     return overlap === undefined ? 1 : OVERLAP_LIMITS[overlap];
   }
 

@@ -3,9 +3,9 @@ import { onceKnown } from "../primitives/eventual.ts";
 import { BlockRemoved } from "../types/blockRemoved.ts";
 import { StateRemoved } from "../types/stateRemoved.ts";
 import { RequestFailed } from "../workers/channel/requestSender.ts";
+import type { CallerContext } from "./caller.ts";
 import { TooManyRequests } from "./core/tooManyRequests.ts";
 import { decodeParams } from "./decodeParams.ts";
-import type { EndpointContext } from "./endpoint.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
 import type { InFlightReplies } from "./inFlightReplies.ts";
 import { KNOWN_METHODS } from "./knownMethods.ts";
@@ -37,7 +37,7 @@ export class MethodRunner {
   /** The reply, which is also added to `inFlight`, if given. */
   run<Backend>(
     call: Call,
-    context: EndpointContext<Backend>,
+    context: CallerContext<Backend>,
     inFlight: InFlightReplies | undefined,
   ): Reply | Promise<Reply> {
     const beganMs = this.logger.isEnabled("debug") ? performance.now() : undefined;
@@ -49,7 +49,7 @@ export class MethodRunner {
   }
 
   /** The answer, not yet encoded. */
-  private execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
+  private execute<Backend>(call: Call, context: CallerContext<Backend>): Answer | Promise<Answer> {
     const { method: name } = call;
     const { metrics } = this;
     const method = context.offered.get(name);
@@ -101,7 +101,7 @@ export class MethodRunner {
   /** Logs a request that was refused or failed at DEBUG, every one at TRACE: neither its parameters nor its result. */
   private log<Backend>(
     { method }: Call,
-    { remoteHost: client, isForeignPage }: EndpointContext<Backend>,
+    { remoteHost: client, isForeignPage }: CallerContext<Backend>,
     { beganMs, reply: { error } }: { readonly beganMs: number; readonly reply: Reply },
   ): void {
     const facts = () => ({

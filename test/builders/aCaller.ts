@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/rpc/endpoint.ts";
+import type { Caller } from "../../src/rpc/caller.ts";
 
 /** A local caller that waits for its answers. */
 export const aCaller: Caller = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type JsonPiece, joinPieces } from "../../src/primitives/jsonPieces.ts";
 import { BATCH_PIECE_LENGTH } from "../../src/rpc/batch.ts";
-import type { Caller } from "../../src/rpc/endpoint.ts";
+import type { Caller } from "../../src/rpc/caller.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { DEVELOPMENT_METHODS, KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Grant } from "../access/grant.ts";
-import type { Caller } from "../endpoint.ts";
+import type { Caller } from "../caller.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import type { CallerTime } from "./callerTime.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Caller } from "../caller.ts";
 import type { Dispatcher } from "../dispatcher.ts";
-import type { Caller } from "../endpoint.ts";
 import { ERRORS } from "../errors/errors.ts";
 import { isObject } from "../parameters/parameters.ts";
 import { errorReply } from "../reply.ts";

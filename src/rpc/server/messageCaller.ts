@@ -1,6 +1,6 @@
 import type { Clock } from "../../primitives/clock.ts";
 import type { Grant } from "../access/grant.ts";
-import type { Caller } from "../endpoint.ts";
+import type { Caller } from "../caller.ts";
 import type { Connection } from "../method.ts";
 import type { MessageOutput } from "./messageOutput.ts";
 
