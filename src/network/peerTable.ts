@@ -68,7 +68,7 @@ export class PeerTable {
     this.rivals = new RivalConnections({
       ...parts,
       admit: ({ connection, hello }) => this.open(connection, hello),
-      onTwins: (first, second) => parts.sharedKeyWarnings.twins(first, second),
+      onBothAlive: (first, second) => parts.sharedKeyWarnings.bothAlive(first, second),
     });
   }
 

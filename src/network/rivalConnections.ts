@@ -72,7 +72,7 @@ export class RivalConnections {
     this.end(key);
     this.parts.traffic?.inboundRefused("connected");
     rival.connection.disconnect("alreadyConnected", "its other connection is alive");
-    if (this.isProof(link)) this.parts.onTwins(link, rival);
+    if (this.isProof(link)) this.parts.onBothAlive(link, rival);
   }
 
   /**
@@ -113,7 +113,7 @@ interface RivalConnectionsParts {
   /** Admits or refuses the connection as if it had just opened. */
   readonly admit: (rival: Rival) => void;
   /** Called when both ends are alive, so that two nodes run with the key of the peer. */
-  readonly onTwins: (first: Link, second: Rival) => void;
+  readonly onBothAlive: (first: Link, second: Rival) => void;
 }
 
 /** A connection from a peer that is already connected, and the peer's Hello. */

@@ -5,8 +5,8 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
+import { AlreadyConnectedRefusals, type RefusingPeer } from "./alreadyConnectedRefusals.ts";
 import type { NodeAddress } from "./dialer.ts";
-import { Refusals, type RefusingPeer } from "./refusals.ts";
 import type { Connection } from "./rlpx/connection.ts";
 import type { Hello } from "./rlpx/hello.ts";
 
@@ -32,14 +32,14 @@ interface SharedKeyParts {
 /** Warns the operator of two nodes with one key, this node's or a peer's: two validators with one key can split the chain. */
 export class SharedKeyWarnings {
   private readonly parts: SharedKeyParts;
-  private readonly refusals: Refusals;
+  private readonly refusals: AlreadyConnectedRefusals;
   /** Time of the last warning by the key's id, bounded because ids are free. */
   private readonly warnedMs = new Map<string, number>();
   private refusalReportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SharedKeyParts) {
     this.parts = parts;
-    this.refusals = new Refusals(parts.own.clientId, parts.clock);
+    this.refusals = new AlreadyConnectedRefusals(parts.own.clientId, parts.clock);
   }
 
   /** Notes that the last connection with a peer has ended without a Disconnect from it. */
@@ -92,7 +92,7 @@ export class SharedKeyWarnings {
    * Called when a peer's second connection was refused, because the first one is alive (rivalConnections.ts). Warns once a
    * minute.
    */
-  twins(first: Called, second: Called): void {
+  bothAlive(first: Called, second: Called): void {
     const address = addressOfPublicKey(second.hello.nodeId);
     this.parts.onSharedKey?.(address, { isProven: true });
     if (!this.isDue(second.hello.nodeId)) return;

@@ -43,8 +43,8 @@ function aCall(port: number): Called {
 describe("two live nodes with one peer's key", () => {
   it("are reported each time, and told of once a minute, with the places of both", () => {
     const { lines, signs, warnings } = aWatch();
-    warnings.twins(aCall(30_303), aCall(30_304));
-    warnings.twins(aCall(30_303), aCall(30_304));
+    warnings.bothAlive(aCall(30_303), aCall(30_304));
+    warnings.bothAlive(aCall(30_303), aCall(30_304));
     expect(signs).toEqual([true, true]);
     expect(lines).toMatchObject([
       { level: "WARN", message: expect.stringMatching(/30303 .*30304 is refused/) },

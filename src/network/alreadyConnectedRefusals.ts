@@ -15,7 +15,7 @@ export interface RefusingPeer {
  * A peer that runs this program refuses only once the other end has answered; any other when it has a connection, dead or
  * not.
  */
-export class Refusals {
+export class AlreadyConnectedRefusals {
   private readonly ownClientId: string;
   private readonly clock: Pick<Clock, "nowMs">;
   /** When each peer refused this node, first and last. */
