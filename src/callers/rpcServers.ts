@@ -23,7 +23,7 @@ interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
   readonly metrics: Metrics | undefined;
   /** Threads for CALLER_SERVERS; undefined where all of these are off. */
   readonly callers: LoadingThreads | undefined;
-  /** Those for the explorer, whose visitors keep no caller waiting; undefined where it is off. */
+  /** Threads for the explorer, whose visitors keep no caller waiting; undefined where it is off. */
   readonly visitors: LoadingThreads | undefined;
   readonly openThreads: OpenThreads;
 }

@@ -44,7 +44,7 @@ export const DEVELOPMENT_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter(
   (group) => GROUPS[group] === "development",
 );
 
-/** Those that an operator may name in any network. */
+/** Groups that an operator may name in any network. */
 const NETWORK_API_GROUPS = API_GROUPS.filter((group) => GROUPS[group] !== "development");
 
 /** Why a group has no methods here; undefined for a served group. */

@@ -182,7 +182,7 @@ const CURVES: Readonly<Record<string, string>> = {
 const SMALLEST_RSA_BITS = 2048;
 /** Largest key that is accepted: with more bits, a check takes milliseconds. */
 const LARGEST_RSA_BITS = 8192;
-/** With the exponent 1 every text is a signature, and with a large one a check takes milliseconds too. */
+/** Largest exponent that is accepted: with a larger one a check takes milliseconds, and with 1 every text is a signature. */
 const LARGEST_RSA_EXPONENT = 1n << 64n;
 
 function misfit(

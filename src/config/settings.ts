@@ -144,7 +144,7 @@ interface DnsListSettings {
 
 export interface KeystoreSettings {
   readonly path: string;
-  /** Its first line is the keystore's password. */
+  /** A file whose first line is the keystore's password. */
   readonly passwordFile: string;
 }
 

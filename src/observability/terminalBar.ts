@@ -63,7 +63,7 @@ export class TerminalBar {
     return this.terminal.columns || USUAL_COLUMNS;
   }
 
-  /** While lines are shown: draws them again when the window changes, and leaves none behind when the process ends. */
+  /** Draws the shown lines again when the window changes, and removes them when the process ends. */
   private listen(): void {
     if (this.texts.size > 0) return;
     this.terminal.on("resize", this.redraw);

@@ -30,7 +30,7 @@ export class InFlightReplies {
   }
 }
 
-/** Only a large reply comes in pieces. */
+/** A reply in pieces, as only a large one is. */
 interface ChunkedReply {
   readonly heldBytes?: number;
 }

@@ -65,7 +65,7 @@ export interface ConnectedPeer {
   readonly clientId: string;
   /** Whether the peer made the connection. */
   readonly isInbound: boolean;
-  /** Its address, where it is a validator. */
+  /** The peer's address if it is a validator. */
   readonly validator: Address | undefined;
 }
 

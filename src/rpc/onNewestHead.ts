@@ -32,7 +32,7 @@ export function onNewestHead(methods: readonly RpcMethod[], newest: NewestHead):
 /** Moves a thread's view to the head that the process shows. */
 export class NewestHead {
   private readonly view: Pick<ChainView, "isCurrent" | "refresh">;
-  /** One wait serves all calls. */
+  /** The move in progress, for which all calls wait together. */
   private moving: Promise<void> | undefined;
 
   constructor(view: Pick<ChainView, "isCurrent" | "refresh">) {

@@ -43,7 +43,7 @@ function certificatesOf(
   return found;
 }
 
-/** Only a socket tells which one of a PKCS#12 file it is; this one has no connection. */
+/** The server's certificate. Only a socket tells which one of a PKCS#12 file it is, so one without a connection is made. */
 function certificateOf(rules: TlsRules): X509Certificate | undefined {
   const secureContext = createSecureContext(secureContextOptions(rules));
   const socket = new TLSSocket(new PassThrough(), { isServer: true, secureContext });

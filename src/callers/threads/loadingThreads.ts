@@ -67,7 +67,7 @@ export function threadsToLoad(count: number): LoadingThreads {
   };
 }
 
-/** One core is left to the thread that makes blocks. */
+/** Number of threads by default: one core is left to the thread that makes blocks. */
 function threadsByCores(): number {
   return Math.max(2, availableParallelism() - 1);
 }

@@ -185,7 +185,7 @@ export class RpcThreads {
     for (const thread of this.threads) thread.notifications?.tell("warmUp", calls);
   }
 
-  /** Once for all ports, whose owners each close theirs. */
+  /** Closes all threads and ports. The owner of each port calls it, and only the first call does anything. */
   close(): Promise<void> {
     this.closed ??= this.closeAll();
     return this.closed;

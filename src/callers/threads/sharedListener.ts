@@ -12,7 +12,7 @@ import { type DescriptorCopier, type Handle, startDescriptorCopier } from "./des
  * This thread never accepts: it closes its own descriptor in the event-loop cycle in which the port begins to listen.
  */
 export interface SharedListener<Address extends ListenAddress = ListenAddress> {
-  /** With the port in use, also when any free one was wanted. */
+  /** The address that is open: its port is the real one, also when any free one was wanted. */
   readonly address: Address;
   /** A descriptor for the thread with this number, which is to close it. */
   descriptor(thread: number): Promise<number>;

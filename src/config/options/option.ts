@@ -56,7 +56,7 @@ export interface Option<V, D extends V | undefined = V | undefined> {
   readonly requires?: string | readonly string[];
   /** The value has a secret, which no message may repeat. */
   readonly isSecret?: boolean;
-  /** Not accepted inside a configuration file. */
+  /** Whether the option is refused inside a configuration file. */
   readonly isOutsideFiles?: boolean;
 }
 

@@ -32,7 +32,7 @@ interface VerifierParts {
 export interface VerifyRequest {
   readonly remoteHost: string;
   readonly address: Address;
-  /** Such as v0.8.24+commit.e11b9ed9. */
+  /** The compiler's full version, such as v0.8.24+commit.e11b9ed9. */
   readonly compiler: string;
   readonly input: StandardInput;
   readonly source: string;

@@ -37,7 +37,7 @@ interface BlockTimingParts {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Only validators need the figures. */
+  /** Whether this node is a validator: no other needs the figures. */
   readonly isValidator: () => boolean;
 }
 

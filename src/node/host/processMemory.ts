@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** What a process has in memory, as Linux counts it, in bytes. */
 export interface ProcessMemory {
-  /** Its own, which only the process can give back: heaps, caches, what LevelDB has not written yet. */
+  /** Memory that only the process can give back: heaps, caches, what LevelDB has not written yet. */
   readonly ownBytes: number;
   /** Files that it maps, nearly all of them tables of the database: the system takes this back whenever others need it. */
   readonly mappedBytes: number;

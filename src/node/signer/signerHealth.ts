@@ -21,11 +21,11 @@ export type SignerErrorCode = HttpErrorCode | (typeof SIGNER_ERRORS)[number];
 /** The condition of the remote signer, for `ibex status`. Durations are milliseconds. */
 export interface SignerHealth {
   readonly url: string;
-  /** Since when and why there is no signature; absent while it signs. */
+  /** Why the signer does not sign, and for how long it has not; absent while it signs. */
   readonly failure?: { readonly reason: string; readonly lastsMs: number; readonly requests: number };
-  /** Its last signature; absent before the first. */
+  /** The last signature; absent before the first. */
   readonly last?: { readonly ageMs: number; readonly tookMs: number };
-  /** Its recent answers were slow on average. */
+  /** Whether recent answers were slow on average. */
   readonly isSlow: boolean;
 }
 

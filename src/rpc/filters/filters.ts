@@ -146,7 +146,7 @@ export class Filters {
     }
   }
 
-  /** Only a block number, or the tag `earliest`, is an upper bound for new logs; other tags are not. */
+  /** The logs since the last poll. A block number, or the tag `earliest`, is an upper bound for them; other tags are none. */
   private async newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
     const { packed, removed } = installed;
     const { from, to } = takeRange(this.chain, installed);

@@ -372,7 +372,7 @@ class GrammarRules {
     throw this.query.problemAt(this.index);
   }
 
-  /** From this token to the one before the current one. */
+  /** The location from this token to the one before the current one. */
   private locationFrom(start: Token): Location {
     const { source, tokens } = this.query;
     return new Location(start, tokens[this.index - 1] ?? start, source);
@@ -389,5 +389,5 @@ const OPERATIONS: ReadonlyMap<string, OperationTypeNode> = new Map(
   Object.values(OperationTypeNode).map((type) => [type, type]),
 );
 
-/** They take less than a millisecond, also in code that has not run before. */
+/** Tokens that are read in less than a millisecond, also by code that has not run before. */
 const TOKENS_PER_STEP = 128;

@@ -98,7 +98,7 @@ function hasTwoTypes({ blobVersionedHashes = [], authorizationList = [] }: CallR
   return blobVersionedHashes.length > 0 && authorizationList.length > 0;
 }
 
-/** Only version 1 exists. */
+/** A versioned hash of a blob; version 1 is the only one. */
 function decodeVersionedHash(value: unknown): Hash | undefined {
   const hash = decodeHash(value);
   return hash?.[0] === 1 ? hash : undefined;

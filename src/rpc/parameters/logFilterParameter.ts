@@ -17,7 +17,7 @@ import {
 export interface LogFilter extends LogCriteria {
   readonly from: NumberOrTag;
   readonly to: NumberOrTag;
-  /** Only this block; excludes `from` and `to`. */
+  /** The only block to search; excludes `from` and `to`. */
   readonly blockHash?: Hash;
 }
 

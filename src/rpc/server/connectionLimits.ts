@@ -21,7 +21,7 @@ export interface ConnectionLimits {
 /** What other threads that serve the port have. */
 export interface SharedConnections {
   readonly shared?: SharedHosts | undefined;
-  /** Those of foreign pages among them. */
+  /** Connections of foreign pages, which `shared` counts as well. */
   readonly sharedPages?: SharedHosts | undefined;
 }
 
@@ -31,7 +31,7 @@ interface LimitingParts extends SharedConnections {
   readonly logger: Logger;
   /** Called for each connection that is refused or replaced. */
   readonly onRefused: () => void;
-  /** With TLS, connections count from the end of their handshake on; those before have limits of their own. */
+  /** Whether connections count from the end of a TLS handshake on; unfinished handshakes have limits of their own. */
   readonly isTls: boolean;
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes | undefined;

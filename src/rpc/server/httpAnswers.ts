@@ -41,9 +41,9 @@ export interface HttpAnswerParts {
 /** An answer other than one of JSON-RPC. */
 interface MadeAnswer {
   readonly status: number;
-  /** Its Content-Type. */
+  /** The Content-Type. */
   readonly type: string;
-  /** Made as they are read, once. */
+  /** The body, which is made while it is read, and can be read once. */
   readonly pieces: Iterable<JsonPiece>;
   /** About the bytes that the pieces keep in memory until they are read. */
   readonly heldBytes: number;

@@ -69,13 +69,13 @@ export type Beyond =
   | "refused"
   /** A later message tells how many are missing. */
   | "lost"
-  /** It is lost, and with it the connections of those who subscribed to it. */
+  /** The message is lost, and the connections of those who subscribed to it are closed. */
   | "closes subscribers"
-  /** Equal ones become one. */
+  /** Equal messages become one. */
   | "merged"
-  /** It takes the place of the one that waits. */
+  /** The message takes the place of the one that waits. */
   | "newest wins"
-  /** What asks for it waits. */
+  /** The work that makes the message waits. */
   | "waits";
 
 interface MessageKind {
@@ -88,14 +88,14 @@ const MB = 1024 * 1024;
 
 /** A kind without a limit is sent once, or once for each message that it answers. */
 export const MESSAGES = {
-  /** They count by remote host until they are answered. One host may use half of the credit that the others leave. */
+  /** Requests count towards their remote host until they are answered. One may use half of what the others leave. */
   requests: {
     from: "thread",
     most: { messages: 16_384, bytes: 64 * MB, of: "all threads" },
     beyond: "refused",
   },
   abandoned: { from: "thread" },
-  /** They count by remote host until the pool has decided. One host may use half of the credit that the others leave. */
+  /** Transactions count towards their remote host until the pool has decided. One may use half of what the others leave. */
   transactions: {
     from: "thread",
     most: { messages: 16_384, bytes: 64 * MB, of: "all threads" },
@@ -111,7 +111,7 @@ export const MESSAGES = {
   indexDamage: { from: "thread" },
   opened: { from: "thread" },
   closed: { from: "thread" },
-  /** Requests that are in flight add theirs. */
+  /** The answers of requests that are in flight by then come on top. */
   answers: { from: "main thread", most: { bytes: 64 * MB, of: "each thread" }, beyond: "waits" },
   decided: { from: "main thread" },
   poolEvents: {

@@ -10,7 +10,7 @@ export interface RemoteCaller {
 /** A call of the main thread's core. */
 export interface CoreRequest {
   readonly call: RequestedCallName;
-  /** Its arguments without the last one, who asks. */
+  /** The call's arguments without the last one, the requester. */
   readonly args: readonly unknown[];
   readonly caller: RemoteCaller;
 }

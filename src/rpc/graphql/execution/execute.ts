@@ -32,7 +32,7 @@ export async function execute(
 /** An object or a list that is being written. All have the same members, which makes each use of one fast. */
 interface Frame {
   readonly parent: Frame | undefined;
-  /** Its place in the parent. */
+  /** Name or index in the parent. */
   readonly key: string | number;
   readonly shape: Shape;
   readonly begin: Mark;

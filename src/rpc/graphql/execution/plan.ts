@@ -164,7 +164,7 @@ function argumentsOf(
 /** What is the same wherever a field of the schema is selected. */
 interface FieldParts {
   readonly shape: Shape;
-  /** Its own name as it is written. */
+  /** The field's own name, ready to be written. */
   readonly name: MemberName;
   readonly resolve: Resolve | undefined;
   readonly isRead: boolean;

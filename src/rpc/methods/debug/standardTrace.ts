@@ -11,7 +11,7 @@ import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
 import { decodeBadBlock } from "./badBlock.ts";
 
 interface FileOptions extends StandardTraceOptions {
-  /** Only this transaction of the block. */
+  /** The only transaction of the block to trace; all of them when absent. */
   readonly txHash?: Hash;
 }
 

@@ -60,7 +60,7 @@ export class MetricsForwarder {
   }
 }
 
-/** One count for each thing that was counted. */
+/** Merges the counts of each thing into one. */
 function mergedCounts(counts: readonly RpcCount[]): RpcCount[] {
   const byThing = new Map<string, RpcCount>();
   for (const one of counts) {
@@ -72,7 +72,7 @@ function mergedCounts(counts: readonly RpcCount[]): RpcCount[] {
   return [...byThing.values()];
 }
 
-/** Two counts of one thing as one. */
+/** Merges two counts of one thing. */
 function both(one: RpcCount, other: RpcCount): RpcCount {
   const { times = 1 } = one;
   const { times: more = 1 } = other;
