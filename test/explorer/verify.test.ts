@@ -76,6 +76,9 @@ function deployedCode(change: (text: string) => string = (text) => text): Uint8A
   return code;
 }
 
+/** At the lowest priority it would hardly run beside other busy programs. */
+const UNHURRIED = { limitMs: HANG_MS, limitCpuMs: HANG_MS, niceness: 0 };
+
 /** Compiles at once in this process, for tests of what follows. */
 const here: typeof startCompilation = ({ input, source, contract }) => {
   const outputSelection = { [source]: { [contract]: ["abi", "metadata", "evm.deployedBytecode"] } };
@@ -118,7 +121,7 @@ interface ApiAnswer {
 /** A server that verifies, and tools' requests to it. */
 async function aVerifier({
   isValidator = false,
-  start = (job) => startCompilation(job, { limitMs: HANG_MS, limitCpuMs: HANG_MS }),
+  start = (job) => startCompilation(job, UNHURRIED),
   onCode,
   ...world
 }: World = {}) {
@@ -349,11 +352,24 @@ describe("the verification of contracts", () => {
     writeFileSync(compilerPath, "for (;;) {}");
     const input = { language: "Solidity", sources: {}, settings: {} } as const;
     const job = { compilerPath, input, source: "a", contract: "b" };
-    const { outcome } = startCompilation(job, { limitMs: HANG_MS, limitCpuMs: 10 });
+    const { outcome } = startCompilation(job, { ...UNHURRIED, limitCpuMs: 10 });
     expect(await outcome).toEqual({
       kind: "failed",
       message: "The compiler took more than 0.01 s of a processor's time.",
     });
+  });
+
+  it("compiles at a lower priority", async () => {
+    const compilerPath = join(folder, "soljson-v0.0.1+commit.00000000.js");
+    writeFileSync(
+      compilerPath,
+      `const formattedMessage = "niceness " + require("node:os").getPriority();
+module.exports = { cwrap: () => () => JSON.stringify({ errors: [{ severity: "error", formattedMessage }] }) };`,
+    );
+    const input = { language: "Solidity", sources: {}, settings: {} } as const;
+    const job = { compilerPath, input, source: "a", contract: "b" };
+    const { outcome } = startCompilation(job, { ...UNHURRIED, niceness: 3 });
+    expect(await outcome).toEqual({ kind: "failed", message: "niceness 3" });
   });
 
   it("compiles for libraries that were linked afterwards as well", async () => {
@@ -374,7 +390,8 @@ contract Ledger { function twice(uint256 a) external pure returns (uint256) { re
       ).contracts["a.sol"].Ledger.evm.deployedBytecode;
     const input = { language: "Solidity" as const, sources, settings: { libraries } };
     const job = { compilerPath: join(folder, `soljson-${VERSION}.js`), input };
-    const outcome = await startCompilation({ ...job, source: "a.sol", contract: "Ledger" }).outcome;
+    const outcome = await startCompilation({ ...job, source: "a.sol", contract: "Ledger" }, UNHURRIED)
+      .outcome;
     const linked = compiled({}).object.replaceAll(/__\$.{34}\$__/g, "ab".repeat(20));
     expect(outcome).toMatchObject({
       codes: [{ object: compiled({ libraries }).object }, { object: linked }],

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { workerEntry } from "../../workers/workerEntry.ts";
 import type { CompiledCode } from "./matchCode.ts";
@@ -32,29 +33,45 @@ export interface RunningCompilation {
   kill(): void;
 }
 
-/** Compiles in a process of its own, which is killed at its limits of time and memory. */
+/** Compiles in a process of its own, of the lowest priority, which is killed at its limits of time and memory. */
 export function startCompilation(
   job: CompileJob,
-  { limitMs = COMPILE_MS, limitCpuMs = COMPILE_CPU_MS }: Partial<TimeLimits> = {},
+  {
+    limitMs = COMPILE_MS,
+    limitCpuMs = COMPILE_CPU_MS,
+    niceness = constants.priority.PRIORITY_LOW,
+  }: Partial<Limits> = {},
 ): RunningCompilation {
   const child = fork(fileURLToPath(workerEntry("compilerWorker")), {
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     env: {},
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
+  lowerPriority(child.pid, niceness);
   return { outcome: outcomeOf(child, job, { limitMs, limitCpuMs }), kill: () => void child.kill("SIGKILL") };
 }
 
-interface TimeLimits {
+interface Limits {
   readonly limitMs: number;
   /** Limit of a processor's time; not kept where the system does not tell it. */
   readonly limitCpuMs: number;
+  /** From 0, the priority of any program, to 19, with which it hardly runs beside busy ones. */
+  readonly niceness: number;
+}
+
+/** Lowers the priority of a process that has just been started, before it has further threads, which inherit it. */
+function lowerPriority(pid: number | undefined, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness);
+  } catch {
+    // Not permitted, or the process has ended: it keeps its priority.
+  }
 }
 
 function outcomeOf(
   child: ChildProcess,
   job: CompileJob,
-  { limitMs, limitCpuMs }: TimeLimits,
+  { limitMs, limitCpuMs }: Omit<Limits, "niceness">,
 ): Promise<CompileOutcome> {
   return new Promise((resolve) => {
     let reason = "The compiler ended before it had an answer.";

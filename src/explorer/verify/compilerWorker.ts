@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import { constants, setPriority } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { startWorkerThread } from "../../workers/workerThread.ts";
@@ -9,8 +8,8 @@ import type { StandardInput } from "./standardInput.ts";
 import { ANSWER_BYTES, COMPILER_PAGES, HEAP_MB } from "./verifyLimits.ts";
 
 /**
- * Process that compiles one input and ends. Its input comes from anybody, so it has the lowest priority, bounds of its memory,
- * no environment, no way to read a file for a source, and its parent kills it at the time limit. The compiler has a thread of its
+ * Process that compiles one input and ends. Its input comes from anybody, so it has bounds of its memory, no environment, no
+ * way to read a file for a source, and its parent gives it the lowest priority and kills it at the time limit. The compiler has a thread of its
  * own, so that the process ends with its parent even while it compiles.
  */
 interface SolidityModule {
@@ -18,11 +17,6 @@ interface SolidityModule {
 }
 
 function supervise(): void {
-  try {
-    setPriority(0, constants.priority.PRIORITY_LOW);
-  } catch {
-    // Not permitted: the process keeps its priority.
-  }
   // A flag that this release of V8 lacks is ignored; then the parent's watch alone bounds the memory.
   setFlagsFromString(`--wasm-max-mem-pages=${COMPILER_PAGES}`);
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
