@@ -2,7 +2,7 @@ import { asHash, type Hash } from "../primitives/hash.ts";
 import type { Batch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { openEntry, sealEntry, sealOf } from "./checksum.ts";
-import type { Database } from "./database.ts";
+import type { DatabaseReads } from "./database.ts";
 import { commitKey, KEY_PREFIXES, metaKey } from "./keys.ts";
 
 /** The newest block of the chain, as recorded in the database. */
@@ -52,7 +52,7 @@ export function putCommitRecord(batch: Batch, block: HeadPointer & { readonly st
 }
 
 /** Undefined when no block of that number was committed. */
-export function readCommitRecord(database: Database, number: bigint): CommitRecord | undefined {
+export function readCommitRecord(database: DatabaseReads, number: bigint): CommitRecord | undefined {
   const key = commitKey(number);
   const sealed = database.get(key);
   if (sealed === undefined) return undefined;
@@ -75,7 +75,7 @@ export function putHead(batch: Batch, { number, hash }: HeadPointer): void {
 }
 
 /** Undefined in a database without a genesis block. */
-export function readHead(database: Database): HeadPointer | undefined {
+export function readHead(database: DatabaseReads): HeadPointer | undefined {
   const sealed = database.get(HEAD_KEY);
   if (sealed === undefined) return undefined;
   const reader = new RecordReader(openEntry(HEAD_KEY, sealed, "the head pointer"));

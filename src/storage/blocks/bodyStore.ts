@@ -12,7 +12,7 @@ import {
 } from "../../types/transaction.ts";
 import type { Batch } from "../batch.ts";
 import { damaged, sealEntry, valueOfEntry } from "../checksum.ts";
-import type { Database } from "../database.ts";
+import type { DatabaseReads } from "../database.ts";
 import { isWithin, readHistoryStart } from "../historyStart.ts";
 import { bodyKey, receiptsKeyOfBody } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
@@ -65,7 +65,7 @@ function hashesInChunk(key: Uint8Array, sealed: Uint8Array): readonly Hash[] {
 
 /** All transactions of a block that has `count` of them. */
 export function readTransactions(
-  database: Database,
+  database: DatabaseReads,
   number: bigint,
   count: number,
 ): readonly SentTransaction[] {
@@ -79,7 +79,10 @@ export function readTransactions(
 }
 
 /** The transactions of a stored header's block; undefined where the block is not stored whole, or is being removed. */
-export function readBody(database: Database, record: HeaderRecord): readonly SentTransaction[] | undefined {
+export function readBody(
+  database: DatabaseReads,
+  record: HeaderRecord,
+): readonly SentTransaction[] | undefined {
   const { number } = record.header;
   if (isHeaderAlone(record) || !isWithin(readHistoryStart(database), number)) return undefined;
   try {
@@ -92,7 +95,7 @@ export function readBody(database: Database, record: HeaderRecord): readonly Sen
 
 /** The encodings of all transactions of a block that has `count` of them, undecoded; each chunk is a step. */
 export function* readRawTransactionsInSteps(
-  database: Database,
+  database: DatabaseReads,
   number: bigint,
   count: number,
 ): Steps<readonly Uint8Array[]> {
@@ -112,7 +115,11 @@ export function* readRawTransactionsInSteps(
 /**
  * The hashes of all transactions of a block that has `count` of them, without decoding: one chunk's at a time, concatenated.
  */
-export function* readHashes(database: Database, number: bigint, count: number): Generator<Uint8Array, void> {
+export function* readHashes(
+  database: DatabaseReads,
+  number: bigint,
+  count: number,
+): Generator<Uint8Array, void> {
   for (let first = 0; first < count; first += CHUNK_TRANSACTIONS) {
     const reader = readChunk(database, number, first / CHUNK_TRANSACTIONS);
     const bounds: number[] = [];
@@ -127,7 +134,7 @@ export function* readHashes(database: Database, number: bigint, count: number): 
 
 /** Opens a chunk of a block's transactions for lookups. */
 export function openTransactions(
-  database: Database,
+  database: DatabaseReads,
   number: bigint,
   chunk: number,
 ): OpenedChunk<SentTransaction> {
@@ -138,7 +145,7 @@ export function openTransactions(
 }
 
 /** Looks up the hashes of a block's transactions in the order of the block, a chunk at a time. */
-export function transactionHashes(database: Database, number: bigint): (index: number) => Hash {
+export function transactionHashes(database: DatabaseReads, number: bigint): (index: number) => Hash {
   let opened: { readonly chunk: number; readonly reader: RecordReader } | undefined;
   let next = 0;
   return (index) => {
@@ -174,7 +181,7 @@ function encodeChunk(transactions: readonly SentTransaction[]): Uint8Array {
   return writer.finish();
 }
 
-function readChunk(database: Database, number: bigint, chunk: number): RecordReader {
+function readChunk(database: DatabaseReads, number: bigint, chunk: number): RecordReader {
   return openChunk(database, bodyKey(number, chunk), () => nameOf(number));
 }
 

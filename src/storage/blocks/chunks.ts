@@ -1,7 +1,7 @@
 import type { Steps } from "../../primitives/steps.ts";
 import { BlockRemoved } from "../../types/blockRemoved.ts";
 import { missing, openEntry, openEntryInSteps } from "../checksum.ts";
-import type { Database } from "../database.ts";
+import type { DatabaseReads } from "../database.ts";
 import { isWithin, readHistoryStart } from "../historyStart.ts";
 import { numberInKey } from "../keys.ts";
 import { RecordReader } from "./byteRecord.ts";
@@ -25,7 +25,7 @@ export function chunkOf<T>(items: readonly T[], chunk: number): readonly T[] {
  * The chunk that is stored under `key`, from its beginning. `what` names it in errors about damage. Throws BlockRemoved when
  * its block lies before the start of the history.
  */
-export function openChunk(database: Database, key: Uint8Array, what: () => string): RecordReader {
+export function openChunk(database: DatabaseReads, key: Uint8Array, what: () => string): RecordReader {
   const sealed = database.get(key);
   if (sealed === undefined) throw missingChunk(database, key, what);
   return new RecordReader(openEntry(key, sealed, what));
@@ -33,7 +33,7 @@ export function openChunk(database: Database, key: Uint8Array, what: () => strin
 
 /** Like openChunk, in steps. */
 export function* openChunkInSteps(
-  database: Database,
+  database: DatabaseReads,
   key: Uint8Array,
   what: () => string,
 ): Steps<RecordReader> {
@@ -43,7 +43,7 @@ export function* openChunkInSteps(
 }
 
 /** The start of the history moves before anything is removed, so a reader of a gap finds the newer start, too. */
-function missingChunk(database: Database, key: Uint8Array, what: () => string): Error {
+function missingChunk(database: DatabaseReads, key: Uint8Array, what: () => string): Error {
   const number = numberInKey(key);
   return isWithin(readHistoryStart(database), number) ? missing(what()) : new BlockRemoved(number);
 }

@@ -7,7 +7,7 @@ import { BLOOM_BYTES } from "../../types/bloom.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems, headerItems } from "../../types/header.ts";
 import type { Batch } from "../batch.ts";
 import { damaged, missing, openEntry, sealEntry } from "../checksum.ts";
-import type { Database } from "../database.ts";
+import type { DatabaseReads } from "../database.ts";
 import { blockNumberKey, headerKey, KEY_PREFIXES, numberInKey, numberRange } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
@@ -52,7 +52,7 @@ export function deleteHeader(batch: Batch, { header, hash }: NamedHeader): void 
 }
 
 /** Undefined when there is no block of that number. */
-export function readHeader(database: Database, number: bigint): HeaderRecord | undefined {
+export function readHeader(database: DatabaseReads, number: bigint): HeaderRecord | undefined {
   const key = headerKey(number);
   const sealed = database.get(key);
   return sealed === undefined
@@ -64,7 +64,7 @@ export function readHeader(database: Database, number: bigint): HeaderRecord | u
 }
 
 /** The RLP of a stored header, as readHeader finds it but not decoded. */
-export function readEncodedHeader(database: Database, number: bigint): Uint8Array | undefined {
+export function readEncodedHeader(database: DatabaseReads, number: bigint): Uint8Array | undefined {
   const key = headerKey(number);
   const sealed = database.get(key);
   if (sealed === undefined) return undefined;
@@ -77,7 +77,7 @@ export function readEncodedHeader(database: Database, number: bigint): Uint8Arra
 }
 
 /** Number of the block with that hash; undefined when no stored block has it. */
-export function readBlockNumber(database: Database, hash: Hash): bigint | undefined {
+export function readBlockNumber(database: DatabaseReads, hash: Hash): bigint | undefined {
   const key = blockNumberKey(hash);
   const sealed = database.get(key);
   if (sealed === undefined) return undefined;
@@ -94,7 +94,7 @@ interface HeaderBloom {
 
 /** Blooms of the blocks from `from` to below `until`, as far as the chain goes; a gap among them is damage. */
 export async function* readBlooms(
-  database: Database,
+  database: DatabaseReads,
   { from, until }: { readonly from: bigint; readonly until: bigint },
 ): AsyncGenerator<HeaderBloom> {
   let number = from;

@@ -1,7 +1,7 @@
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { damaged, missing, openEntry } from "../checksum.ts";
 import { type CommitRecord, RunningTally, readCommitRecord, readHead, type Tally } from "../commitRecord.ts";
-import type { Database } from "../database.ts";
+import type { Database, DatabaseReads } from "../database.ts";
 import { isWithin, readHistoryStart } from "../historyStart.ts";
 import {
   blockNumberKey,
@@ -60,7 +60,7 @@ export async function verifyNewest(database: Database, limits: VerifyLimits = VE
  * of the block's trie pages; they are searched for unless it is given.
  */
 export async function verifyCommit(
-  database: Database,
+  database: DatabaseReads,
   header: HeaderRecord,
   trieTally: (version: number) => Promise<Tally> = (version) => tallyTrie(database, version),
 ): Promise<number> {
@@ -76,7 +76,7 @@ export async function verifyCommit(
 
 /** Pages up to the start of the states move into the base while this reads them (state/removal/stateRemoval.ts). */
 async function verifyTrie(
-  database: Database,
+  database: DatabaseReads,
   record: CommitRecord,
   trieTally: (version: number) => Promise<Tally>,
 ): Promise<void> {
@@ -85,7 +85,7 @@ async function verifyTrie(
   if (!isRemovable(database, record.number)) compare(record, "trie", found);
 }
 
-function isRemovable(database: Database, number: bigint): boolean {
+function isRemovable(database: DatabaseReads, number: bigint): boolean {
   return number <= readHistoryStart(database).states && readStateBase(database) !== undefined;
 }
 
@@ -100,7 +100,7 @@ function compare(record: CommitRecord, part: "block" | "trie", found: Tally): vo
   );
 }
 
-async function tallyBlock(database: Database, header: HeaderRecord): Promise<Tally> {
+async function tallyBlock(database: DatabaseReads, header: HeaderRecord): Promise<Tally> {
   const { number } = header.header;
   const keys = [headerKey(number), blockNumberKey(header.hash)];
   for (let chunk = 0; chunk < chunksOf(header.transactionCount); chunk++)
@@ -162,7 +162,7 @@ function openPage(version: number, key: Uint8Array, sealed: Uint8Array): void {
   openEntry(key, sealed, () => `a trie page of block ${version} (key ${toHex(key)})`);
 }
 
-async function tallyTrie(database: Database, version: number): Promise<Tally> {
+async function tallyTrie(database: DatabaseReads, version: number): Promise<Tally> {
   const tally = new RunningTally();
   const range = { from: trieKeysFrom(version).from, until: trieKeysFrom(version + 1).from };
   for await (const [key, sealed] of database.range(range)) {

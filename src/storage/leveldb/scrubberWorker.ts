@@ -3,15 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { reportLoaded } from "../../workers/loadedMessage.ts";
 import { openWorkerPort } from "../../workers/workerPort.ts";
-import { type HeaderRecord, readHeader } from "../blocks/headerStore.ts";
-import { verifyCommit } from "../blocks/verifyNewest.ts";
-import { missing } from "../checksum.ts";
-import { readHead } from "../commitRecord.ts";
-import { DamagedData, type Database } from "../database.ts";
-import { isWithin, readHistoryStart } from "../historyStart.ts";
+import { DamagedData } from "../database.ts";
 import { openLevelDatabase } from "./levelDatabase.ts";
 import { liveTables, type TableFile } from "./levelFiles.ts";
 import { findTableDamage } from "./levelTable.ts";
+import { scrubBlocks } from "./scrubBlocks.ts";
 
 export interface ScrubberWorkerData {
   /** Folder of the database, which the main thread has open. */
@@ -34,7 +30,7 @@ async function scrub(): Promise<ScrubReport> {
   try {
     const found = await scrubTables();
     if (typeof found === "string") return { kind: "damaged", message: found };
-    return { kind: "sound", ...found, blocks: await scrubBlocks() };
+    return { kind: "sound", ...found, blocks: await scrubAllBlocks() };
   } catch (error) {
     if (error instanceof DamagedData) return { kind: "damaged", message: error.message };
     throw error;
@@ -69,47 +65,18 @@ async function damageIn({ path: file, length }: TableFile): Promise<string | und
     : `it has ${table.length} bytes instead of ${length}`;
 }
 
-/**
- * Verifies all blocks. A damaged table may have been compacted into one with valid checksums before it was verified: entries
- * are then missing, which only the count in their block's commit record shows.
- */
-async function scrubBlocks(): Promise<number> {
+async function scrubAllBlocks(): Promise<number> {
   const database = await openLevelDatabase({ path, readOnlyThread: true });
+  let entries = 0;
   try {
-    return await verifyBlocks(database);
+    return await scrubBlocks(database, async (read) => {
+      entries += read;
+      if (entries < ENTRIES_PER_PAUSE) return;
+      await pause((entries / entriesPerSecond) * 1000);
+      entries = 0;
+    });
   } finally {
     await database.close();
-  }
-}
-
-async function verifyBlocks(database: Database): Promise<number> {
-  const head = readHead(database);
-  if (head === undefined) return 0;
-  const { headers } = readHistoryStart(database);
-  let entries = 0;
-  for (let number = head.number; number >= 0n; number--) {
-    // Before the start of the history only the genesis block exists.
-    if (number > 0n && number < headers) number = 0n;
-    const header = readHeader(database, number);
-    if (header === undefined) throw missing(`block ${number}`);
-    entries += await verifyBlock(database, header);
-    if (entries < ENTRIES_PER_PAUSE) continue;
-    await pause((entries / entriesPerSecond) * 1000);
-    entries = 0;
-  }
-  return Number(head.number) + 1;
-}
-
-/** Verifies a block, or only its header if the rest is not stored; returns the number of entries that were read. */
-async function verifyBlock(database: Database, header: HeaderRecord): Promise<number> {
-  // The start of the history may move on during a round, which can take hours.
-  const isWhole = (): boolean => isWithin(readHistoryStart(database), header.header.number);
-  if (!isWhole()) return 1;
-  try {
-    return await verifyCommit(database, header);
-  } catch (error) {
-    if (isWhole()) throw error;
-    return 1;
   }
 }
 

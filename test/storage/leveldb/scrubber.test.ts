@@ -9,6 +9,7 @@ import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../../src/storage/chainDatabase.ts";
 import { transactionKey } from "../../../src/storage/keys.ts";
+import { scrubBlocks } from "../../../src/storage/leveldb/scrubBlocks.ts";
 import { Scrubber } from "../../../src/storage/leveldb/scrubber.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredChain } from "../storedBlocks.ts";
@@ -85,5 +86,26 @@ it("detects an entry that is missing without a trace, as after the compaction of
   expect(await firstRound(path)).toContain(
     `An entry of block 2 (key ${toHex(key)}) is missing from the database`,
   );
+  await close();
+});
+
+it("goes on below a rewind that removes blocks during the round", async () => {
+  const { database, close } = await openFolder(CHAIN);
+  const store = new BlockStore(BLOCK_STORE_LIMITS, { database });
+  const rewind = async (): Promise<void> => {
+    const batch = new Batch();
+    for (const number of [5n, 4n, 3n]) store.delete(batch, number);
+    store.moveHead(batch, expectDefined(store.header(2n), "block 2"));
+    await database.write(batch);
+    store.forgetAbove(2n);
+  };
+  const entries: number[] = [];
+  const blocks = await scrubBlocks(database, async (read) => {
+    entries.push(read);
+    if (entries.length === 1) await rewind();
+  });
+  expect(blocks).toBe(CHAIN.length);
+  // Block 5, before it was removed, then 2, 1, 0.
+  expect(entries).toHaveLength(4);
   await close();
 });
