@@ -69,11 +69,15 @@ export class ByteCache {
     else this.enter(hash, position);
   }
 
+  /** Keeps the memory of a small cache: with every new head there would be more of it for the garbage collector. */
   clear(): void {
-    this.chunks.length = 0;
-    this.fill.length = 0;
-    this.current = -1;
-    this.table = new Uint32Array(SMALLEST_TABLE);
+    if (this.current < 0) return;
+    this.chunks.length = 1;
+    this.fill.length = 1;
+    this.fill[0] = 0;
+    this.current = 0;
+    if (this.table.length === SMALLEST_TABLE) this.table.fill(0);
+    else this.table = new Uint32Array(SMALLEST_TABLE);
     this.takenSlots = 0;
   }
 

@@ -62,6 +62,20 @@ describe("byte cache", () => {
     put(cache, 1);
     expect(read(cache, keyOf(1))).toBeDefined();
   });
+
+  it("has the memory of a chunk for what comes after clear", () => {
+    const cache = new ByteCache(4 * MEGABYTE);
+    put(cache, 1);
+    const chunk = cache.find(keyOf(1))?.bytes;
+    for (let name = 2; name < 20_000; name++) put(cache, name);
+    cache.clear();
+    expect(read(cache, keyOf(1))).toBeUndefined();
+    put(cache, 2);
+    expect(cache.find(keyOf(2))?.bytes).toBe(chunk);
+    for (let name = 3; name < 20_000; name++) put(cache, name);
+    expect(read(cache, keyOf(3))).toEqual(new Uint8Array(100).fill(3));
+    expect(read(cache, keyOf(19_999))).toBeDefined();
+  });
 });
 
 function put(cache: ByteCache, name: number): void {
