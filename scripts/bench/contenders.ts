@@ -128,6 +128,13 @@ export async function startAnvil(): Promise<Contender> {
   return start("anvil", anvilBinary(), words, { port, wsPort: port });
 }
 
+/** Starts anvil as builders do: in memory, with a block for each transaction. */
+export async function startInstantAnvil(): Promise<Contender> {
+  const port = await freePort();
+  const words = ["--port", `${port}`, "--silent", "--mnemonic", ACCOUNT_MNEMONIC, "--chain-id", "1337"];
+  return start("anvil", anvilBinary(), words, { port, wsPort: port });
+}
+
 /** go-ethereum's node: GO_GETH, else `geth` on the path. */
 const GETH_COMMAND = process.env["GO_GETH"] ?? "geth";
 

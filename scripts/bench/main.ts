@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst firstBurst token swap stake reads fullBlocks mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk histories footprint backup access graphQl threads memory overload growth] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
+ * holds blockHolds churn sync propagation mesh disk histories footprint backup access graphQl threads memory overload growth builders] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]
  * [--follower] [--minutes=40] [--machine=2048] [--node=--memory-mb=2048] [--accounts=500000] [--blocks=2000] [--fill=5] [--kept=1024] [--slice=250000] [--tokens] [--folder=PATH] [--rounds=3] [--against=PATH]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
@@ -12,6 +12,7 @@ import { measureAccess } from "./access.ts";
 import { measureAttacks } from "./attacks/run.ts";
 import { measureBackup } from "./backup.ts";
 import { measureBlockHolds } from "./blockHolds.ts";
+import { measureBuilders } from "./builders/builders.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { measureChurn } from "./churn.ts";
 import { type Contender, startAnvil, startIbex, startIbexAsValidator } from "./contenders.ts";
@@ -76,6 +77,7 @@ const PARTS = [
   "memory",
   "overload",
   "growth",
+  "builders",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -137,6 +139,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "memory",
   "overload",
   "growth",
+  "builders",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -203,6 +206,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
       nodeOptions: options.node,
       secondsOfReads: Math.min(seconds, 5),
     }),
+  builders: () => measureBuilders(Number(options.rounds)),
   attacks: () =>
     measureAttacks(seconds, { wanted: options.attack, attackedOf: Number(options.validators ?? 1) }),
 };
