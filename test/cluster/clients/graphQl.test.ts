@@ -2,9 +2,10 @@ import { spawnSync } from "node:child_process";
 import { ClientError, GraphQLClient, gql } from "graphql-request";
 import { createPublicClient, createWalletClient, defineChain, http, parseEther } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { DEV_MNEMONIC } from "../../../src/config/devNetwork.ts";
 import { isAsPrinted, shellBlocksOf } from "../../docs/manual.ts";
+import { HANG_MS } from "../../hang.ts";
 import { freePort, type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 
 /** What users do with GraphQL: with graphql-request, and with the commands of the page about it. */
@@ -12,18 +13,28 @@ import { freePort, type NodeProcess, startNodeProcess } from "../harness/nodePro
 const PAGE = "docs/graphql.md";
 const TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
+/** Creates a contract without code, whose constructor logs once, without topics. */
+const LOGS_ONCE = "0x5f5fa05f5ff3";
+
+const WAITING = { timeout: HANG_MS, interval: 100 };
+
 let node: NodeProcess;
 let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  node = await startNodeProcess({ options: ["--graphql-http-enabled", `--graphql-http-port=${port}`] });
-  url = `http://127.0.0.1:${port}/graphql`;
+  ({ node, url } = await startGraphQlNode([]));
 });
 
 afterAll(async () => {
   expect(await node.stop()).toBe(0);
 });
+
+async function startGraphQlNode(options: readonly string[]) {
+  const port = await freePort();
+  const graphQl = ["--graphql-http-enabled", `--graphql-http-port=${port}`];
+  const started = await startNodeProcess({ options: [...graphQl, ...options] });
+  return { node: started, url: `http://127.0.0.1:${port}/graphql` };
+}
 
 describe("graphql-request", () => {
   const account = mnemonicToAccount(DEV_MNEMONIC);
@@ -91,6 +102,57 @@ describe("graphql-request", () => {
         { path: ["sendRawTransaction"], extensions: { errorCode: -32001, errorMessage: "Nonce too low" } },
       ],
     });
+  });
+
+  it("searches logs and blocks from block 0 on the development network after 1,000 blocks", async () => {
+    const { client, reader, wallet } = clients();
+    const prepared = await wallet.prepareTransactionRequest({ data: LOGS_ONCE });
+    const hash = await wallet.sendTransaction(prepared);
+    const { blockNumber, contractAddress } = await reader.waitForTransactionReceipt({ hash });
+    await node.rpc("hardhat_mine", ["0x44c"]);
+    const { logs } = await client.request<{ readonly logs: readonly unknown[] }>(
+      gql`query Logs($from: [Address!]) {
+        logs(filter: { fromBlock: 0, addresses: $from, topics: [] }) { account { address } transaction { block { number } } }
+      }`,
+      { from: [contractAddress] },
+    );
+    const number = `0x${blockNumber.toString(16)}`;
+    expect(logs).toEqual([{ account: { address: contractAddress }, transaction: { block: { number } } }]);
+    const { blocks } = await client.request<{ readonly blocks: readonly { readonly number: string }[] }>(
+      "{ blocks(from: 0) { number } }",
+    );
+    expect(blocks.length).toBeGreaterThan(1_100);
+    expect(blocks.map(({ number: at }) => Number(at))).toEqual(blocks.map((_, at) => at));
+  });
+
+  it("is told the limit of a range and its option on another network", async () => {
+    const other = await startGraphQlNode([
+      "--genesis-file=genesis/dev.json",
+      "--node-private-key-file=genesis/dev.key",
+      "--rpc-http-enabled",
+      "--p2p-enabled=false",
+      "--rpc-max-logs-range=2",
+    ]);
+    onTestFinished(other.node.kill);
+    const client = new GraphQLClient(other.url);
+    await expect
+      .poll(() => other.node.rpc<string>("eth_blockNumber").then(Number), WAITING)
+      .toBeGreaterThan(2);
+    for (const query of [
+      "{ blocks(from: 0) { number } }",
+      "{ logs(filter: { fromBlock: 0, topics: [] }) { index } }",
+    ])
+      await expect(client.request(query)).rejects.toMatchObject({
+        response: {
+          status: 400,
+          errors: [
+            {
+              message: expect.stringContaining("--rpc-max-logs-range allows 2 blocks"),
+              extensions: { errorCode: -32005 },
+            },
+          ],
+        },
+      });
   });
 
   it("reads the schema, as tools that make types of it do", async () => {
