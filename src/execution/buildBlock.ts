@@ -63,10 +63,12 @@ export async function buildBlock(
   settings: BuildSettings,
 ): Promise<BuiltBlock> {
   const builder = new BlockBuilder(blockRules, source, overlay, settings);
-  mustSucceed(await beginBlock(blockRules, builder.session));
+  // The deadline bounds transactions alone: the system calls are part of every block, also of one that has none.
+  const withoutDeadline = (): BlockSession =>
+    new BlockSession({ ...blockRules, overlay, yieldPolicy: createYieldPolicy(settings.clock) });
+  mustSucceed(await beginBlock(blockRules, withoutDeadline()));
   await builder.fill();
-  const yieldPolicy = createYieldPolicy(settings.clock);
-  mustSucceed(await endBlock(blockRules, new BlockSession({ ...blockRules, overlay, yieldPolicy })));
+  mustSucceed(await endBlock(blockRules, withoutDeadline()));
   const { transactions, dropped } = builder;
   const { receipts, gasUsed, logsBloom, load } = builder.receipts;
   return { transactions, receipts, gasUsed, logsBloom, load, overlay, dropped };
@@ -77,7 +79,7 @@ class BlockBuilder {
   readonly transactions: SentTransaction[] = [];
   readonly dropped: { hash: Hash; reason: string }[] = [];
   readonly receipts: BlockReceipts;
-  session: BlockSession;
+  private session: BlockSession;
   /** Bytes of the transactions. */
   private bytes = 0;
   private readonly blockRules: BlockRules;

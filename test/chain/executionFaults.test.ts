@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { Machine } from "../../src/evm/machine.ts";
 import { AccessJournal } from "../../src/execution/accessJournal.ts";
 import { BlockReceipts } from "../../src/execution/blockReceipts.ts";
@@ -28,6 +29,8 @@ import { someOf } from "../thorough.ts";
  */
 
 const START_SECONDS = 1_800_000_000;
+/** The network whose blocks begin by storing the hash of their parents, in a contract. */
+const PRAGUE = readFileSync(DEV_GENESIS_FILE, "utf8");
 /** Stores a word, logs it, hashes memory, calls the identity contract, and returns one byte of code. */
 const BUSY =
   "0x602a60005560206000a0602060002060005260206000602060006004620186a0f1506001600052600160 1ff3".replace(
@@ -98,9 +101,12 @@ afterEach(() => {
   restore = undefined;
 });
 
-async function open(logger?: Parameters<typeof aChain>[0]["logger"]): Promise<TestChain> {
+async function open({
+  logger,
+  genesis = genesisWith({}),
+}: Partial<Pick<Parameters<typeof aChain>[0], "logger" | "genesis">> = {}): Promise<TestChain> {
   return await aChain({
-    genesis: genesisWith({}),
+    genesis,
     clock: { nowMs: () => START_SECONDS * 1000 + 60_000, at: () => ({ cancel: () => undefined }) },
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     ...(logger !== undefined && { logger }),
@@ -160,7 +166,7 @@ describe("while a block is built", () => {
 
   it("a transaction that fails again is dropped with a reason, and named twice in the log", async () => {
     const { logger, lines } = loggedLines();
-    const { chain } = await open(logger);
+    const { chain } = await open({ logger });
     const { supply, waiting, dropped } = aSupply(TRANSACTIONS.slice(0, 2));
     failAt("machine", "begin", 1, { forever: true });
     for (let block = 0; block < 13; block++) await commit(chain, await build(chain, supply), waiting);
@@ -182,6 +188,21 @@ describe("while a block is built", () => {
     await commit(chain, candidate, waiting);
     expect((await build(chain, supply)).transactions).toHaveLength(2);
   });
+
+  it.each(SPOTS)(
+    "a fault in %s.%s before the transactions of a Prague block leaves a sound block with the parent's hash",
+    async (place, method) => {
+      const prague = await open({ genesis: PRAGUE });
+      const { chain } = await open({ genesis: PRAGUE });
+      const { supply } = aSupply(TRANSACTIONS);
+      const { thrown } = failAt(place, method, 1);
+      const candidate = await build(chain, supply);
+      restore?.();
+      const left = TRANSACTIONS.length - candidate.transactions.length;
+      expect(thrown() === 0 ? [0] : [1, TRANSACTIONS.length]).toContain(left);
+      expect(await prague.chain.check(candidate)).toEqual({ ok: true });
+    },
+  );
 
   it.each([
     ["a failed assertion", new AssertionFailed("injected")],
