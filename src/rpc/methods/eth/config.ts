@@ -9,7 +9,8 @@ import {
   HISTORY_CONTRACT,
   WITHDRAWAL_CONTRACT,
 } from "../../../execution/systemCalls.ts";
-import { toHex } from "../../../primitives/hex.ts";
+import { EMPTY_CODE_HASH } from "../../../primitives/hash.ts";
+import { equalBytes, toHex } from "../../../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, type Json } from "../../method.ts";
@@ -18,7 +19,8 @@ import { OBJECT } from "../../schemas.ts";
 /**
  * Not in Besu 24.7, but in execution-apis (EIP-7910): the rules at the head, those of the next fork and of the last one. A fork
  * by block number is shown once it is active: before, nobody knows its time. `blobSchedule` is null before Cancun, as in
- * go-ethereum, and `systemContracts` has only those that blocks of an IBFT chain call (ibft2.md#later-forks).
+ * go-ethereum, and `systemContracts` has only those that have code at the head: a block of an IBFT chain skips the others
+ * (ibft2.md#later-forks).
  */
 export const ethConfig = defineMethod({
   name: "eth_config",
@@ -34,12 +36,13 @@ export const ethConfig = defineMethod({
     const points = forkPoints(spec.forks, genesis.header.timestamp);
     const forkIds = new ForkIds(genesis.hash, points);
     const scheduled = points.times.filter((time) => time > head.header.timestamp);
+    const systemContracts = deployedSystemContracts(chain);
+    const configAt = (time: bigint, at: ForkProgress): Json =>
+      configOf({ spec, forkIds, systemContracts }, time, at);
     const scheduledConfig = (time: bigint | undefined): Json =>
-      time === undefined
-        ? null
-        : configOf(spec, forkIds, time, { number: AFTER_FORKS_BY_NUMBER, timestamp: time });
+      time === undefined ? null : configAt(time, { number: AFTER_FORKS_BY_NUMBER, timestamp: time });
     return {
-      current: configOf(spec, forkIds, currentTime, head.header),
+      current: configAt(currentTime, head.header),
       next: scheduledConfig(scheduled[0]),
       last: scheduledConfig(scheduled.at(-1)),
     };
@@ -58,7 +61,23 @@ function activationTime(chain: ChainReader, schedule: ForkSchedule): bigint | un
   return at.block === 0n ? 0n : chain.headerByNumber(at.block)?.header.timestamp;
 }
 
-function configOf(spec: ChainSpec, forkIds: ForkIds, time: bigint, at: ForkProgress): Json {
+/** The system contracts that have code at the head, with their addresses. */
+function deployedSystemContracts(chain: ChainReader): Readonly<Record<string, string>> {
+  const state = chain.stateAt(chain.head.header.number);
+  const deployed = SYSTEM_CONTRACTS.filter(([, address]) => {
+    const account = state?.account(address);
+    return account !== undefined && !equalBytes(account.codeHash, EMPTY_CODE_HASH);
+  });
+  return Object.fromEntries(deployed.map(([name, address]) => [name, toHex(address)]));
+}
+
+interface ChainConfig {
+  readonly spec: ChainSpec;
+  readonly forkIds: ForkIds;
+  readonly systemContracts: Readonly<Record<string, string>>;
+}
+
+function configOf({ spec, forkIds, systemContracts }: ChainConfig, time: bigint, at: ForkProgress): Json {
   const fork = forkAt(spec.forks, at.number, at.timestamp);
   return {
     activationTime: Number(time),
@@ -70,7 +89,7 @@ function configOf(spec: ChainSpec, forkIds: ForkIds, time: bigint, at: ForkProgr
         .map((name, index) => [name, toHex(precompileAddress(index + 1))] as const)
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
-    systemContracts: rulesOf(fork).hasSystemCalls ? SYSTEM_CONTRACTS : {},
+    systemContracts: rulesOf(fork).hasSystemCalls ? systemContracts : {},
   };
 }
 
@@ -95,11 +114,11 @@ const PRECOMPILE_NAMES = [
   "BLS12_MAP_FP2_TO_G2",
 ];
 
-const SYSTEM_CONTRACTS = {
-  CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS: toHex(CONSOLIDATION_CONTRACT),
-  HISTORY_STORAGE_ADDRESS: toHex(HISTORY_CONTRACT),
-  WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS: toHex(WITHDRAWAL_CONTRACT),
-};
+const SYSTEM_CONTRACTS = [
+  ["CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_CONTRACT],
+  ["HISTORY_STORAGE_ADDRESS", HISTORY_CONTRACT],
+  ["WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_CONTRACT],
+] as const;
 
 /** The limits of EIP-4844 and EIP-7691. Target and fraction move no price on an IBFT chain, whose headers have no blob gas. */
 function blobSchedule(fork: ForkName): Json {
