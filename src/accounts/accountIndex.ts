@@ -4,10 +4,12 @@ import type { ViewLimits } from "../chain/view/limits.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Logger } from "../observability/logger.ts";
 import { Progress } from "../observability/progress.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { DamagedData, type DatabaseOnDisk } from "../storage/database.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import { startWorkerThread, type WorkerThread } from "../workers/workerThread.ts";
+import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
 import type { AccountIndexCommand, AccountIndexWorkerData } from "./accountIndexWorker.ts";
 import { openIndexDatabase } from "./indexDatabase.ts";
 import type { IndexProgress } from "./indexer.ts";
@@ -32,6 +34,8 @@ interface AccountIndexParts {
   readonly shownHead: SharedArrayBuffer;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
 }
 
 /**
@@ -53,7 +57,9 @@ export async function openAccountIndex(
     database = await openUsable(path, cacheBytes);
   }
   await database.compact(NOTHING);
-  return new AccountIndex(database, settings, parts);
+  const index = new AccountIndex(database, settings, parts);
+  if (parts.metrics !== undefined) declareAccountIndexMetrics(parts.metrics, index);
+  return index;
 }
 
 async function openUsable(path: string, cacheBytes: number): Promise<DatabaseOnDisk> {

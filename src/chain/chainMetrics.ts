@@ -1,7 +1,7 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { ChainReader } from "./chain.ts";
-import type { Chain } from "./createChain.ts";
+import type { FaultyWork } from "./executionFaults.ts";
 
 /** Declares the metrics of the head and of block import (metrics.md#chain-and-sync). */
 export function declareChainMetrics(
@@ -10,7 +10,7 @@ export function declareChainMetrics(
     chain,
     clock,
   }: {
-    readonly chain: ChainReader & Pick<Chain, "onExecutionFault">;
+    readonly chain: ChainReader & { onExecutionFault(listener: (during: FaultyWork) => void): void };
     readonly clock: Pick<Clock, "nowMs">;
   },
 ): void {

@@ -3,6 +3,7 @@ import type { StopSignal } from "../execution/yieldPolicy.ts";
 import { recoverSealers } from "../ibft/sealRules.ts";
 import { isValidator, type VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { AccountContract } from "../permissioning/contract/accountContract.ts";
 import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
@@ -24,6 +25,7 @@ import { HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
+import { declareChainMetrics } from "./chainMetrics.ts";
 import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
@@ -124,6 +126,8 @@ interface ChainParts {
   readonly threadTimes?: () => ThreadTimes | undefined;
   /** Decides who may send in every block that is imported or built; absent where none is asked. */
   readonly accountContract?: AccountContract | undefined;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
   readonly logger: Logger;
 }
 
@@ -180,23 +184,23 @@ export async function createChain(
     onHeadChanged: writer.onHeadChanged,
   };
   const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, faults, mutex });
-  return ok(
-    chainOf({
-      stores,
-      writer,
-      validators,
-      execution,
-      importer,
-      candidates,
-      badBlocks,
-      faults,
-      reads,
-      mutex,
-      bulk,
-      executedBlocks,
-      clock,
-    }),
-  );
+  const chain = chainOf({
+    stores,
+    writer,
+    validators,
+    execution,
+    importer,
+    candidates,
+    badBlocks,
+    faults,
+    reads,
+    mutex,
+    bulk,
+    executedBlocks,
+    clock,
+  });
+  if (parts.metrics !== undefined) declareChainMetrics(parts.metrics, { chain, clock });
+  return ok(chain);
 }
 
 type Bulk = Pick<Chain, "headerRun" | "prepareBlock" | "bulkImport">;

@@ -2,7 +2,6 @@ import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
-import { resumeBytes } from "../storage/diskGuard.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
@@ -18,7 +17,7 @@ export function createCoreParts(
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
 ): CoreParts {
   const { chain, permissions, simulator, tracer, logs, development, wallet } = chainAndPool;
-  const { engine, peering, pauseReasons, peerToPeer } = consensusAndPeers;
+  const { engine, peering, pauseReasons, diskGuard, peerToPeer } = consensusAndPeers;
   const { pool } = chainAndPool.pool;
   return {
     chain,
@@ -35,8 +34,7 @@ export function createCoreParts(
     logIndex: logs.index,
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
     isMining: () => development?.isMarked === true || engine.status().mode === "validating",
-    diskPauseEndsAtBytes: () =>
-      pauseReasons.reasons.includes("diskAlmostFull") ? resumeBytes(settings.minFreeDiskBytes) : undefined,
+    diskPauseEndsAtBytes: () => diskGuard.pauseEndsAtBytes,
     syncStatus: () => peering.sync.status,
     isComparedWithPeers: () => peering.sync.comparison.isMade,
     mining: chainAndPool.controls.mining(pauseReasons, logger.child("consensus")),

@@ -13,12 +13,10 @@ import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
-import { DiskGuard } from "../storage/diskGuard.ts";
 import { Scrubber } from "../storage/leveldb/scrubber.ts";
+import { cachesOf } from "./caches.ts";
 import type { DataDirectory } from "./dataFolder/dataDirectory.ts";
 import { withGenesisOfChain } from "./dataFolder/genesisOfChain.ts";
-import { bytesWhenFull, type CacheSizes, shareMemory } from "./host/cacheSizes.ts";
-import { hostLimits } from "./host/hostLimits.ts";
 import { loadModules } from "./host/loadModules.ts";
 import { createNodeClock } from "./host/nodeClock.ts";
 import type { IdentityErrorCode } from "./keys/identity.ts";
@@ -94,20 +92,6 @@ export async function startNode(
     const code = codeOf(error);
     return fail("local", code, error.message);
   }
-}
-
-/** Shares out the memory of the machine, or what its container or the operator leaves of it. */
-function cachesOf(settings: Settings, threads: LoadingThreads | undefined, logger: Logger): CacheSizes {
-  const { memoryBytes = hostLimits().memoryBytes, explorer, accountIndex } = settings;
-  const callers = threads?.threads.length ?? 0;
-  const readers = callers + (explorer === undefined ? 0 : 1) + (accountIndex === undefined ? 0 : 1);
-  const caches = shareMemory(memoryBytes, readers);
-  const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
-  logger.debug(
-    { memoryMb: megabytes(memoryBytes), whenFullMb: megabytes(bytesWhenFull(caches, readers)) },
-    "memory was allotted to caches: the node takes whenFullMb once they are full",
-  );
-  return caches;
 }
 
 function codeOf(error: DiskError | DamagedData): StartErrorCode {
@@ -202,22 +186,12 @@ async function begin(
   context: OpenContext,
   { directory }: Stores,
   chainAndPool: ChainAndPool,
-  { engine, peering, pauseReasons }: ConsensusAndPeers,
+  { engine, peering, pauseReasons, diskGuard }: ConsensusAndPeers,
   servers: Servers,
 ): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, onStop } = context;
   const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover, development } =
     chainAndPool;
-  const diskGuard = new DiskGuard(
-    { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
-    {
-      clock: durationClock,
-      logger,
-      pause: () => pauseReasons.pause("diskAlmostFull"),
-      resume: () => pauseReasons.resume("diskAlmostFull"),
-    },
-  );
-  onStop(() => diskGuard.stop());
   const scrubber = new Scrubber(
     { path: directory.chain, pauseMs: settings.databaseScrubMs },
     { clock: durationClock, logger: logger.child("storage"), onDamage: engine.fail },

@@ -21,6 +21,7 @@ import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, openPool } from "../txpool/openPool.ts";
+import { declareExecutorMetrics } from "../workers/executorMetrics.ts";
 import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
@@ -76,6 +77,7 @@ export async function openChainAndPool(
     threadTimes,
     cpuMs: processCpuMs,
     accountContract,
+    metrics: context.metrics,
     logger: chainLogger,
   });
   if (!opened.ok) return differentGenesis(settings, opened.error.message);
@@ -178,12 +180,12 @@ async function openWriters(
 }
 
 function openRemovers(
-  { settings, logger, onStop }: OpenContext,
+  { settings, logger, metrics, onStop }: OpenContext,
   { directory, database }: Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "stateRemover" | "blockRemover"> {
   const path = directory.chain;
-  const parts = { database, chain, clock: durationClock, logger: logger.child("storage") };
+  const parts = { database, chain, clock: durationClock, logger: logger.child("storage"), metrics };
   const stateRemover = new StateRemover({ path, kept: settings.stateHistory }, parts);
   const blockRemover = new BlockRemover({ path, kept: settings.blockHistory }, parts);
   onStop(() => stateRemover.close());
@@ -193,8 +195,8 @@ function openRemovers(
 
 /** Opens the readers of committed states and blocks, which have worker threads. */
 function openReaders(
-  { settings, logger, caches, onStop }: OpenContext,
-  { directory, blocks }: Stores,
+  { settings, logger, caches, metrics, onStop }: OpenContext,
+  { directory, blocks, recovery }: Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "simulator" | "tracer" | "logs"> {
   const executing = {
@@ -207,6 +209,8 @@ function openReaders(
   const { gasCap } = settings.rpc;
   const simulator = createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing);
   onStop(() => simulator.close());
+  if (metrics !== undefined)
+    declareExecutorMetrics(metrics, { computation: simulator, transactions: recovery });
   const tracer = createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing);
   onStop(() => tracer.close());
   const logs = openLogs(
@@ -222,7 +226,7 @@ function openReaders(
 }
 
 async function openIndex(
-  { settings: { accountIndex, chainSpec }, caches, logger, onStop }: OpenContext,
+  { settings: { accountIndex, chainSpec }, caches, logger, metrics, onStop }: OpenContext,
   { directory }: Stores,
   chain: Chain,
   shownHead: ShownHead,
@@ -242,6 +246,7 @@ async function openIndex(
       shownHead: shownHead.memory,
       clock: durationClock,
       logger: logger.child("storage"),
+      metrics,
     },
   );
   onStop(() => index.close());

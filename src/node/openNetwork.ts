@@ -5,16 +5,16 @@ import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Network } from "../network/network.ts";
-import { createPeerCounters } from "../network/networkMetrics.ts";
+import { createPeerCounters, declarePeerMetrics } from "../network/networkMetrics.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
+import { DiskGuard } from "../storage/diskGuard.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { watchFirstSync } from "../sync/firstSync.ts";
-import { createProcessedCounter } from "../sync/syncMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { openNodePermissioning } from "./peers/nodePermissioning.ts";
@@ -26,6 +26,8 @@ export interface ConsensusAndPeers {
   readonly engine: Engine;
   readonly peering: Peering;
   readonly pauseReasons: PauseReasons;
+  /** Pauses consensus while the disk is almost full. */
+  readonly diskGuard: DiskGuard;
   /** Undefined when peer-to-peer is off, as `peerToPeer`. */
   readonly network: Network | undefined;
   readonly peerToPeer: Peers["facts"] | undefined;
@@ -77,7 +79,6 @@ export async function openNetwork(
       counters.traffic?.inputRefused(reason, count);
       networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
     },
-    onProcessed: createProcessedCounter(metrics),
     onImportStarted: (number) => blockLog.importStarted(number),
     lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
   });
@@ -112,8 +113,20 @@ export async function openNetwork(
   });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
+  if (metrics !== undefined)
+    declarePeerMetrics(metrics, { maxPeers: settings.maxPeers, peerCount: () => network?.peerCount ?? 0 });
   const pauseReasons = new PauseReasons(engine, metrics);
-  return ok({ engine, peering, pauseReasons, network, peerToPeer });
+  const diskGuard = new DiskGuard(
+    { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
+    {
+      clock: durationClock,
+      logger,
+      pause: () => pauseReasons.pause("diskAlmostFull"),
+      resume: () => pauseReasons.resume("diskAlmostFull"),
+    },
+  );
+  onStop(() => diskGuard.stop());
+  return ok({ engine, peering, pauseReasons, diskGuard, network, peerToPeer });
 }
 
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */

@@ -46,11 +46,9 @@ export async function openServers(
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
-  const { accountIndex } = chainAndPool;
-  const { pool } = chainAndPool.pool;
-  const { directory, recovery } = stores;
+  const { accountIndex, development } = chainAndPool;
+  const { directory } = stores;
   const faucet = await openFaucet(context, chainAndPool);
-  const { development } = chainAndPool;
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
     development === undefined ? offering(given, undefined) : given;
@@ -79,13 +77,8 @@ export async function openServers(
   onStop(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
   announce(servers.value.servers, services);
   const metering = await openMetering(metrics, {
-    ...chainAndPool,
     settings,
     directory,
-    pool,
-    recovery,
-    ports: parts,
-    clock,
     logger: logger.child("metrics"),
     access,
   });

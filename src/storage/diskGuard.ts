@@ -40,6 +40,16 @@ export class DiskGuard {
     this.freeBytes = parts.freeBytes ?? freeBytesOf;
   }
 
+  /** Free bytes at which paused production resumes; undefined while it is not paused by the disk. */
+  get pauseEndsAtBytes(): number | undefined {
+    return this.state === "paused" ? this.resumeBytes : undefined;
+  }
+
+  /** Free bytes at which production that the disk has paused would resume. */
+  get resumeBytes(): number {
+    return resumeBytes(this.settings.reserveBytes);
+  }
+
   /** Checks the disk now, and then every few seconds until stopped. */
   async start(): Promise<void> {
     if (this.settings.reserveBytes > 0) await this.check();

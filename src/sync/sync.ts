@@ -1,4 +1,5 @@
 import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Block } from "../types/block.ts";
@@ -12,6 +13,7 @@ import { PeerChoice } from "./peerChoice.ts";
 import { PeerReports } from "./peerReports.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { RetrySchedule } from "./retrySchedule.ts";
+import { createProcessedCounter, declareSyncMetrics } from "./syncMetrics.ts";
 import { SyncProgress, type SyncStatus } from "./syncProgress.ts";
 
 /**
@@ -59,7 +61,10 @@ interface SyncParts {
   readonly limits?: BulkLimits;
   /** Called when a peer sent an invalid block, or did not deliver blocks that it claims to have, or not in time. */
   readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
+  /** Called with what a download takes in and is done with; counted in the metrics unless given. */
   readonly onProcessed?: OnProcessed;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
   /** Called when `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
   /**
@@ -91,7 +96,7 @@ export function createSync(parts: SyncParts): Sync {
   });
   const onFailure = (error: unknown): void => reports.failed(error);
   const context: SyncContext = {
-    onProcessed: parts.onProcessed ?? (() => undefined),
+    onProcessed: parts.onProcessed ?? createProcessedCounter(parts.metrics),
     peers,
     chain,
     clock,
@@ -102,6 +107,11 @@ export function createSync(parts: SyncParts): Sync {
     isClosed,
     canImport: () => schedule.canImport(),
   };
+  if (parts.metrics !== undefined)
+    declareSyncMetrics(parts.metrics, {
+      headNumber: () => chain.head.header.number,
+      syncStatus: () => progress.status,
+    });
   const comparison = new Comparison(peers);
   const announced = new AnnouncedBlocks(context, (block) => {
     if (progress.isInSync) parts.relay?.(block);

@@ -8,6 +8,7 @@ import { logDepartures } from "./departureLog.ts";
 import { PoolExpiry } from "./expiry.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { PoolFile } from "./poolFile.ts";
+import { declarePoolMetrics } from "./poolMetrics.ts";
 import type { AskContract, PoolChainView, PoolParts } from "./ports.ts";
 import { TxPool } from "./txPool.ts";
 import { UnminedWatch } from "./unminedWatch.ts";
@@ -59,6 +60,7 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
   chain.onHeadChanged("pool", (change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
+  if (parts.metrics !== undefined) declarePoolMetrics(parts.metrics, pool, settings.limits);
   const unmined = new UnminedWatch({ pool, chain, clock, logger, metrics: parts.metrics });
   const file =
     settings.file === undefined

@@ -54,7 +54,9 @@ describe("the disk guard", () => {
       expect.stringMatching(/^WARN: .*but still too little: 600 MB free in \/data.*once 640 MB are free/),
     ]);
     expect(await check(639)).toEqual([]);
+    expect(guard.pauseEndsAtBytes).toBe(640 * MB);
     expect(await check(640)).toEqual(["resume", expect.stringMatching(/^INFO: there is room/)]);
+    expect(guard.pauseEndsAtBytes).toBeUndefined();
     expect(await check(5000)).toEqual([]);
   });
 

@@ -1,9 +1,7 @@
-import { INDEX_CACHE_BYTES } from "../../accounts/accountIndex.ts";
-import { VIEW_LIMITS, type ViewLimits } from "../../chain/view/limits.ts";
-import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../../state/stateHistory.ts";
-import { DEFAULT_WORLD_STATE_LIMITS, type WorldStateLimits } from "../../state/worldState.ts";
-import { BLOCK_STORE_LIMITS, type BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
-import { DATABASE_CACHE_BYTES, WRITE_BUFFER_BYTES } from "../../storage/leveldb/levelDatabase.ts";
+import type { ViewLimits } from "../../chain/view/limits.ts";
+import type { HistoryLimits } from "../../state/stateHistory.ts";
+import type { WorldStateLimits } from "../../state/worldState.ts";
+import type { BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
 
 /** Sizes of all caches of a node, in bytes unless the names of their fields say otherwise. */
 export interface CacheSizes {
@@ -25,45 +23,38 @@ export interface CacheSizes {
 /**
  * Shares out the memory of a machine or its container, so that a node with full caches takes NODE_SHARE of it. `readingThreads`
  * are those for callers, the explorer's and the one that writes the index by address. The thread that makes blocks comes
- * first: its caches have CHAIN_SHARE of the room, and what the other threads have no use for. No cache is larger than its part
- * has use for, and none smaller than SMALLEST_SHARE of that, so that a node on very little memory may take more than its share.
+ * first: its caches have CHAIN_SHARE of the room, and what the other threads have no use for. No cache is larger than in `whole`,
+ * where each part has what it has use for, and none smaller than SMALLEST_SHARE of that, so that a node on very little memory may take more than its share.
  */
-export function shareMemory(memoryBytes: number, readingThreads: number): CacheSizes {
+export function shareMemory(whole: CacheSizes, memoryBytes: number, readingThreads: number): CacheSizes {
   const roomBytes = memoryBytes * NODE_SHARE - PROGRAM_BYTES;
   const programBytes = readingThreads * THREAD_BYTES;
-  const cacheBytes =
-    readingThreads * bytesOfView(VIEW_LIMITS) + JOB_THREADS * bytesOf(DEFAULT_HISTORY_LIMITS);
+  const cacheBytes = readingThreads * bytesOfView(whole.view) + JOB_THREADS * bytesOf(whole.history);
+  const chainBytes = bytesOfChain(whole);
   const unusedBytes = roomBytes - programBytes - cacheBytes;
-  const ofChain = shareOf(Math.max(roomBytes * CHAIN_SHARE, unusedBytes), CHAIN_BYTES);
-  const ofThreads = shareOf(roomBytes - programBytes - ofChain * CHAIN_BYTES, cacheBytes);
+  const ofChain = shareOf(Math.max(roomBytes * CHAIN_SHARE, unusedBytes), chainBytes);
+  const ofThreads = shareOf(roomBytes - programBytes - ofChain * chainBytes, cacheBytes);
   return {
-    database: Math.floor(DATABASE_CACHE_BYTES * ofChain),
-    writeBuffer: Math.floor(WRITE_BUFFER_BYTES * ofChain),
-    accountIndex: Math.floor(INDEX_CACHE_BYTES * ofChain),
-    state: scaled(DEFAULT_WORLD_STATE_LIMITS, ofChain),
-    blocks: scaled(BLOCK_STORE_LIMITS, ofChain),
+    database: Math.floor(whole.database * ofChain),
+    writeBuffer: Math.floor(whole.writeBuffer * ofChain),
+    accountIndex: Math.floor(whole.accountIndex * ofChain),
+    state: scaled(whole.state, ofChain),
+    blocks: scaled(whole.blocks, ofChain),
     view: {
-      state: scaled(VIEW_LIMITS.state, ofThreads),
-      blocks: scaled(VIEW_LIMITS.blocks, ofThreads),
+      state: scaled(whole.view.state, ofThreads),
+      blocks: scaled(whole.view.blocks, ofThreads),
     },
-    history: scaled(DEFAULT_HISTORY_LIMITS, ofThreads),
+    history: scaled(whole.history, ofThreads),
   };
 }
 
 /** What the caches of `sizes` take when they are full, and the node besides. */
-export function bytesWhenFull(
-  { database, writeBuffer, accountIndex, state, blocks, view, history }: CacheSizes,
-  readingThreads: number,
-): number {
+export function bytesWhenFull(sizes: CacheSizes, readingThreads: number): number {
   return (
     PROGRAM_BYTES +
-    readingThreads * (THREAD_BYTES + bytesOfView(view)) +
-    JOB_THREADS * bytesOf(history) +
-    database +
-    2 * writeBuffer +
-    accountIndex +
-    bytesOf(state) +
-    bytesOfBlocks(blocks)
+    readingThreads * (THREAD_BYTES + bytesOfView(sizes.view)) +
+    JOB_THREADS * bytesOf(sizes.history) +
+    bytesOfChain(sizes)
   );
 }
 
@@ -84,12 +75,10 @@ const JOB_THREADS = 6;
 const CACHED_HEADER_BYTES = 4096;
 const SMALLEST_SHARE = 1 / 8;
 
-const CHAIN_BYTES =
-  DATABASE_CACHE_BYTES +
-  2 * WRITE_BUFFER_BYTES +
-  INDEX_CACHE_BYTES +
-  bytesOf(DEFAULT_WORLD_STATE_LIMITS) +
-  bytesOfBlocks(BLOCK_STORE_LIMITS);
+/** What the thread that makes blocks caches, and the databases. */
+function bytesOfChain({ database, writeBuffer, accountIndex, state, blocks }: CacheSizes): number {
+  return database + 2 * writeBuffer + accountIndex + bytesOf(state) + bytesOfBlocks(blocks);
+}
 
 function shareOf(bytes: number, wantedBytes: number): number {
   return Math.min(1, Math.max(SMALLEST_SHARE, bytes / wantedBytes));

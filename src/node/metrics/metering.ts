@@ -1,28 +1,15 @@
-import type { AccountIndex } from "../../accounts/accountIndex.ts";
-import { declareAccountIndexMetrics } from "../../accounts/accountIndexMetrics.ts";
 import type { CallerAccess } from "../../callers/access/callerAccess.ts";
-import { declareChainMetrics } from "../../chain/chainMetrics.ts";
-import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
-import { declarePeerMetrics } from "../../network/networkMetrics.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { Metrics } from "../../observability/registry.ts";
 import { type Clock, durationClock } from "../../primitives/clock.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import type { CoreParts } from "../../rpc/core/coreParts.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
 import { nameOptions } from "../../rpc/server/serverTable.ts";
-import type { StateRemover } from "../../state/removal/stateRemover.ts";
-import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
-import { declareSyncMetrics } from "../../sync/syncMetrics.ts";
-import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
-import type { TxPool } from "../../txpool/txPool.ts";
-import { declareExecutorMetrics, type Executor } from "../../workers/executorMetrics.ts";
 import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
-import { declareHistoryMetrics } from "./historyMetrics.ts";
 import { MetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
@@ -36,16 +23,6 @@ export function createNodeMetrics(settings: MetricsSettings | undefined, clock: 
 interface MeteringParts {
   readonly settings: Settings;
   readonly directory: DataDirectory;
-  readonly chain: Chain;
-  readonly pool: TxPool;
-  readonly simulator: Executor;
-  readonly recovery: Executor;
-  /** Undefined when it is off. */
-  readonly accountIndex: Pick<AccountIndex, "progress"> | undefined;
-  readonly blockRemover: Pick<BlockRemover, "status">;
-  readonly stateRemover: Pick<StateRemover, "status">;
-  readonly ports: Pick<CoreParts, "network" | "syncStatus">;
-  readonly clock: Clock;
   readonly logger: Logger;
   readonly access: CallerAccess;
 }
@@ -56,17 +33,14 @@ interface Metering {
   close(): Promise<void>;
 }
 
-/**
- * Declares the metrics of parts that do not declare their own (consensus and the servers do), and serves or pushes all
- * metrics.
- */
+/** Declares the metrics of the process and its disk, beside those that each part has declared, and serves or pushes all. */
 export async function openMetering(
   metrics: Metrics | undefined,
   parts: MeteringParts,
 ): Promise<Result<Metering, ServerErrorCode>> {
   const { server, push } = parts.settings.metrics ?? {};
   if (metrics === undefined) return ok({ endpoint: undefined, close: async () => undefined });
-  const stopMeasuring = declareAll(metrics, parts);
+  const stopMeasuring = declareHost(metrics, parts);
   const outputParts = { ...parts, metrics };
   if (server === undefined) {
     const metricsPush =
@@ -96,22 +70,9 @@ export async function openMetering(
   });
 }
 
-function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
-  const { settings, directory, chain, pool, ports, clock } = parts;
-  declareChainMetrics(metrics, { chain, clock });
-  declareSyncMetrics(metrics, {
-    headNumber: () => chain.head.header.number,
-    syncStatus: ports.syncStatus,
-  });
-  declarePeerMetrics(metrics, {
-    maxPeers: settings.maxPeers,
-    peerCount: () => ports.network.peerToPeer?.peerCount ?? 0,
-  });
-  declarePoolMetrics(metrics, pool, settings.pool);
-  declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
+/** Declares the metrics of the process and its disk; returns what ends the measurements. */
+function declareHost(metrics: Metrics, { settings, directory }: MeteringParts): () => void {
   declareDiskMetrics(metrics, createDiskUse(directory));
-  declareHistoryMetrics(metrics, parts.blockRemover, parts.stateRemover);
-  if (parts.accountIndex !== undefined) declareAccountIndexMetrics(metrics, parts.accountIndex);
   return declareProcessMetrics(metrics, {
     version: settings.clientVersion,
     startedAtMs: performance.timeOrigin,

@@ -18,7 +18,6 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { OnProcessed } from "../../sync/context.ts";
 import { type LostBlock, LostEndSearch } from "../../sync/lostEnd.ts";
 import type { SyncChain } from "../../sync/ports.ts";
 import { onlyAdmitted, untilRestored } from "../../sync/restoration.ts";
@@ -47,7 +46,6 @@ interface PeeringParts {
   readonly metrics?: Metrics | undefined;
   /** A peer did something in vain, so many times. */
   readonly onRefused?: (reason: InputRefusal, count: number) => void;
-  readonly onProcessed?: OnProcessed;
   /** Called when the import of a block of this number begins. */
   readonly onImportStarted: (number: bigint) => void;
   /** What this validator has lost with the end of its database, and restores before it takes part; its addresses. */
@@ -120,7 +118,7 @@ export class Peering {
       clock,
       logger: logger.sync,
       onRefused: (reason) => onRefused?.(reason, 1),
-      ...(parts.onProcessed !== undefined && { onProcessed: parts.onProcessed }),
+      metrics: parts.metrics,
       relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
       onStatusChanged: () => {
         this.review();

@@ -9,7 +9,6 @@ import {
   type WalletRpc,
 } from "../../rpc/nodeInfo.ts";
 import type { StateRemover } from "../../state/removal/stateRemover.ts";
-import { resumeBytes } from "../../storage/diskGuard.ts";
 import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
 import type { UnminedTransaction, UnminedWatch } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
@@ -41,7 +40,7 @@ export function createNodeInfo(
   let readAtMs = 0;
 
   async function read(): Promise<NodeInfo> {
-    const { peering, pauseReasons } = consensusAndPeers;
+    const { peering, pauseReasons, diskGuard } = consensusAndPeers;
     const disk = await readDiskUse();
     return {
       startedAtMs: performance.timeOrigin,
@@ -49,7 +48,7 @@ export function createNodeInfo(
       isInSync: peering.sync.isInSync,
       peers: connectedPeers(consensusAndPeers),
       maxPeers,
-      disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: resumeBytes(minFreeDiskBytes) },
+      disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: diskGuard.resumeBytes },
       unmined: unmined.list(MOST_UNMINED).map(showUnmined),
       unminedCount: unmined.count,
       walletRpc: walletRpc(http, services().jsonrpc?.port),

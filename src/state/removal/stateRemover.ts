@@ -1,4 +1,5 @@
 import { Progress } from "../../observability/progress.ts";
+import type { Metrics } from "../../observability/registry.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import { RemovalThread } from "../../storage/removal/removalThread.ts";
 import type { RemoverParts, RemoverSettings } from "../../storage/removal/remover.ts";
@@ -56,6 +57,7 @@ export class StateRemover {
       { worker: "stateRemovalWorker", path: settings.path, heapMb: THREAD_MEMORY_MB, removed: "old states" },
       { ...parts, receive: (report) => this.receive(report), fail: (error) => this.onFailure(error) },
     );
+    declareStateHistory(parts.metrics, this);
   }
 
   /** `onFailure` is called when the start of the states cannot be moved, or when the disk fails while states are removed. */
@@ -168,3 +170,25 @@ const THREAD_MEMORY_MB = 256;
 const LONG_SECONDS = 30;
 /** The log has a line every half minute: a removal may take hours. */
 const REMOVAL = { message: "old states are being removed", lineIntervalMs: 30_000 };
+
+/** Declares where states begin, and how much of those before is still to be removed. */
+function declareStateHistory(
+  metrics: Metrics | undefined,
+  states: { readonly status: StateRemovalStatus },
+): void {
+  if (metrics?.isEnabled("NODE") !== true) return;
+  const gauge = (name: string, help: string, read: () => number): void =>
+    metrics.gauge({ category: "NODE", name: `state_history_${name}`, help }, read);
+  gauge("first_block", "First block whose state is kept; 0 for all", () => Number(states.status.start));
+  gauge(
+    "blocks_to_remove",
+    "Blocks before it whose states still take room on the disk",
+    () => states.status.left ?? Number.NaN,
+  );
+  gauge("nodes_moved", "Trie nodes that the newest removal of states has moved", () => states.status.nodes);
+  gauge(
+    "pages_deleted",
+    "Pages of trie nodes that the newest removal of states has deleted",
+    () => states.status.pages,
+  );
+}

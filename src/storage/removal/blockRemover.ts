@@ -1,4 +1,5 @@
 import { Progress } from "../../observability/progress.ts";
+import type { Metrics } from "../../observability/registry.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { HistoryStart } from "../historyStart.ts";
 import { hasRemovable } from "./blockRemoval.ts";
@@ -47,6 +48,7 @@ export class BlockRemover {
       { worker: "blockRemovalWorker", path: settings.path, heapMb: THREAD_MEMORY_MB, removed: "old blocks" },
       { ...parts, receive: (report) => this.receive(report), fail: (error) => this.onFailure(error) },
     );
+    declareBlockHistory(parts.metrics, this);
   }
 
   /** `onFailure` is called when the start of the history cannot be moved, or when the disk fails while blocks are removed. */
@@ -157,3 +159,23 @@ const THREAD_MEMORY_MB = 128;
 const MANY_BLOCKS = 100;
 /** The log has a line every half minute: a removal may take hours. */
 const REMOVAL = { message: "old blocks are being removed", lineIntervalMs: 30_000 };
+
+/** Declares where whole blocks begin, and how much of those before is still to be removed. */
+function declareBlockHistory(
+  metrics: Metrics | undefined,
+  blocks: { readonly status: BlockRemovalStatus },
+): void {
+  if (metrics?.isEnabled("NODE") !== true) return;
+  metrics.gauge(
+    { category: "NODE", name: "block_history_first_block", help: "First block stored whole; 0 for all" },
+    () => Number(blocks.status.start),
+  );
+  metrics.gauge(
+    {
+      category: "NODE",
+      name: "block_history_blocks_to_remove",
+      help: "Blocks before it whose transactions and receipts are still to be removed",
+    },
+    () => blocks.status.left ?? Number.NaN,
+  );
+}

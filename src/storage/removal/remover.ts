@@ -1,4 +1,5 @@
 import type { Logger } from "../../observability/logger.ts";
+import type { Metrics } from "../../observability/registry.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { DatabaseOnDisk } from "../database.ts";
 import type { HistoryStart } from "../historyStart.ts";
@@ -21,4 +22,6 @@ export interface RemoverParts<Keep> {
   };
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
 }

@@ -1,0 +1,40 @@
+import { INDEX_CACHE_BYTES } from "../accounts/accountIndex.ts";
+import type { LoadingThreads } from "../callers/threads/loadingThreads.ts";
+import { VIEW_LIMITS } from "../chain/view/limits.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Logger } from "../observability/logger.ts";
+import { DEFAULT_HISTORY_LIMITS } from "../state/stateHistory.ts";
+import { DEFAULT_WORLD_STATE_LIMITS } from "../state/worldState.ts";
+import { BLOCK_STORE_LIMITS } from "../storage/blocks/blockStore.ts";
+import { DATABASE_CACHE_BYTES, WRITE_BUFFER_BYTES } from "../storage/leveldb/levelDatabase.ts";
+import { bytesWhenFull, type CacheSizes, shareMemory } from "./host/cacheSizes.ts";
+import { hostLimits } from "./host/hostLimits.ts";
+
+/** The sizes that each part has use for. */
+export const WHOLE_CACHES: CacheSizes = {
+  database: DATABASE_CACHE_BYTES,
+  writeBuffer: WRITE_BUFFER_BYTES,
+  accountIndex: INDEX_CACHE_BYTES,
+  state: DEFAULT_WORLD_STATE_LIMITS,
+  blocks: BLOCK_STORE_LIMITS,
+  view: VIEW_LIMITS,
+  history: DEFAULT_HISTORY_LIMITS,
+};
+
+/** Shares out the memory of the machine, or what its container or the operator leaves of it. */
+export function cachesOf(
+  settings: Settings,
+  threads: LoadingThreads | undefined,
+  logger: Logger,
+): CacheSizes {
+  const { memoryBytes = hostLimits().memoryBytes, explorer, accountIndex } = settings;
+  const callers = threads?.threads.length ?? 0;
+  const readers = callers + (explorer === undefined ? 0 : 1) + (accountIndex === undefined ? 0 : 1);
+  const caches = shareMemory(WHOLE_CACHES, memoryBytes, readers);
+  const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
+  logger.debug(
+    { memoryMb: megabytes(memoryBytes), whenFullMb: megabytes(bytesWhenFull(caches, readers)) },
+    "memory was allotted to caches: the node takes whenFullMb once they are full",
+  );
+  return caches;
+}
