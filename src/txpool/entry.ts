@@ -13,8 +13,8 @@ export interface PoolEntry {
   readonly sequence: number;
 }
 
-/** An entry as used inside the pool. */
-export interface PooledEntry extends PoolEntry {
+/** An entry as the pool keeps it (entryStore.ts). */
+export interface StoredEntry extends PoolEntry {
   /** Hex of the transaction's hash, kept because every removal needs it. */
   readonly key: string;
   /** Hex of the sender. */

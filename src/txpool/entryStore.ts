@@ -1,4 +1,4 @@
-import type { PooledEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { SenderQueue } from "./senderQueue.ts";
  * entries has no queue.
  */
 export class EntryStore {
-  readonly #byHash = new Map<string, PooledEntry>();
+  readonly #byHash = new Map<string, StoredEntry>();
   readonly #queues = new Map<string, SenderQueue>();
   #bytes = 0;
   #local = 0;
@@ -38,16 +38,16 @@ export class EntryStore {
     return this.#byHash.has(key);
   }
 
-  get(key: string): PooledEntry | undefined {
+  get(key: string): StoredEntry | undefined {
     return this.#byHash.get(key);
   }
 
-  entries(): Iterable<PooledEntry> {
+  entries(): Iterable<StoredEntry> {
     return this.#byHash.values();
   }
 
   /** Inserts the entry into the queue; returns the one that it replaced. */
-  insert(entry: PooledEntry, queue: SenderQueue): PooledEntry | undefined {
+  insert(entry: StoredEntry, queue: SenderQueue): StoredEntry | undefined {
     this.#queues.set(queue.key, queue);
     const replaced = queue.put(entry);
     if (replaced !== undefined) this.#unlist(replaced);
@@ -58,7 +58,7 @@ export class EntryStore {
     return replaced;
   }
 
-  remove(entry: PooledEntry): void {
+  remove(entry: StoredEntry): void {
     const queue = this.#queues.get(entry.senderKey);
     queue?.remove(entry);
     this.#closeIfEmpty(queue);
@@ -66,7 +66,7 @@ export class EntryStore {
   }
 
   /** Follows the sender's nonce on chain; returns the entries removed because their nonces are used. */
-  moveTo(queue: SenderQueue, nonce: bigint): readonly PooledEntry[] {
+  moveTo(queue: SenderQueue, nonce: bigint): readonly StoredEntry[] {
     const used = queue.moveTo(nonce);
     for (const entry of used) this.#unlist(entry);
     this.#closeIfEmpty(queue);
@@ -77,7 +77,7 @@ export class EntryStore {
     if (queue?.isEmpty) this.#queues.delete(queue.key);
   }
 
-  #unlist(entry: PooledEntry): void {
+  #unlist(entry: StoredEntry): void {
     this.#byHash.delete(entry.key);
     this.#bytes -= entry.occupiedBytes;
     if (entry.origin === "local") this.#local--;

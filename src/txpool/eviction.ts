@@ -1,6 +1,6 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { effectivePriorityFee } from "../types/transaction.ts";
-import type { PooledEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { Heap } from "./heap.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
@@ -18,7 +18,7 @@ interface RoomParts<T> {
   readonly pool: PoolSize;
   readonly limits: PoolSizeLimits;
   readonly order: Pick<EvictionOrder, "worst">;
-  take(entry: PooledEntry): T;
+  take(entry: StoredEntry): T;
   removeIncoming(): void;
   putBack(taken: T): void;
 }
@@ -28,7 +28,7 @@ interface RoomParts<T> {
  * Undefined when the incoming entry, which is in the pool already, would itself be among them: it is then removed, and the
  * others are put back, so that no entry is lost for one that cannot stay.
  */
-export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonly T[] | undefined {
+export function makeRoom<T>(incoming: StoredEntry, parts: RoomParts<T>): readonly T[] | undefined {
   const { pool, limits, order } = parts;
   const isOversized = incoming.occupiedBytes > limits.maxBytes;
   const taken: T[] = [];
@@ -47,7 +47,7 @@ export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonl
 /** A queue's last entry at the time it was added; stale candidates are skipped. */
 interface Candidate {
   readonly queue: SenderQueue;
-  readonly entry: PooledEntry;
+  readonly entry: StoredEntry;
   readonly isQueued: boolean;
   readonly evictionScore: number;
 }
@@ -75,7 +75,7 @@ export class EvictionOrder {
    * The entry with the lowest rank, always the last one of its sender, so that no gap opens: queued before pending,
    * plain before prioritized, then the lowest score, then the latest. Undefined in an empty pool.
    */
-  worst(): PooledEntry | undefined {
+  worst(): StoredEntry | undefined {
     const candidates = this.#currentHeap();
     for (let top = candidates.peek(); top !== undefined; top = candidates.peek()) {
       if (isCurrent(top)) return top.entry;
@@ -85,7 +85,7 @@ export class EvictionOrder {
   }
 
   /** An entry was inserted into the queue, new or as a replacement. */
-  inserted(queue: SenderQueue, entry: PooledEntry): void {
+  inserted(queue: SenderQueue, entry: StoredEntry): void {
     if (this.#heap === undefined) return;
     if (queue.last === entry) computeScore(entry, queue.lastButOne, this.#nextBaseFeePerGas());
     else computeScores(queue, this.#nextBaseFeePerGas());
@@ -121,7 +121,7 @@ export class EvictionOrder {
 }
 
 function computeScores(queue: SenderQueue, baseFeePerGas: bigint | undefined): void {
-  let before: PooledEntry | undefined;
+  let before: StoredEntry | undefined;
   for (const entry of queue.entries()) {
     computeScore(entry, before, baseFeePerGas);
     before = entry;
@@ -129,8 +129,8 @@ function computeScores(queue: SenderQueue, baseFeePerGas: bigint | undefined): v
 }
 
 function computeScore(
-  entry: PooledEntry,
-  before: PooledEntry | undefined,
+  entry: StoredEntry,
+  before: StoredEntry | undefined,
   baseFeePerGas: bigint | undefined,
 ): void {
   const fee = Number(effectivePriorityFee(entry.transaction, baseFeePerGas));

@@ -85,9 +85,9 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
 }
 
 /** A call of the contract takes far longer than the pool's own checks, so what these refuse is not asked about. */
-function askingFor(pool: Pick<TxPool, "mattersIfPermitted">, ask: AskContract): AskContract {
+function askingFor(pool: Pick<TxPool, "mustAskContract">, ask: AskContract): AskContract {
   return async (transaction, origin) =>
-    pool.mattersIfPermitted(transaction, origin) ? ask(transaction, origin) : "notAsked";
+    pool.mustAskContract(transaction, origin) ? ask(transaction, origin) : "notAsked";
 }
 
 /** Logs, at DEBUG, why transactions are refused and dropped. */

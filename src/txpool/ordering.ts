@@ -1,5 +1,5 @@
 import { effectivePriorityFee, type SentTransaction } from "../types/transaction.ts";
-import type { PooledEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { Heap } from "./heap.ts";
 import { type BlockFloors, missedFloor } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
@@ -27,7 +27,7 @@ interface Cursor {
   /** Nonce of the sender's next transaction for this block. */
   nonce: bigint;
   /** The pending entry at `nonce`; undefined while none may be included. */
-  entry: PooledEntry | undefined;
+  entry: StoredEntry | undefined;
   feeWei: bigint;
   /** feeWei as a double, which decides nearly every comparison without bigints. */
   roughFee: number;

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { effectivePriorityFee, type Transaction } from "../types/transaction.ts";
-import type { PooledEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
 import { EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
@@ -52,11 +52,11 @@ export class PoolEntries {
     return this.#store.has(key);
   }
 
-  get(key: string): PooledEntry | undefined {
+  get(key: string): StoredEntry | undefined {
     return this.#store.get(key);
   }
 
-  all(): Iterable<PooledEntry> {
+  all(): Iterable<StoredEntry> {
     return this.#store.entries();
   }
 
@@ -96,7 +96,7 @@ export class PoolEntries {
    * Inserts an entry, or replaces the one of its nonce; a full pool may evict others. Returns false, with the pool
    * unchanged, when the entry itself would be evicted first.
    */
-  insert(entry: PooledEntry, queue: SenderQueue): boolean {
+  insert(entry: StoredEntry, queue: SenderQueue): boolean {
     const replaced = this.#store.insert(entry, queue);
     this.#eviction.inserted(queue, entry);
     const evicted = this.#evictFor(entry, { queue, replaced });
@@ -138,7 +138,7 @@ export class PoolEntries {
     return true;
   }
 
-  remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
+  remove(entry: StoredEntry, cause: RemovalCause, reason?: string): void {
     const { subPool } = this.#take(entry);
     this.#emitter.removed({ entry, cause, subPool }, reason);
   }
@@ -148,7 +148,7 @@ export class PoolEntries {
     this.#generation++;
     this.#replacementTries = REPLACEMENT_TRIES;
     this.#eviction.invalidate();
-    const mined = new Set<PooledEntry>();
+    const mined = new Set<StoredEntry>();
     const touched = new Set(removed.length > 0 ? this.queues() : []);
     for (const { transactions } of added) {
       for (const { hash, sender } of transactions) {
@@ -175,7 +175,7 @@ export class PoolEntries {
   }
 
   /** Removes entries with used nonces: as mined if they are in `mined`, else as superseded. */
-  #followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<PooledEntry> = NONE): void {
+  #followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<StoredEntry> = NONE): void {
     if (nonce === queue.firstNonce) return;
     this.#eviction.invalidate();
     const runEnd = queue.nextNonce;
@@ -186,7 +186,7 @@ export class PoolEntries {
   }
 
   /** The entries evicted for the incoming one; undefined when it cannot stay, with the pool as it was before. */
-  #evictFor(incoming: PooledEntry, { queue, replaced }: Insertion): readonly Departed[] | undefined {
+  #evictFor(incoming: StoredEntry, { queue, replaced }: Insertion): readonly Departed[] | undefined {
     if (hasRoom(this.#store, this.#limits)) return [];
     return makeRoom<Departed>(incoming, {
       pool: this.#store,
@@ -201,21 +201,21 @@ export class PoolEntries {
     });
   }
 
-  #take(entry: PooledEntry): Departed {
+  #take(entry: StoredEntry): Departed {
     const queue = expectDefined(this.#store.queues.get(entry.senderKey), "the queue of an entry");
     const subPool = subPoolOf(queue, entry);
     this.#takeOut(entry, queue);
     return { entry, queue, subPool };
   }
 
-  #takeOut(entry: PooledEntry, queue: SenderQueue): void {
+  #takeOut(entry: StoredEntry, queue: SenderQueue): void {
     const wasLast = queue.last === entry;
     this.#store.remove(entry);
     if (wasLast) this.#eviction.lastRemoved(queue);
     else this.#eviction.invalidate();
   }
 
-  #putIn(entry: PooledEntry, queue: SenderQueue): void {
+  #putIn(entry: StoredEntry, queue: SenderQueue): void {
     this.#store.insert(entry, queue);
     this.#eviction.inserted(queue, entry);
   }
@@ -223,18 +223,18 @@ export class PoolEntries {
 
 interface Insertion {
   readonly queue: SenderQueue;
-  readonly replaced: PooledEntry | undefined;
+  readonly replaced: StoredEntry | undefined;
 }
 
 interface Departed {
-  readonly entry: PooledEntry;
+  readonly entry: StoredEntry;
   readonly queue: SenderQueue;
   /** The entry's last sub-pool. */
   readonly subPool: SubPool;
 }
 
-const NONE: ReadonlySet<PooledEntry> = new Set();
+const NONE: ReadonlySet<StoredEntry> = new Set();
 
-function subPoolOf(queue: SenderQueue, { transaction }: PooledEntry): SubPool {
+function subPoolOf(queue: SenderQueue, { transaction }: StoredEntry): SubPool {
   return transaction.nonce < queue.nextNonce ? "pending" : "queued";
 }

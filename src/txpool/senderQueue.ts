@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
-import type { PooledEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 
 /** A sender's account at the head. */
 export interface SenderAccount {
@@ -21,8 +21,8 @@ export class SenderQueue {
   /** The sender's account at the head that `generation` counts. */
   account: SenderAccount;
   generation: number;
-  readonly #pending: PooledEntry[] = [];
-  #queued: PooledEntry[] = [];
+  readonly #pending: StoredEntry[] = [];
+  #queued: StoredEntry[] = [];
   /** Nonce of the first pending entry, if there is one: the first unused on chain. */
   #firstNonce: bigint;
 
@@ -56,28 +56,28 @@ export class SenderQueue {
   }
 
   /** The entry with the highest nonce, whose removal leaves no gap. */
-  get last(): PooledEntry | undefined {
+  get last(): StoredEntry | undefined {
     return this.#queued.at(-1) ?? this.#pending.at(-1);
   }
 
   /** The entry before the last one, in nonce order. */
-  get lastButOne(): PooledEntry | undefined {
+  get lastButOne(): StoredEntry | undefined {
     const { length } = this.#queued;
     if (length >= 2) return this.#queued[length - 2];
     return this.#pending.at(length === 1 ? -1 : -2);
   }
 
   /** All entries by rising nonce. */
-  *entries(): Iterable<PooledEntry> {
+  *entries(): Iterable<StoredEntry> {
     yield* this.#pending;
     yield* this.#queued;
   }
 
-  pendingAt(nonce: bigint): PooledEntry | undefined {
+  pendingAt(nonce: bigint): StoredEntry | undefined {
     return this.#pending[Number(nonce - this.#firstNonce)];
   }
 
-  get(nonce: bigint): PooledEntry | undefined {
+  get(nonce: bigint): StoredEntry | undefined {
     const pending = this.pendingAt(nonce);
     if (pending !== undefined) return pending;
     const queued = this.#queued[this.#queuedFrom(nonce)];
@@ -85,7 +85,7 @@ export class SenderQueue {
   }
 
   /** Inserts an entry; returns the one of the same nonce that it replaced. */
-  put(entry: PooledEntry): PooledEntry | undefined {
+  put(entry: StoredEntry): StoredEntry | undefined {
     const { nonce } = entry.transaction;
     assert(nonce >= this.#firstNonce, "used nonces are rejected at admission");
     const at = Number(nonce - this.#firstNonce);
@@ -101,7 +101,7 @@ export class SenderQueue {
   }
 
   /** Removes an entry; pending ones behind it become queued. */
-  remove(entry: PooledEntry): void {
+  remove(entry: StoredEntry): void {
     const { nonce } = entry.transaction;
     if (this.pendingAt(nonce) === entry) {
       const followers = this.#pending.splice(Number(nonce - this.#firstNonce)).slice(1);
@@ -116,7 +116,7 @@ export class SenderQueue {
    * Follows the account's nonce, forwards after a block and backwards after a rewind; returns the entries with used
    * nonces.
    */
-  moveTo(nonce: bigint): readonly PooledEntry[] {
+  moveTo(nonce: bigint): readonly StoredEntry[] {
     const step = nonce - this.#firstNonce;
     if (step === 0n) return [];
     this.#firstNonce = nonce;

@@ -11,7 +11,7 @@ import {
   checkSoundness,
   type IncomingTransaction,
 } from "./admission.ts";
-import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
+import type { PoolEntry, StoredEntry, TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
 import { PoolEventEmitter, type PoolEvents } from "./events.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
@@ -117,15 +117,15 @@ export class TxPool implements PoolEvents {
   }
 
   /**
-   * Whether it matters if the account contract permits the transaction: no check before the contract's refuses it. A peer hears
-   * of no refusal, so for its transaction the checks of the sender's account and of a replacement come first as well.
+   * Whether the account contract must be asked about the transaction: no check before the contract's rejects it. A peer hears
+   * of no rejection, so for its transaction the checks of the sender's account and of a replacement come first as well.
    */
-  mattersIfPermitted(transaction: SentTransaction, origin: TransactionOrigin): boolean {
+  mustAskContract(transaction: SentTransaction, origin: TransactionOrigin): boolean {
     if (this.#entries.has(toKey(transaction.hash)) || this.#chain.isStateAvailable === false) return false;
     const incoming = this.#incomingOf(transaction, origin);
-    const refused =
+    const rejection =
       checkPrice(incoming, this.#limits, this.#chain) ?? checkSoundness(incoming, this.#limits, this.#chain);
-    if (refused !== undefined) return false;
+    if (rejection !== undefined) return false;
     if (origin === "local") return true;
     const queue = this.#entries.openQueue(transaction.sender, toKey(transaction.sender));
     return (checkAccount(incoming, queue.account) ?? this.#checkReplacement(incoming, queue)) === undefined;
@@ -259,9 +259,9 @@ export class TxPool implements PoolEvents {
       checkSoundness(incoming, this.#limits, this.#chain) ?? checkSender(incoming, this.#parts, readSender);
     if (rejection !== undefined) return rejection;
     queue ??= this.#entries.openQueue(sender, senderKey);
-    const refused = this.#checkSenderSlot(incoming, queue);
-    if (refused !== undefined) return refused;
-    // What refused the transaction before, so that the contract was not asked, has changed meanwhile.
+    const misplaced = this.#checkSenderSlot(incoming, queue);
+    if (misplaced !== undefined) return misplaced;
+    // What rejected the transaction before, so that the contract was not asked, has changed meanwhile.
     if (incoming.permission === "notAsked")
       return poolError("stateUnavailable", incoming.origin, "the account contract was not asked");
     return this.#insert(incoming, key, queue);
@@ -299,7 +299,7 @@ export class TxPool implements PoolEvents {
     key: string,
     queue: SenderQueue,
   ): Result<PoolEntry, PoolErrorCode> {
-    const entry: PooledEntry = {
+    const entry: StoredEntry = {
       transaction,
       origin,
       isPrioritized,
