@@ -47,6 +47,8 @@ const OLD_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/createWorld\b|WorldParts|realWorld/, "simulated network, network of real nodes"],
   [/\bdesks?\b|Desk/, "router"],
   [/livedTogether/, "runNetwork"],
+  [/\bsaid(By|Ms)\b/, "reported by, sent"],
+  [/isSuspect|suspectSenders/, "sender of a timed-out transaction"],
   [/\baLife\b|\bLife\b|OfThisLife/, "run, running node"],
 ];
 
