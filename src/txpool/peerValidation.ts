@@ -8,12 +8,15 @@ import { faultOf, type PoolErrorCode } from "./errors.ts";
 import type { AskContract, PoolHeadChange } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
-/** Results that say nothing about the peer, such as known transactions, count for neither. */
+/**
+ * What became of a peer's transactions; results that say nothing about the peer, such as known transactions, count for
+ * neither.
+ */
 export interface PeerCounts {
   readonly accepted: number;
-  /** Sum of the rejections, each with its weight: it may be a fraction. */
+  /** Sum of the rejections that speak against the peer, each with its weight: it may be a fraction. */
   readonly rejected: number;
-  /** Transactions that the full pool had no room for; absent when there are none. */
+  /** Transactions that the full pool had no room for, to be requested again later; absent when there are none. */
   readonly withoutPlace?: readonly Transaction[];
 }
 

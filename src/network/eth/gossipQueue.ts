@@ -1,3 +1,4 @@
+import type { PeerCounts } from "../../txpool/peerValidation.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import {
   FIRST_BATCH,
@@ -7,7 +8,6 @@ import {
   MAX_UNREAD_PEER_BYTES,
   SLICE_BYTES,
 } from "./limits.ts";
-import type { ValidationCounts } from "./transactionScore.ts";
 
 interface GossipQueueParts<Peer> {
   /** Runs work after pending I/O. */
@@ -17,10 +17,7 @@ interface GossipQueueParts<Peer> {
   /** The message's transactions, decoded lazily; throws RangeError for malformed input. */
   readonly open: (payload: Uint8Array) => Iterator<Transaction>;
   /** Validates transactions; synchronous when the result is known at once. */
-  readonly validate: (
-    peer: Peer,
-    transactions: readonly Transaction[],
-  ) => ValidationCounts | Promise<ValidationCounts>;
+  readonly validate: (peer: Peer, transactions: readonly Transaction[]) => PeerCounts | Promise<PeerCounts>;
   readonly onBreach: (peer: Peer, detail: string) => void;
   /** Called when a message was dropped because too much waits. */
   readonly onDropped: (peer: Peer) => void;
@@ -79,7 +76,7 @@ export class GossipQueue<Peer> {
     if (this.queues.get(peer) !== queue) return;
     try {
       const { batch, isEnd } = queue.next(this.parts.open);
-      const end = (counts: ValidationCounts): void => this.settle(peer, queue, { isEnd, counts });
+      const end = (counts: PeerCounts): void => this.settle(peer, queue, { isEnd, counts });
       const validating = this.parts.validate(peer, batch);
       if (validating instanceof Promise) void validating.then(end);
       else end(validating);
@@ -113,7 +110,7 @@ interface Batch {
 
 interface BatchResult {
   readonly isEnd: boolean;
-  readonly counts: ValidationCounts;
+  readonly counts: PeerCounts;
 }
 
 /** One peer's unread messages; the oldest is read batch by batch. */

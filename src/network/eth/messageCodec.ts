@@ -5,7 +5,7 @@ import type { FindTransaction, Transaction } from "../../types/transaction.ts";
 import { MESSAGE_FORMATS, type MessageFormat, UNSOLICITED_TRANSACTIONS } from "./messageFormats.ts";
 import type { MessageKind, MessageOf } from "./messages.ts";
 import { isBodyOfHeader, readBlock, readHeaderOfBlock, readTransactionsOneByOne } from "./payloadReaders.ts";
-import type { BlockErrorCode } from "./ports.ts";
+import type { AnnouncedBlockErrorCode } from "./ports.ts";
 import { withoutRequestId } from "./wireReader.ts";
 
 /**
@@ -53,7 +53,7 @@ export function readNewBlock(
   payload: Uint8Array,
   header: Header,
   findTransaction?: FindTransaction,
-): Result<Block, BlockErrorCode> {
+): Result<Block, AnnouncedBlockErrorCode> {
   try {
     if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
     return fail("peer", "foreignBody", "its body belongs to another block");

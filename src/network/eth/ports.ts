@@ -2,11 +2,11 @@ import type { ForkIds } from "../../chainspec/forkId.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { Steps } from "../../primitives/steps.ts";
+import type { PeerCounts } from "../../txpool/peerValidation.ts";
 import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
-import type { ValidationCounts } from "./transactionScore.ts";
 
 /** The chain served to peers; reads are synchronous, and unknown items are undefined. */
 export interface EthChain {
@@ -45,7 +45,7 @@ export interface EthPool {
   offer(
     transactions: readonly Transaction[],
     peer: { readonly isAhead: boolean },
-  ): ValidationCounts | Promise<ValidationCounts>;
+  ): PeerCounts | Promise<PeerCounts>;
 }
 
 /** A block announced by a peer; only its distance from the head was checked, and its body is undecoded. */
@@ -55,13 +55,13 @@ export interface AnnouncedBlock {
   /** Length of the message, which is kept undecoded. */
   readonly bytes: number;
   /** Decodes the body. A peer can make that arbitrarily slow, so the header must be validated before. */
-  open(): Result<Block, BlockErrorCode>;
+  open(): Result<Block, AnnouncedBlockErrorCode>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;
 }
 
 /** `malformed` is a breach of protocol; a peer may have relayed a foreign body in good faith. */
-export type BlockErrorCode = "malformed" | "foreignBody";
+export type AnnouncedBlockErrorCode = "malformed" | "foreignBody";
 
 /** This node's identity in Status messages. */
 export interface EthIdentity {

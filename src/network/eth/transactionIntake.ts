@@ -2,12 +2,13 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { PeerCounts } from "../../txpool/peerValidation.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS, UNDELIVERED_WEIGHT } from "./limits.ts";
 import type { AnnouncedTransaction } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
-import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
+import { NO_COUNTS } from "./transactionScore.ts";
 
 interface TransactionIntakeParts {
   readonly pool: EthPool;
@@ -38,7 +39,7 @@ export class TransactionIntake {
     return this.parts.pool.get(hash) !== undefined;
   }
 
-  take(peer: Peer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts> {
+  take(peer: Peer, transactions: readonly Transaction[]): PeerCounts | Promise<PeerCounts> {
     const fresh: Transaction[] = [];
     for (const transaction of transactions) {
       const key = toKey(transaction.hash);
@@ -69,7 +70,7 @@ export class TransactionIntake {
     disconnectIfUseless(peer);
   }
 
-  private settle(peer: Peer, counts: ValidationCounts): ValidationCounts {
+  private settle(peer: Peer, counts: PeerCounts): PeerCounts {
     const { withoutPlace } = counts;
     if (withoutPlace !== undefined) {
       for (const { hash } of withoutPlace) this.offered.delete(toKey(hash));
@@ -83,7 +84,7 @@ export class TransactionIntake {
 }
 
 /** Records validation results. A trusted peer is only ignored for a while; any other that continues is disconnected. */
-function record(peer: Peer, counts: ValidationCounts): ValidationCounts {
+function record(peer: Peer, counts: PeerCounts): PeerCounts {
   peer.transactionScore.note(counts);
   if (peer.transactionScore.isIgnored) peer.announced.clear();
   disconnectIfUseless(peer);

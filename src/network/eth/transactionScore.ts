@@ -1,6 +1,6 @@
 import type { Clock } from "../../primitives/clock.ts";
 import { TokenBucket } from "../../primitives/tokenBucket.ts";
-import type { Transaction } from "../../types/transaction.ts";
+import type { PeerCounts } from "../../txpool/peerValidation.ts";
 import {
   HIGHEST_TRANSACTION_SCORE,
   IGNORED_MESSAGE_SCORE,
@@ -8,22 +8,7 @@ import {
   SCORE_LEAK_PER_SECOND,
 } from "./limits.ts";
 
-/**
- * Validation results of a peer's transactions; results that say nothing about the peer, such as known transactions,
- * count for neither.
- */
-export interface ValidationCounts {
-  readonly accepted: number;
-  /**
-   * Number of rejected transactions, which may be a fraction: invalid signature, insufficient balance, a nonce used long ago
-   * or far in the future.
-   */
-  readonly rejected: number;
-  /** Transactions that the full pool had no room for, to be requested again later; absent when there are none. */
-  readonly withoutPlace?: readonly Transaction[];
-}
-
-export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };
+export const NO_COUNTS: PeerCounts = { accepted: 0, rejected: 0 };
 
 /**
  * Score of the work that a peer's rejected transactions caused recently. It leaks, and accepted ones reduce it: an honest
@@ -40,7 +25,7 @@ export class TransactionScore {
     this.left = new TokenBucket(LEAK, clock.nowMs());
   }
 
-  note({ accepted, rejected }: ValidationCounts): void {
+  note({ accepted, rejected }: PeerCounts): void {
     this.add(rejected - accepted);
   }
 
