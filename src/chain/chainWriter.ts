@@ -5,12 +5,17 @@ import { equalBytes } from "../primitives/hex.ts";
 import { inSteps } from "../primitives/steps.ts";
 import type { StagedState } from "../state/worldState.ts";
 import { Batch } from "../storage/batch.ts";
+import type { Survival } from "../storage/database.ts";
+import type { MarkedFolder } from "../storage/developmentMark.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type HeadChange, type HeadListener, HeadListeners } from "./onNewHead.ts";
 import { rewindStep } from "./rewindStep.ts";
 
-/** Moves the head: one atomic, durable batch for each move, then the announcement. Callers must serialise their calls. */
+/**
+ * Moves the head: one atomic, durable batch for each move, then the announcement. Callers must serialise their calls. In a folder that is
+ * marked for development the batches survive a kill, and a power cut may take the newest (development-network.md#the-mark).
+ */
 export interface ChainWriter {
   /** A new object after each move, so that comparing identities shows whether the head moved, even if it came back. */
   readonly head: NamedHeader;
@@ -21,6 +26,10 @@ export interface ChainWriter {
   /** Removes every block above `number`; a long rewind takes several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void;
+  /** From now on what this writes survives a kill of the process, and a power cut only after `sync`. The folder is evidence of its mark. */
+  syncNoMore(folder: MarkedFolder): void;
+  /** Makes durable all that was written. */
+  sync(): Promise<void>;
 }
 
 interface ChainWriterParts {
@@ -37,6 +46,7 @@ export function createChainWriter(
   const { database, blocks, world, headMarker } = stores;
   const listeners = new HeadListeners(logger);
   let head = blocks.head() ?? genesis;
+  let survives: Survival = "powerCut";
 
   function move(change: HeadChange): void {
     head = { ...change.head };
@@ -63,7 +73,10 @@ export function createChainWriter(
       alsoWrite(batch, block);
       blocks.complete(batch, block);
       assert(head === base, "the head stays while a block's batch is prepared");
-      await Promise.all([database.write(batch), inSteps(world.prepareInSteps(staged), yieldPolicy)]);
+      await Promise.all([
+        database.write(batch, survives),
+        inSteps(world.prepareInSteps(staged), yieldPolicy),
+      ]);
       headMarker.record({ number: block.header.number, hash: block.hash });
       world.adopt(staged);
       blocks.remember(block);
@@ -78,8 +91,17 @@ export function createChainWriter(
     },
     async rewind(number) {
       assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");
-      while (head.header.number > number) await rewindStep(stores, { head, number, move }, logger);
+      while (head.header.number > number) await rewindStep(stores, { head, number, survives, move }, logger);
     },
     onHeadChanged: (row, listener) => listeners.add(row, listener),
+    syncNoMore() {
+      survives = "kill";
+    },
+    async sync() {
+      const batch = new Batch();
+      blocks.moveHead(batch, head);
+      await database.write(batch);
+      headMarker.lower({ number: head.header.number, hash: head.hash });
+    },
   };
 }

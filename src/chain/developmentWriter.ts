@@ -31,9 +31,13 @@ interface DevelopmentWriterParts {
 export class DevelopmentWriter {
   private readonly parts: DevelopmentWriterParts;
 
-  /** The folder is evidence that the mark is durable. */
-  constructor(_: MarkedFolder, parts: DevelopmentWriterParts) {
+  /**
+   * The folder is evidence that the mark is durable. From now on the chain's writes are not synced: such a chain is made again in a
+   * moment, and waiting for the disk would take most of the time of a builder's tests.
+   */
+  constructor(folder: MarkedFolder, parts: DevelopmentWriterParts) {
     this.parts = parts;
+    parts.writer.syncNoMore(folder);
   }
 
   /** The fixed header fields of the block after the head. */
@@ -52,6 +56,12 @@ export class DevelopmentWriter {
     const { world, writer, clock } = this.parts;
     const number = writer.head.header.number + 1n;
     return inSteps(world.stageInSteps(overlay.changes(), number), createYieldPolicy(clock));
+  }
+
+  /** Makes all blocks durable. */
+  sync(): Promise<void> {
+    const { mutex, writer } = this.parts;
+    return mutex.runExclusive(() => writer.sync());
   }
 
   /** Commits a candidate that the chain has built on its head, with the header that has its seals. */

@@ -3,7 +3,7 @@ import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { Batch } from "../storage/batch.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
-import { DamagedData } from "../storage/database.ts";
+import { DamagedData, type Survival } from "../storage/database.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { ChainStores } from "./chainStores.ts";
@@ -24,6 +24,7 @@ interface RewindStep {
   readonly head: NamedHeader;
   /** The block to rewind to, in one step or several. */
   readonly number: bigint;
+  readonly survives: Survival;
   /** Moves the head. Called in the same turn as the caches are cleared, so that no reader sees the one without the other. */
   readonly move: (change: HeadChange) => void;
 }
@@ -34,7 +35,7 @@ interface RewindStep {
  */
 export async function rewindStep(
   stores: ChainStores,
-  { head, number, move }: RewindStep,
+  { head, number, survives, move }: RewindStep,
   logger: Logger,
 ): Promise<void> {
   const { database, blocks, world, headMarker } = stores;
@@ -49,11 +50,11 @@ export async function rewindStep(
   }
   await world.rewind(stop, batch);
   blocks.moveHead(batch, target);
-  headMarker.lower({ number: stop, hash: target.hash });
+  headMarker.lower({ number: stop, hash: target.hash }, survives);
   // The disk is ahead of the caches until the head is announced; until then reads see the old head's data.
   const reads = database.freeze();
   try {
-    await database.write(batch);
+    await database.write(batch, survives);
   } finally {
     reads.release();
   }

@@ -8,7 +8,7 @@ import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
 import { developmentMarkFile } from "../storage/developmentMark.ts";
-import { findLostEnd, LostEnd } from "../storage/headMarker.ts";
+import { findLostEnd, findUnsyncedLoss, LostEnd } from "../storage/headMarker.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { dropKeptLogs } from "../storage/leveldb/keptLog.ts";
@@ -59,7 +59,8 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
   const database = await openLevelDatabase({ path: paths.chain, keepsLog: true });
   try {
     await report.damageIn(() => checkSchema(database));
-    await report.damageIn(() => checkHeadMarker(database, paths.headFile));
+    const isMarked = existsSync(developmentMarkFile(dirname(paths.chain)));
+    await report.damageIn(() => checkHeadMarker(database, paths.headFile, { isMarked, report }));
     if (report.count === 0) dropKeptLogs(paths.chain);
     const blocks = headOf(database) + 1 - firstHeaderOf(database);
     progress.begin("Checking every entry", bytesIn(paths.chain), "bytes");
@@ -70,8 +71,7 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
     progress.begin(`Checking that ${blocks} blocks have their states`, blocks, "blocks");
     for (const damage of findBlocksWithoutState(database, () => progress.advance(1))) report.add(damage);
     await checkStates(database, { blocks, tally }, { report, progress });
-    if (existsSync(developmentMarkFile(dirname(paths.chain))))
-      report.note(describeDevelopment(countAltered(database, firstHeaderOf(database))));
+    if (isMarked) report.note(describeDevelopment(countAltered(database, firstHeaderOf(database))));
   } finally {
     await database.close();
   }
@@ -140,9 +140,22 @@ function describeDevelopment(altered: number): string {
   );
 }
 
-async function checkHeadMarker(database: Database, headFile: string): Promise<void> {
+function describeUnsyncedLoss(lost: string): string {
+  return `${lost}. The newest blocks of such a chain are not synced, and a power cut may take them: the node goes on from what is left.`;
+}
+
+async function checkHeadMarker(
+  database: Database,
+  headFile: string,
+  { isMarked, report }: { readonly isMarked: boolean; readonly report: Report },
+): Promise<void> {
   const marker = openMarkerFile(headFile, "the record of the newest block");
   try {
+    if (isMarked) {
+      const lost = findUnsyncedLoss(database, marker);
+      if (lost !== undefined) report.note(describeUnsyncedLoss(lost));
+      return;
+    }
     const lost = findLostEnd(database, marker);
     if (lost !== undefined) throw lost;
   } finally {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Chain } from "../chain/createChain.ts";
+import type { DevelopmentWriter } from "../chain/developmentWriter.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
@@ -66,6 +67,7 @@ interface DevelopmentHost {
 /** What makes the blocks, once this has taken over from consensus. */
 interface Taken {
   readonly folder: MarkedFolder;
+  readonly writer: DevelopmentWriter;
   readonly maker: BlockMaker;
 }
 
@@ -149,7 +151,10 @@ export class Development {
   async close(): Promise<void> {
     this.isClosed = true;
     this.timer?.cancel();
-    await this.turns.runExclusive(async () => this.taken?.folder.settled());
+    await this.turns.runExclusive(async () => {
+      await this.taken?.folder.settled();
+      await this.taken?.writer.sync().catch((error: unknown) => this.unsynced(error));
+    });
   }
 
   /** Resolves when what waits is mined, in case that happens at once; undefined when it does not. */
@@ -377,7 +382,7 @@ export class Development {
     if (marked !== undefined && this.parts.isInstant) folder.change({ mining: this.mode });
     this.schedule();
     if (this.mode.isAutomatic) queueMicrotask(() => this.transactionAdded());
-    return { folder, maker };
+    return { folder, writer, maker };
   }
 
   /** Makes the first block, without transactions: the genesis block's time is 1970, to which callers would add theirs. */
@@ -429,6 +434,10 @@ export class Development {
       (await this.begun).onFailure(error);
       throw error;
     }
+  }
+
+  private unsynced(error: unknown): void {
+    this.parts.logger.warn({ error }, "the newest blocks could not be synced: a power cut may take them");
   }
 
   private async refuseHalted(): Promise<Result<never, "halted"> | undefined> {

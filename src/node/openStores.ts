@@ -96,6 +96,7 @@ export async function openStores(
         hasPeers: settings.peers !== undefined,
         logger,
       }),
+    onUnsyncedLoss: development.value?.marked && ((what) => tellUnsyncedLoss(what, logger)),
     onMigration: ({ from, to, bytes, seconds }) =>
       logger.info(
         { from, to, bytes, seconds },
@@ -122,6 +123,14 @@ export async function openStores(
     recovery,
     development: development.value,
   });
+}
+
+function tellUnsyncedLoss(what: string, logger: RootLogger): void {
+  logger.warn(
+    { lost: what },
+    "this development chain has lost its newest blocks, which are not synced: the power was cut, or files were changed. It goes on from " +
+      "the newest block that is left",
+  );
 }
 
 /** Asks the remote signer for its keys, if there is one, before anything else is opened. */

@@ -2,7 +2,13 @@ import { verifyNewest } from "./blocks/verifyNewest.ts";
 import type { HeadPointer } from "./commitRecord.ts";
 import type { Database, DatabaseOnDisk } from "./database.ts";
 import { freeBytesOf } from "./diskGuard.ts";
-import { createHeadMarker, findLostEnd, type HeadMarker, type JudgeLostEnd } from "./headMarker.ts";
+import {
+  createHeadMarker,
+  findLostEnd,
+  findUnsyncedLoss,
+  type HeadMarker,
+  type JudgeLostEnd,
+} from "./headMarker.ts";
 import { dropKeptLogs } from "./leveldb/keptLog.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { type MarkerFile, openMarkerFile } from "./markerFile.ts";
@@ -26,7 +32,16 @@ interface ChainDatabaseSettings {
   readonly onMigration?: (plan: MigrationPlan) => void;
   /** Without it, a database that has lost its newest blocks is refused. */
   readonly judgeLostEnd?: JudgeLostEnd;
+  /**
+   * Given where the chain's writes are not synced (a folder that is marked for development): what a power cut took of them is lost, which
+   * this is told, and the chain goes on from what is left.
+   */
+  readonly onUnsyncedLoss?: ((what: string) => void) | undefined;
 }
+
+type LossJudges = {
+  readonly [Judge in "judgeLostEnd" | "onUnsyncedLoss"]?: ChainDatabaseSettings[Judge] | undefined;
+};
 
 /** The chain's database, verified and open. */
 export interface ChainDatabase {
@@ -52,7 +67,7 @@ export interface ChainDatabase {
 export async function openChainDatabase(
   settings: ChainDatabaseSettings,
 ): Promise<ChainDatabase & { readonly database: DatabaseOnDisk }> {
-  const { headFile, onMigration, judgeLostEnd, ...level } = settings;
+  const { headFile, onMigration, judgeLostEnd, onUnsyncedLoss, ...level } = settings;
   const database = await openLevelDatabase({ ...level, keepsLog: true });
   let markerFile: MarkerFile | undefined;
   const close = async (): Promise<void> => {
@@ -62,7 +77,9 @@ export async function openChainDatabase(
   try {
     if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
-    const verified = await verifyChain(database, markerFile, judgeLostEnd, () => dropKeptLogs(settings.path));
+    const verified = await verifyChain(database, markerFile, { judgeLostEnd, onUnsyncedLoss }, () =>
+      dropKeptLogs(settings.path),
+    );
     return { database, ...verified, close };
   } catch (error) {
     await close();
@@ -88,11 +105,13 @@ async function migrateIfQuick(
 export async function verifyChain(
   database: Database,
   markerFile: MarkerFile,
-  judgeLostEnd: JudgeLostEnd = () => "refused",
+  { judgeLostEnd = () => "refused", onUnsyncedLoss }: LossJudges = {},
   onWhole: () => void = () => undefined,
 ): Promise<Pick<ChainDatabase, "headMarker" | "lost">> {
   const schema = await checkSchema(database);
-  const end = findLostEnd(database, markerFile);
+  const unsynced = onUnsyncedLoss && findUnsyncedLoss(database, markerFile);
+  if (unsynced !== undefined) onUnsyncedLoss?.(unsynced);
+  const end = onUnsyncedLoss === undefined ? findLostEnd(database, markerFile) : undefined;
   const action = end === undefined ? undefined : await judgeLostEnd(end);
   if (action === "refused") throw end;
   if (schema === "empty") await writeSchema(database);

@@ -10,8 +10,11 @@ export interface Database {
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /** Entries with `from` <= key < `until` in key order, or in descending order when `reverse`. */
   range(range: KeyRange): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
-  /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskError. */
-  write(batch: Batch): Promise<void>;
+  /**
+   * Applies the whole batch or nothing, after all earlier ones; resolves only when it is durable: synced, with all earlier ones, unless
+   * it need not survive a power cut. Throws DiskError.
+   */
+  write(batch: Batch, survives?: Survival): Promise<void>;
   /**
    * Freezes the current contents: until the release, reads through this object see them, whatever is written meanwhile. Used
    * for a write that contradicts caches until they are updated; one at a time.
@@ -19,6 +22,12 @@ export interface Database {
   freeze(): FrozenReads;
   close(): Promise<void>;
 }
+
+/**
+ * What a write must survive. A kill of the process loses nothing that the system has, even unsynced (architecture.md#measurements);
+ * a power cut loses any of the newest unsynced writes.
+ */
+export type Survival = "powerCut" | "kill";
 
 /** The part of a database that reads need. */
 export type DatabaseReads = Pick<Database, "get" | "getMany" | "range">;

@@ -3,7 +3,7 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { type HeaderRecord, readHeader } from "./blocks/headerStore.ts";
 import { damaged, FETCH_LOST_BLOCKS, missing, REMEDY } from "./checksum.ts";
 import { type HeadPointer, readHead } from "./commitRecord.ts";
-import { DamagedData, type Database } from "./database.ts";
+import { DamagedData, type Database, type Survival } from "./database.ts";
 import type { MarkerFile } from "./markerFile.ts";
 
 /** The newest blocks are missing; no other damage is known. */
@@ -37,8 +37,11 @@ export type JudgeLostEnd = (lost: LostEnd) => LostEndAction | Promise<LostEndAct
 export interface HeadMarker {
   /** Records a commit, once its batch is durable. Takes microseconds; not synced. */
   record(head: HeadPointer): void;
-  /** Lowers the mark before the batch of a rewind is written, so that the lower head is not reported as a loss. Synced. */
-  lower(head: HeadPointer): void;
+  /**
+   * Lowers the mark before the batch of a rewind is written, so that the lower head is not reported as a loss. Synced, if the batch
+   * is.
+   */
+  lower(head: HeadPointer, survives?: Survival): void;
 }
 
 /** A lost end that is being restored. */
@@ -68,9 +71,11 @@ export function createHeadMarker(
       lacking?.onRestored();
       lacking = undefined;
     },
-    lower({ number, hash }) {
+    lower({ number, hash }, survives = "powerCut") {
       lacking = undefined;
-      markerFile.writeSynced({ position: number, fingerprint: hash });
+      const mark = { position: number, fingerprint: hash };
+      if (survives === "powerCut") markerFile.writeSynced(mark);
+      else markerFile.write(mark);
     },
   };
   const head = readHead(database);
@@ -98,6 +103,19 @@ export function findLostEnd(database: Database, markerFile: MarkerFile): LostEnd
   }
   refuseOther(database, { number: marked.position, hash: asHash(marked.fingerprint) });
   return undefined;
+}
+
+/**
+ * What the database has lost of a chain whose writes are not synced, of which a power cut may take any of the newest: then it ends where
+ * it ends, whatever the mark says. Undefined when nothing is lost.
+ */
+export function findUnsyncedLoss(database: Database, markerFile: MarkerFile): string | undefined {
+  try {
+    return findLostEnd(database, markerFile)?.what;
+  } catch (error) {
+    if (error instanceof DamagedData) return error.message.replace(` ${REMEDY}`, "");
+    throw error;
+  }
 }
 
 /** Throws DamagedData unless the database has this block. */

@@ -28,6 +28,8 @@ export interface ChainChoices {
   readonly database?: Database;
   readonly markerFile?: MarkerFile;
   readonly judgeLostEnd?: JudgeLostEnd;
+  /** Given for a chain whose writes are not synced. */
+  readonly onUnsyncedLoss?: (what: string) => void;
   /** Of a database that was verified before. */
   readonly headMarker?: HeadMarker;
   readonly clock?: Clock;
@@ -59,11 +61,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const parsed = parseGenesis(genesis, "the test's genesis", { consensus: "ibft2", minGasPriceWei });
   if (!parsed.ok) throw new Error(parsed.error.message);
   const database = choices.database ?? createMemoryDatabase();
-  const verified = await verifyChain(
-    database,
-    choices.markerFile ?? createMemoryMarkerFile(),
-    choices.judgeLostEnd,
-  );
+  const verified = await verifyChain(database, choices.markerFile ?? createMemoryMarkerFile(), choices);
   const { headMarker = verified.headMarker } = choices;
   const { lost } = verified;
   const world = new WorldState({ database });

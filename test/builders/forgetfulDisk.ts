@@ -10,7 +10,7 @@ import { generator, type Random } from "../storage/random.ts";
 export interface ForgetfulDatabase extends Database {
   /**
    * Cuts the power now: this database fails from now on, its pending writes never resolve, and the contents that a restart
-   * finds are returned. They have every resolved write, and a prefix of the pending ones, each completely or not at all.
+   * finds are returned. They have every write that was resolved as durable, and a prefix of the others, each completely or not at all.
    * With `losing`, they lack so many of the last resolved writes, and all pending ones: the disk has lost its end.
    */
   powerCut(losing?: number): ForgetfulDatabase;
@@ -69,6 +69,11 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
     await durable.write(oldest);
   };
 
+  /** Earlier writes that need not survive are synced with it. */
+  const syncUpTo = async (batch: Batch): Promise<void> => {
+    while (underWay.includes(batch)) await syncOldest();
+  };
+
   return {
     get(key) {
       refuseWhenCut();
@@ -82,13 +87,14 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
       refuseWhenCut();
       return visible.range(range);
     },
-    async write(batch) {
+    async write(batch, survives = "powerCut") {
       refuseWhenCut();
       underWay.push(batch);
       queue = queue.then(async () => {
         for (let turns = random.below(4); turns >= 0; turns--) await turn();
         if (isCut) return never();
-        if (!syncsLate || underWay.length > UNSYNCED_WRITES) await syncOldest();
+        if (syncsLate && underWay.length > UNSYNCED_WRITES) await syncOldest();
+        if (!syncsLate && survives === "powerCut") await syncUpTo(batch);
         await visible.write(batch);
       });
       return queue;

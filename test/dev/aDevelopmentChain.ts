@@ -11,6 +11,7 @@ import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { openPool } from "../../src/txpool/openPool.ts";
 import { aChain } from "../builders/aChain.ts";
+import type { ForgetfulDisk } from "../builders/forgetfulDisk.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -21,6 +22,10 @@ export const START_SECONDS = 1_700_000_000;
 interface Choices {
   /** The folder and database of an earlier one, which this one goes on with. */
   readonly before?: { readonly dataPath: string; readonly database: Database };
+  /** Instead of a database in memory. */
+  readonly disk?: Pick<ForgetfulDisk, "database" | "markerFile">;
+  /** Called with what a power cut has taken. */
+  readonly onUnsyncedLoss?: (what: string) => void;
   readonly isInstant?: boolean;
   /** Called when consensus is to stop for good. */
   readonly onStopConsensus?: () => void;
@@ -32,11 +37,13 @@ interface Choices {
 export async function aDevelopmentChain(choices: Choices = {}) {
   const { before, clock = createHandClock(START_SECONDS * 1000) } = choices;
   const dataPath = before?.dataPath ?? temporaryFolder();
-  const database = before?.database ?? createMemoryDatabase();
+  const database = choices.disk?.database ?? before?.database ?? createMemoryDatabase();
   const node = await aChain({
     genesis: readFileSync(DEV_GENESIS_FILE, "utf8"),
     minGasPriceWei: 0n,
     database,
+    ...(choices.disk !== undefined && { markerFile: choices.disk.markerFile }),
+    ...(choices.onUnsyncedLoss !== undefined && { onUnsyncedLoss: choices.onUnsyncedLoss }),
     clock,
     builder: DEV_VALIDATOR_ADDRESS,
   });

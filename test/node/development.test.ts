@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DEV_CANCUN_GENESIS_FILE, DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
@@ -315,6 +315,28 @@ describe("a folder with the mark", () => {
     writeFileSync(join(folder, "key"), toHex(account(0).privateKey));
     expect(await start()).toMatchObject({ ok: false, error: { code: "developmentFolder" } });
   });
+
+  it.each([0.9, 0.1])(
+    "opens after its newest writes are lost, with so much of the log left: %d",
+    async (left) => {
+      const first = await started();
+      for (let block = 0; block < 3; block++) await first.ask("evm_mine");
+      await first.ask("hardhat_setBalance", toHex(account(1).address), "0x1");
+      await first.ask("evm_snapshot");
+      await first.ask("evm_mine");
+      const before = Number(await first.ask("eth_blockNumber"));
+      await first.node.stop();
+      const logs = readdirSync(join(folder, "chain")).filter((name) => name.endsWith(".log"));
+      const log = join(folder, "chain", logs.sort().at(-1) ?? "");
+      truncateSync(log, Math.floor(statSync(log).size * left));
+      const second = await started();
+      expect(lines.filter((line) => line.includes("has lost its newest blocks"))).toHaveLength(1);
+      const head = Number(await second.ask("eth_blockNumber"));
+      expect(head).toBeLessThan(before);
+      expect(await second.ask("evm_mine")).toBe("0");
+      expect(Number(await second.ask("eth_blockNumber"))).toBe(head + 1);
+    },
+  );
 
   async function newestVote(): Promise<Uint8Array | undefined> {
     const log = await openVoteLog(join(folder, "votes.log"));

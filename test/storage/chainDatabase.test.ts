@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
-import { sealEntry } from "../../src/storage/checksum.ts";
+import { REMEDY, sealEntry } from "../../src/storage/checksum.ts";
 import { DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
 import type { HeadMarker, LostEnd, LostEndAction } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
@@ -95,13 +95,15 @@ describe("what a start verifies", () => {
     const mayFetch = ({ what, newest }: LostEnd): LostEndAction =>
       /block 5/.test(what) && newest.header.number === 4n ? "fetched" : "refused";
     markerFile.write(ahead);
-    await verifyChain(database, markerFile, mayFetch);
+    await verifyChain(database, markerFile, { judgeLostEnd: mayFetch });
     expect(markerFile.read()).toMatchObject({ position: 4n });
     markerFile.write(ahead);
     const batch = new Batch();
     batch.delete(commitKey(3n));
     await database.write(batch);
-    await expect(verifyChain(database, markerFile, mayFetch)).rejects.toThrow(/commit record of block 3/);
+    await expect(verifyChain(database, markerFile, { judgeLostEnd: mayFetch })).rejects.toThrow(
+      /commit record of block 3/,
+    );
     expect(markerFile.read()).toEqual(ahead);
   });
 
@@ -112,12 +114,7 @@ describe("what a start verifies", () => {
     markerFile.write(ahead);
     let timesWhole = 0;
     const restore = () =>
-      verifyChain(
-        database,
-        markerFile,
-        () => "restored",
-        () => void timesWhole++,
-      );
+      verifyChain(database, markerFile, { judgeLostEnd: () => "restored" }, () => void timesWhole++);
     expect((await restore()).lost).toMatchObject({ number: 4n, hash: hashOf(4) });
     const again = await restore();
     await commit({ database, ...again }, [third]);
@@ -129,11 +126,35 @@ describe("what a start verifies", () => {
     expect((await restore()).lost).toBe(undefined);
   });
 
+  it("takes the end as it is where writes are not synced, and tells what is lost", async () => {
+    const { database, markerFile } = await aVerifiedChain();
+    const lost: string[] = [];
+    const onUnsyncedLoss = (what: string): void => void lost.push(what);
+    const verify = () => verifyChain(database, markerFile, { onUnsyncedLoss });
+    await verify();
+    expect(lost).toEqual([]);
+    markerFile.write({ position: 5n, fingerprint: third.hash });
+    expect((await verify()).lost).toBe(undefined);
+    expect(markerFile.read()).toMatchObject({ position: 4n });
+    markerFile.write({ position: 3n, fingerprint: hashOf(2) });
+    await verify();
+    expect(lost).toEqual([
+      expect.stringMatching(/^The database has lost its end: block 5 .* ends with block 4$/),
+      expect.stringMatching(/another block is stored/),
+    ]);
+    expect(lost[1]).not.toContain(REMEDY);
+    expect(markerFile.read()).toMatchObject({ position: 4n });
+    const batch = new Batch();
+    batch.delete(commitKey(3n));
+    await database.write(batch);
+    await expect(verify()).rejects.toThrow(/commit record of block 3/);
+  });
+
   it("refuses another block in the place of the lost one", async () => {
     const { database, markerFile } = await aVerifiedChain();
     await goBack(database, [4n], third);
     markerFile.write({ position: 4n, fingerprint: hashOf(2) });
-    const restoring = await verifyChain(database, markerFile, () => "restored");
+    const restoring = await verifyChain(database, markerFile, { judgeLostEnd: () => "restored" });
     await expect(commit({ database, ...restoring }, chain.slice(4))).rejects.toThrow(
       /another block is stored/,
     );

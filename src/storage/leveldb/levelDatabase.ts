@@ -10,6 +10,7 @@ import {
   DiskError,
   type FrozenReads,
   type KeyRange,
+  type Survival,
 } from "../database.ts";
 import { translateDiskError } from "../diskErrors.ts";
 import { keepNewestLog } from "./keptLog.ts";
@@ -178,10 +179,10 @@ class LevelDatabase implements DatabaseOnDisk {
     }
   }
 
-  async write(batch: Batch): Promise<void> {
+  async write(batch: Batch, survives: Survival = "powerCut"): Promise<void> {
     assert(!this.openedAs.isReader, "a read-only thread does not write");
     if (this.failure !== undefined) throw this.failure;
-    const writing = this.writeSynced(batch);
+    const writing = this.writeWhole(batch, survives);
     this.writing.add(writing);
     try {
       await writing;
@@ -268,7 +269,7 @@ class LevelDatabase implements DatabaseOnDisk {
    * puts). Yields to the event loop between portions of a large batch: LevelDB applies none of it before it has all, so
    * no reader sees a part of a batch.
    */
-  private async writeSynced(batch: Batch): Promise<void> {
+  private async writeWhole(batch: Batch, survives: Survival): Promise<void> {
     const chained = this.level.batch();
     let bytes = 0;
     let count = 0;
@@ -281,7 +282,7 @@ class LevelDatabase implements DatabaseOnDisk {
       bytes = 0;
       await yieldToEventLoop();
     }
-    await chained.write({ sync: true });
+    await chained.write({ sync: survives === "powerCut" });
   }
 }
 
