@@ -94,6 +94,7 @@ export async function openExplorerServer(
   const faucet = openFaucet(settings.faucet, { give: parts.give, hostOf }, budget);
   const verification = await openVerification(settings.verifier, {
     backend,
+    logger,
     hostOf,
     pipelines,
     answers: new HttpAnswers({ isPrettyPrinted: false }, { logger, inFlight, callerTime }),
@@ -150,7 +151,11 @@ function openFaucet(
 /** Answers for the verification of contracts, within the budget of its visitors; undefined if it is off. */
 async function openVerification(
   settings: VerifierSettings | undefined,
-  { backend, ...answering }: Pick<ExplorerServerParts, "backend"> & Omit<VerifyServer, "verifier">,
+  {
+    backend,
+    logger,
+    ...answering
+  }: Pick<ExplorerServerParts, "backend" | "logger"> & Omit<VerifyServer, "verifier">,
 ): Promise<RequestHandler | undefined> {
   if (settings === undefined) return undefined;
   // Not loaded where it is off.
@@ -165,6 +170,7 @@ async function openVerification(
       return account && state?.code(account.codeHash);
     },
     isValidator: async () => (await backend.consensus.status(SERVER_ITSELF)).isValidator,
+    logger,
   });
   process.once("exit", () => verifier.close());
   const route = new VerifyRoute({ ...answering, verifier });

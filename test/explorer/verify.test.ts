@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, request } from "node:http";
@@ -19,6 +20,7 @@ import { pathToFileURL } from "node:url";
 import solc from "solc";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { startCompilation } from "../../src/explorer/verify/compile.ts";
+import type { StoreLimits } from "../../src/explorer/verify/contractStore.ts";
 import { matchCode, releaseOf } from "../../src/explorer/verify/matchCode.ts";
 import { readStandardInput } from "../../src/explorer/verify/standardInput.ts";
 import { Verifier } from "../../src/explorer/verify/verifier.ts";
@@ -29,12 +31,13 @@ import {
   REQUEST_BYTES,
 } from "../../src/explorer/verify/verifyLimits.ts";
 import { VerifyRoute } from "../../src/explorer/verify/verifyRoute.ts";
-import { silentLogger } from "../../src/observability/logger.ts";
+import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { PACKAGE_FOLDER } from "../../src/primitives/packageFolder.ts";
 import { HttpAnswers } from "../../src/rpc/server/httpAnswers.ts";
 import { Pipelines } from "../../src/rpc/server/pipelines.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
 import { HANG_MS } from "../hang.ts";
 
 const SOLJSON = createRequire(import.meta.url).resolve("solc/soljson.js");
@@ -107,6 +110,8 @@ interface World {
   code?: Uint8Array;
   isValidator?: boolean;
   start?: typeof startCompilation;
+  logger?: Logger;
+  storeLimits?: StoreLimits;
   /** Called with the number of each read of a code. */
   onCode?: (count: number) => void;
   /** Called with the units of each request. */
@@ -122,6 +127,8 @@ interface ApiAnswer {
 async function aVerifier({
   isValidator = false,
   start = (job) => startCompilation(job, UNHURRIED),
+  logger = silentLogger,
+  storeLimits,
   onCode,
   ...world
 }: World = {}) {
@@ -129,8 +136,14 @@ async function aVerifier({
   const chain = { code };
   let reads = 0;
   const verifier = new Verifier(
-    { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: false },
     {
+      compilersPath: folder,
+      contractsPath: join(folder, "contracts"),
+      runsOnValidators: false,
+      ...(storeLimits !== undefined && { storeLimits }),
+    },
+    {
+      logger,
       async codeOf(address) {
         onCode?.(++reads);
         return address[0] === 0xc0 ? chain.code : undefined;
@@ -318,6 +331,7 @@ describe("the verification of contracts", () => {
     const verifier = new Verifier(
       { compilersPath: folder, contractsPath: join(folder, "contracts"), runsOnValidators: true },
       {
+        logger: silentLogger,
         codeOf: async () => Uint8Array.of(1),
         isValidator: async () => true,
         start: () => ({ outcome: promise, kill: () => undefined }),
@@ -484,6 +498,45 @@ contract Ledger { function twice(uint256 a) external pure returns (uint256) { re
     await expect.poll(isRefused).toBe(true);
     for (const sending of slow) sending.destroy();
     await expect.poll(isRefused).toBe(false);
+  });
+
+  it("refuses before it compiles once it keeps as much as it may, says so to its operator, and forgets nothing", async () => {
+    const { logger, lines } = loggedLines();
+    const first = await aVerifier({ start: here });
+    expect((await first.outcome((await first.ask()).result)).status).toBe("1");
+    const { size } = statSync(join(folder, "contracts", `${CONTRACT}.json`));
+    let compiled = 0;
+    const start: typeof startCompilation = (job) => {
+      compiled++;
+      return here(job);
+    };
+    const other = `0xc0${"0f".repeat(19)}`;
+    for (const storeLimits of [
+      { contracts: 1, bytes: 2 * size },
+      { contracts: 2, bytes: size - 1 },
+    ]) {
+      const { ask, get } = await aVerifier({ start, storeLimits, logger });
+      expect(await ask({ contractaddress: other })).toEqual({
+        status: "0",
+        message: "NOTOK",
+        result:
+          "The node has no more room for verified contracts: it keeps 1, of 0.0 MB. Its operator has to delete some.",
+      });
+      expect((await get({ action: "getabi", address: CONTRACT })).status).toBe("1");
+    }
+    expect(compiled).toBe(0);
+    const nearly = await aVerifier({ start, storeLimits: { contracts: 2, bytes: 2 * size - 10 }, logger });
+    expect((await nearly.outcome((await nearly.ask({ contractaddress: other })).result)).result).toMatch(
+      /^Fail - The node has no more room for verified contracts: it keeps 1,/,
+    );
+    expect(compiled).toBe(1);
+    expect(readdirSync(join(folder, "contracts"))).toEqual([`${CONTRACT}.json`]);
+    expect(lines.map(({ level, message }) => [level, message])).toEqual(
+      Array.from({ length: 3 }, () => [
+        "WARN",
+        "no more verified contracts are kept; delete some while the node is stopped",
+      ]),
+    );
   });
 
   it("removes what a killed node has left of a contract", async () => {

@@ -31,18 +31,32 @@ export interface VerifiedContract {
 /** Sources and settings from which a verified contract was compiled. */
 export type VerifiedSources = Pick<StandardInput, "sources" | "settings">;
 
+/** Most that a store keeps. */
+export interface StoreLimits {
+  readonly contracts: number;
+  readonly bytes: number;
+}
+
+const USUAL_LIMITS: StoreLimits = { contracts: MOST_CONTRACTS, bytes: CONTRACTS_BYTES };
+
+/** What has become of a contract that is to be kept: among others, it is too long for its line, or the disk refuses it. */
+export type Keeping = "kept" | "full" | "tooLong" | "notWritten";
+
 /**
  * The verified contracts, a file for each below one folder, named by the address. Its first line is the contract, which tables ask
  * for; its second line the sources, which may be long. Nothing of a request is part of a path but the bytes of the address. One
- * thread writes.
+ * thread writes. A full store takes no more, rather than to forget what others have verified: a visitor with many contracts could
+ * have it forget all of theirs.
  */
 export class ContractStore {
   private readonly folder: string;
+  private readonly limits: StoreLimits;
   private readonly sizes = new Map<string, number>();
   private bytes = 0;
 
-  constructor(folder: string) {
+  constructor(folder: string, limits: StoreLimits = USUAL_LIMITS) {
     this.folder = folder;
+    this.limits = limits;
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder)) {
       if (FILE.test(name)) this.note(name, statSync(join(folder, name)).size);
@@ -71,26 +85,37 @@ export class ContractStore {
     return this.sizes.get(nameOf(address)) ?? 0;
   }
 
-  /** Keeps a contract, durable before it is shown; false where there is no room. */
-  write(contract: VerifiedContract, sources: VerifiedSources): boolean {
-    const name = nameOf(asAddress(hexToBytes(contract.address)));
+  /** Number of contracts, and bytes of all of them. */
+  get used(): StoreLimits {
+    return { contracts: this.sizes.size, bytes: this.bytes };
+  }
+
+  /** Whether so many bytes may be kept of a contract. */
+  hasRoom(address: Address, size: number): boolean {
+    const before = this.sizes.get(nameOf(address));
+    if (before === undefined && this.sizes.size >= this.limits.contracts) return false;
+    return this.bytes - (before ?? 0) + size <= this.limits.bytes;
+  }
+
+  /** Keeps a contract, durable before it is shown. */
+  write(contract: VerifiedContract, sources: VerifiedSources): Keeping {
+    const address = asAddress(hexToBytes(contract.address));
+    const name = nameOf(address);
     const first = JSON.stringify(contract);
     const text = `${first}\n${JSON.stringify(sources)}`;
     const size = Buffer.byteLength(text);
-    const isNew = !this.sizes.has(name);
-    const after = this.bytes - (this.sizes.get(name) ?? 0) + size;
-    if (first.length > ABI_LENGTH || after > CONTRACTS_BYTES) return false;
-    if (isNew && this.sizes.size >= MOST_CONTRACTS) return false;
+    if (first.length > ABI_LENGTH) return "tooLong";
+    if (!this.hasRoom(address, size)) return "full";
     const draft = join(this.folder, `${name}${DRAFT}`);
     try {
       writeFileSync(draft, text, { flush: true });
       renameSync(draft, join(this.folder, name));
     } catch {
       rmSync(draft, { force: true });
-      return false;
+      return "notWritten";
     }
     this.note(name, size);
-    return true;
+    return "kept";
   }
 
   private note(name: string, size: number): void {

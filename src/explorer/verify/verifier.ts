@@ -2,15 +2,17 @@ import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type CompileOutcome, type RunningCompilation, startCompilation } from "./compile.ts";
-import { ContractStore, type VerifiedContract } from "./contractStore.ts";
+import { ContractStore, type StoreLimits, type VerifiedContract } from "./contractStore.ts";
 import { matchCode, releaseOf } from "./matchCode.ts";
 import type { StandardInput } from "./standardInput.ts";
-import { MOST_OF_HOST, MOST_WAITING, REMEMBERED_OUTCOMES } from "./verifyLimits.ts";
+import { ABI_LENGTH, MOST_OF_HOST, MOST_WAITING, REMEMBERED_OUTCOMES } from "./verifyLimits.ts";
 
 export interface VerifierSettings {
   /** Folder of compilers, soljson-v0.8.24+commit.e11b9ed9.js and the like. */
@@ -19,6 +21,8 @@ export interface VerifierSettings {
   readonly contractsPath: string;
   /** Whether a validator verifies as well. */
   readonly runsOnValidators: boolean;
+  /** Most that is kept; those of verifyLimits.ts unless given. */
+  readonly storeLimits?: StoreLimits;
 }
 
 interface VerifierParts {
@@ -27,6 +31,7 @@ interface VerifierParts {
   /** Whether this node validates now. */
   isValidator(): Promise<boolean>;
   readonly start?: typeof startCompilation;
+  readonly logger: Pick<Logger, "often">;
 }
 
 export interface VerifyRequest {
@@ -72,7 +77,7 @@ export class Verifier {
   constructor(settings: VerifierSettings, parts: VerifierParts) {
     this.settings = settings;
     this.parts = parts;
-    this.store = new ContractStore(settings.contractsPath);
+    this.store = new ContractStore(settings.contractsPath, settings.storeLimits);
   }
 
   /** The versions of the compilers that the operator has put into the folder, the newest last. */
@@ -95,6 +100,7 @@ export class Verifier {
     // Nothing can take its place, so nothing is compiled.
     if (this.keptOf(request.address, code)?.match === "exact")
       return { problem: "Contract source code already verified" };
+    if (!this.store.hasRoom(request.address, 0)) return { problem: this.full() };
     const compiler = request.compiler.startsWith("v") ? request.compiler : `v${request.compiler}`;
     if (!this.compilers().includes(compiler))
       return {
@@ -160,7 +166,7 @@ export class Verifier {
     // Anybody may ask, and names and comments of other sources with the same code are not the deployer's.
     const kept = this.keptOf(address, deployed);
     if (kept?.match === "exact" || (kept !== undefined && match === "partial")) return "known";
-    const isKept = this.store.write(
+    const keeping = this.store.write(
       { address: toHex(address), match, source, name, compiler, abi, codeHash: toHex(keccak256(deployed)) },
       {
         settings: input.settings,
@@ -168,7 +174,34 @@ export class Verifier {
         sources: Object.fromEntries(Object.entries(input.sources).filter(([path]) => made.has(path))),
       },
     );
-    return isKept ? "verified" : { problem: "The node has no room for this contract." };
+    switch (keeping) {
+      case "kept":
+        return "verified";
+      case "full":
+        return { problem: this.full() };
+      case "tooLong":
+        return { problem: `The contract has a longer ABI than the ${ABI_LENGTH / 1024} KB that are kept.` };
+      case "notWritten":
+        return { problem: "The node cannot write to its disk now." };
+      default:
+        return assertNever(keeping);
+    }
+  }
+
+  /** Tells the operator that nothing more can be kept, and returns what to tell who has asked. */
+  private full(): string {
+    const { contracts, bytes } = this.store.used;
+    this.parts.logger.often(
+      "warn",
+      "no more verified contracts are kept; delete some while the node is stopped",
+      () => ({
+        folder: this.settings.contractsPath,
+        contracts,
+        bytes,
+      }),
+    );
+    const megabytes = (bytes / 1024 / 1024).toFixed(1);
+    return `The node has no more room for verified contracts: it keeps ${contracts}, of ${megabytes} MB. Its operator has to delete some.`;
   }
 
   /** What is kept for a contract that has this code. */
