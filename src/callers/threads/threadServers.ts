@@ -1,8 +1,7 @@
 import type { Logger } from "../../observability/logger.ts";
 import { assertNever, expectDefined } from "../../primitives/assert.ts";
-import { durationClock, systemClock } from "../../primitives/clock.ts";
+import { type Clock, durationClock, systemClock } from "../../primitives/clock.ts";
 import type { Result } from "../../primitives/result.ts";
-import type { Login } from "../../rpc/access/login.ts";
 import type { Core } from "../../rpc/core/core.ts";
 import { SERVER_ITSELF } from "../../rpc/core/serverItself.ts";
 import { createDispatcher } from "../../rpc/dispatcher.ts";
@@ -10,8 +9,7 @@ import type { RpcMethod } from "../../rpc/method.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import type { RpcMetrics } from "../../rpc/rpcMetrics.ts";
 import type { ListeningSocket } from "../../rpc/server/acceptBalance.ts";
-import { CallerPacer, type CallerTime } from "../../rpc/server/callerTime.ts";
-import type { Objections } from "../../rpc/server/health.ts";
+import type { CallerTime } from "../../rpc/server/callerTime.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import { InFlightResponses } from "../../rpc/server/inFlightResponses.ts";
 import { ALL_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
@@ -23,7 +21,7 @@ import {
   THREAD_SERVERS,
   type ThreadServerName,
 } from "../../rpc/server/serverTable.ts";
-import { shareHosts } from "../../rpc/server/sharedHosts.ts";
+import { type SharedHosts, shareHosts } from "../../rpc/server/sharedHosts.ts";
 import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
 import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { UnreadLimits } from "../../rpc/server/unreadLimits.ts";
@@ -53,6 +51,7 @@ interface ThreadServerParts {
 
 /** What its servers need, and share. */
 interface OpenParts extends ThreadServerParts {
+  readonly clock: Clock;
   /** Bounds what clients of WebSocket and IPC leave unread together. */
   readonly unread: UnreadLimits;
   /** Bounds what clients of HTTP and GraphQL leave unread together. */
@@ -80,13 +79,14 @@ export async function openThreadServers(
 ): Promise<ThreadServers> {
   let access = data.servers;
   const { totals, logger } = parts;
-  const unread = new UnreadLimits({ clock: durationClock, totals, logger });
+  const clock = durationClock;
+  const unread = new UnreadLimits({ clock, totals, logger });
   const inFlight = new InFlightResponses(ALL_ANSWERS_BYTES, { logger, total: totals.httpAnswers });
-  const shared = { ...parts, unread, inFlight };
+  const openParts = { ...parts, clock, unread, inFlight };
   const opened: Result<OpenServer, ServerErrorCode>[] = [];
   for (const name of THREAD_SERVERS) {
     const { [name]: socket } = sockets;
-    if (socket !== undefined) opened.push(await openServer(name, socket, data, () => access, shared));
+    if (socket !== undefined) opened.push(await openServer(name, socket, data, () => access, openParts));
   }
   const open = opened.flatMap((server) => (server.ok ? [server.value] : []));
   return {
@@ -131,26 +131,15 @@ async function openHttp(
   access: () => ServerSettings["http"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { methods, backend, serving, reader, callerTime, handshakeTime, inFlight, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = () => access() ?? configured;
-  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
-  const readiness = (query: URLSearchParams): Promise<Objections> =>
-    serving.readiness(query.toString(), SERVER_ITSELF);
-  const gate = await serverGate(configured, current, gateParts("http", data, parts));
   return openHttpServer(configured, {
+    ...parts,
+    ...sharing("http", socket, data, parts),
     current,
-    socket: listening("http", socket, data, serving),
-    shared: shareHosts(data.held.http, data.index),
-    dispatcher,
-    readiness,
-    reader,
-    callerTime,
-    handshakeTime,
-    gate,
-    inFlight,
-    logger,
-    metrics,
+    dispatcher: createDispatcher(offered(parts.methods, current), parts),
+    readiness: (query) => parts.serving.readiness(query.toString(), SERVER_ITSELF),
+    gate: await serverGate(configured, current, gateParts("http", data, parts)),
   });
 }
 
@@ -160,26 +149,16 @@ async function openWebSocket(
   access: () => ServerSettings["webSocket"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { methods, backend, serving, reader, callerTime, handshakeTime, unread, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = () => access() ?? configured;
-  const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
-  const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
-  const gate = await serverGate(configured, current, gateParts("webSocket", data, parts));
+  const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
   return openWebSocketServer(configured, {
-    current,
-    socket: listening("webSocket", socket, data, serving),
-    shared: shareHosts(data.held.webSocket, data.index),
+    ...parts,
+    ...sharing("webSocket", socket, data, parts),
     sharedPages: shareHosts(data.held.pages, data.index),
-    dispatcher,
-    reader,
-    callerTime,
-    handshakeTime,
-    gate,
-    clock: durationClock,
-    unread,
-    logger,
-    metrics,
+    current,
+    dispatcher: createDispatcher(offered(methods, current), parts),
+    gate: await serverGate(configured, current, gateParts("webSocket", data, parts)),
   });
 }
 
@@ -189,21 +168,17 @@ async function openIpc(
   access: () => ServerSettings["ipc"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { methods, backend, serving, reader, callerTime, unread, logger, metrics } = parts;
   const configured = expectDefined(data.servers.ipc, "the settings of IPC");
-  const offer = offered([...methods, ...subscriptionsOf(data, parts)], () => access() ?? configured);
+  const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
   // Not loaded where it is off.
   const { openIpcServer } = await import("../../rpc/server/ipc.ts");
   return openIpcServer(configured, {
-    socket: listening("ipc", socket, data, serving),
-    shared: shareHosts(data.held.ipc, data.index),
-    dispatcher: createDispatcher(offer, { backend, logger, metrics, callerTime }),
-    reader,
-    callerTime,
-    clock: durationClock,
-    unread,
-    logger,
-    metrics,
+    ...parts,
+    ...sharing("ipc", socket, data, parts),
+    dispatcher: createDispatcher(
+      offered(methods, () => access() ?? configured),
+      parts,
+    ),
   });
 }
 
@@ -213,36 +188,17 @@ async function openGraphQl(
   access: () => ServerSettings["graphQl"],
   parts: OpenParts,
 ): Promise<Result<OpenServer, ServerErrorCode>> {
-  const { backend, serving, reader, callerTime, handshakeTime, inFlight, logger, metrics } = parts;
   const configured = expectDefined(data.servers.graphQl, "the settings of GraphQL");
   const current = () => access() ?? configured;
   // Not loaded where it is off.
   const { openGraphQlServer } = await import("../../rpc/server/graphQl.ts");
-  const { answerGraphQl } = await import("../../rpc/graphql/answerGraphQl.ts");
-  const gate = await serverGate(configured, current, gateParts("graphQl", data, parts));
+  const { answerGraphQlCallers } = await import("../../rpc/graphql/answerGraphQl.ts");
   return openGraphQlServer(configured, {
+    ...parts,
+    ...sharing("graphQl", socket, data, parts),
     current,
-    socket: listening("graphQl", socket, data, serving),
-    shared: shareHosts(data.held.graphQl, data.index),
-    async answer(request, caller, signal, onInFlight) {
-      const { remoteHost, client } = caller;
-      await backend.newestHead();
-      const pacer = new CallerPacer(callerTime, remoteHost);
-      const isAbandoned = (): boolean => caller.isAbandoned();
-      const context = { remoteHost, client, isAbandoned, backend, logger, pacer, onInFlight };
-      try {
-        return await answerGraphQl(request, context, signal);
-      } finally {
-        pacer.end();
-      }
-    },
-    reader,
-    callerTime,
-    handshakeTime,
-    gate,
-    inFlight,
-    logger,
-    metrics,
+    answer: answerGraphQlCallers(parts),
+    gate: await serverGate(configured, current, gateParts("graphQl", data, parts)),
   });
 }
 
@@ -256,44 +212,46 @@ async function openExplorer(
   const configured = expectDefined(data.servers.explorer, "the settings of the explorer");
   // Not loaded by the other threads.
   const { openExplorerServer } = await import("../../explorer/server.ts");
-  const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
   return openExplorerServer(configured, {
     ...parts,
     current: () => access() ?? configured,
     socket: { descriptor },
     shared: shareHosts(data.held.explorer, data.index),
-    methods,
+    methods: [...parts.methods, ...subscriptionsOf(data, parts)],
     give: (gift) => parts.serving.gift(gift, SERVER_ITSELF),
   });
 }
 
-function subscriptionsOf(
-  data: ThreadServerData,
-  { view, feed, onLost, callerTime, logger, metrics }: ThreadServerParts,
-): readonly RpcMethod[] {
+function subscriptionsOf(data: ThreadServerData, parts: ThreadServerParts): readonly RpcMethod[] {
   const newest = new Int32Array(data.subscriptions);
+  const { view, feed } = parts;
   return createSubscriptionMethods({
+    ...parts,
     chain: view,
     pool: feed.pool,
     onSyncChanged: feed.onSyncChanged,
-    logger,
-    metrics,
-    callerTime,
     nextId: () => Atomics.add(newest, 0, 1) + 1,
     criteria: shareHosts(data.held.criteria, data.index),
-    onLost,
   });
 }
 
-/** A thread that is the only one has nobody to share connections with: it would ask for a spare descriptor for ever. */
-function listening(
+/**
+ * The socket of a server, and what its callers have on all threads. A thread that is the only one has nobody to share connections
+ * with: it would ask for a spare descriptor for ever.
+ */
+function sharing(
   server: CallerServerName,
   descriptor: number,
-  { held }: Pick<RpcThreadData, "held">,
-  serving: Core["serving"],
-): ListeningSocket {
-  if (held.credits.threads === 1) return { descriptor };
-  return { descriptor, another: () => serving.descriptor(server, SERVER_ITSELF) };
+  { held, index }: ThreadServerData,
+  { serving }: ThreadServerParts,
+): { readonly socket: ListeningSocket; readonly shared: SharedHosts } {
+  const isOnly = held.credits.threads === 1;
+  return {
+    socket: isOnly
+      ? { descriptor }
+      : { descriptor, another: () => serving.descriptor(server, SERVER_ITSELF) },
+    shared: shareHosts(held[server], index),
+  };
 }
 
 /** Log-ins are checked on the main thread's behalf, where the keys are. */
@@ -302,10 +260,10 @@ function gateParts(
   { servers, issuedKeys }: ThreadServerData,
   { serving, logger, metrics }: ThreadServerParts,
 ): Parameters<typeof serverGate>[2] {
-  const login: Login = (attempt) => serving.login(server, attempt, SERVER_ITSELF);
+  const hasUsers = servers[server]?.authentication?.users !== undefined;
   return {
     issuedKey: issuedKeys[server],
-    login: servers[server]?.authentication?.users === undefined ? undefined : login,
+    login: hasUsers ? (attempt) => serving.login(server, attempt, SERVER_ITSELF) : undefined,
     nowMs: systemClock.nowMs,
     logger,
     metrics,

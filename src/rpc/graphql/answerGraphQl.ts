@@ -1,6 +1,8 @@
 import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import { inSteps } from "../../primitives/steps.ts";
 import { prettySlices } from "../results/prettyJson.ts";
+import { CallerPacer, type CallerTime } from "../server/callerTime.ts";
 import { COMPLEXITY_LIMIT, complexityOf } from "./complexity.ts";
 import { Budget } from "./execution/budget.ts";
 import { execute } from "./execution/execute.ts";
@@ -42,6 +44,36 @@ export async function answerGraphQl(
     return refusal(500, [{ message: "Internal error" }]);
   }
 }
+
+/** Answers the callers of a server: at the newest head that the node has shown, and in the turns of each caller's host. */
+export function answerGraphQlCallers({
+  backend,
+  logger,
+  callerTime,
+}: Pick<GraphQlContext, "backend" | "logger"> & { readonly callerTime: CallerTime }): AnswerCaller {
+  return async (request, caller, signal, onInFlight) => {
+    const { remoteHost, client } = caller;
+    await backend.newestHead();
+    const pacer = new CallerPacer(callerTime, remoteHost);
+    const isAbandoned = (): boolean => caller.isAbandoned();
+    try {
+      return await answerGraphQl(
+        request,
+        { remoteHost, client, isAbandoned, backend, logger, pacer, onInFlight },
+        signal,
+      );
+    } finally {
+      pacer.end();
+    }
+  };
+}
+
+type AnswerCaller = (
+  request: GraphQlRequest,
+  caller: Requester,
+  signal: AbortSignal,
+  onInFlight: (bytes: number) => void,
+) => Promise<GraphQlAnswer>;
 
 async function answer(
   { query, operationName, variables, isReadOnly = false }: GraphQlRequest,
