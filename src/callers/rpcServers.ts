@@ -1,13 +1,14 @@
 import type { Metrics } from "../observability/registry.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { Core } from "../rpc/core/core.ts";
 import { declareRpcCounts } from "../rpc/rpcMetrics.ts";
 import type { ServerErrorCode } from "../rpc/server/server.ts";
 import { CALLER_SERVERS, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
+import { withoutUsers } from "./access/access.ts";
+import type { CallerAccess } from "./access/callerAccess.ts";
 import { fitToOpenFiles, type OpenFilesParts } from "./fitToOpenFiles.ts";
 import type { LoadingThreads } from "./threads/loadingThreads.ts";
-import type { RpcThreads } from "./threads/rpcThreads.ts";
-import { mapServers, type ServerSettings } from "./threads/serverSettings.ts";
+import { openRpcThreads, type RpcThreads, type RpcThreadsSettings } from "./threads/rpcThreads.ts";
+import { mapServers } from "./threads/serverSettings.ts";
 import type { RpcThreadsParts } from "./threads/threadParts.ts";
 
 /** The servers that answer on threads, of those that the operator enabled. */
@@ -19,21 +20,15 @@ export interface RpcServers extends Pick<RpcThreads, "servers"> {
   close(): Promise<void>;
 }
 
-interface RpcServerParts extends Omit<OpenFilesParts, "threads"> {
+interface RpcServerParts extends Omit<RpcThreadsParts, "count">, Pick<OpenFilesParts, "maxConnections"> {
   readonly metrics: Metrics | undefined;
   /** Threads for CALLER_SERVERS; undefined where all of these are off. */
   readonly callers: LoadingThreads | undefined;
   /** Threads for the explorer, whose visitors keep no caller waiting; undefined where it is off. */
   readonly visitors: LoadingThreads | undefined;
-  readonly openThreads: OpenThreads;
+  /** What callers may do, now and when it was changed. */
+  readonly access: CallerAccess;
 }
-
-/** Opens servers on threads, whose methods use the core. */
-export type OpenThreads = (
-  servers: ServerSettings,
-  threads: LoadingThreads,
-  answering: Pick<RpcThreadsParts, "core" | "count">,
-) => Promise<Result<RpcThreads, ServerErrorCode>>;
 
 /**
  * Opens the servers that callers and visitors reach, on threads of their own:
@@ -45,9 +40,8 @@ export type OpenThreads = (
  * What is answered is the business of rpc and explorer, and what they ask of the main thread that of its core.
  */
 export async function openRpcServers(
-  configured: ServerSettings,
-  core: Core,
-  { metrics, callers, visitors, openThreads, ...openFiles }: RpcServerParts,
+  settings: RpcThreadsSettings,
+  { metrics, callers, visitors, access, maxConnections, ...parts }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
   const open: { callers?: RpcThreads; visitors?: RpcThreads } = {};
   const ofAll = async (act: (threads: RpcThreads) => Promise<void>): Promise<void> => {
@@ -61,23 +55,24 @@ export async function openRpcServers(
     graphQlConnections: () => open.callers?.servers.graphQl?.connectionCount ?? 0,
     ipcConnections: () => open.callers?.servers.ipc?.connectionCount ?? 0,
   };
-  const answering = { core, count: metrics && declareRpcCounts(metrics, counts) };
-  const threads = callers?.threads.length ?? 0;
-  const fitted = fitToOpenFiles(configured, { ...openFiles, threads });
+  const threadsParts = { ...parts, count: metrics && declareRpcCounts(metrics, counts) };
+  const fitted = fitToOpenFiles(settings.servers, {
+    maxConnections,
+    threads: callers?.threads.length ?? 0,
+    logger: parts.logger.child("rpc"),
+  });
   for (const [kind, loading, names] of [
     ["callers", callers, CALLER_SERVERS],
     ["visitors", visitors, VISITOR_SERVERS],
   ] as const) {
     if (loading === undefined) continue;
-    const opened = await openThreads(
-      mapServers(fitted, names, (server) => server),
-      loading,
-      answering,
-    );
+    const servers = withoutUsers(mapServers(fitted, names, (server) => server));
+    const opened = await openRpcThreads({ ...settings, servers }, threadsParts, loading);
     if (!opened.ok) {
       await close();
       return opened;
     }
+    access.onReplaced(() => opened.value.changeAccess(withoutUsers(access.now)));
     open[kind] = opened.value;
   }
   return ok({

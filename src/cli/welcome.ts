@@ -1,7 +1,7 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Endpoints } from "../node/openServers.ts";
 import type { ListenAddress } from "../rpc/server/server.ts";
+import type { Endpoints } from "../rpc/server/serverTable.ts";
 import { isPath } from "../rpc/server/unixSocket.ts";
 
 /**

@@ -79,7 +79,8 @@ export async function openCallerThread(
     channel,
     new HostCredit("transactions", hostCreditOf(data, "transactions", "transactionBytes")),
   );
-  const { feed, onLost } = openEvents(data);
+  const interests = openInterests(1, data.interests);
+  const feed = new EventFeed((kinds) => interests.change(data.index, kinds));
   const counts = data.isMetered ? new MetricsForwarder(channel) : undefined;
   const metrics =
     counts &&
@@ -109,7 +110,6 @@ export async function openCallerThread(
     metrics,
     feed,
     totals,
-    onLost,
     logger: logger.child("rpc"),
   });
   channel.send("opened", servers.failure);
@@ -156,22 +156,6 @@ function hostCreditOf(
   bytes: "requestBytes" | "transactionBytes",
 ): SharedHostCredit {
   return { messages: shareHosts(held[messages], index), bytes: shareHosts(held[bytes], index) };
-}
-
-/** The events of the main thread, and what is to be called when some were lost. */
-function openEvents({ interests: memory, index }: RpcThreadData): {
-  readonly feed: EventFeed;
-  readonly onLost: (listener: () => void) => void;
-} {
-  const interests = openInterests(1, memory);
-  const listeners: (() => void)[] = [];
-  const feed = new EventFeed(
-    (kinds) => interests.change(index, kinds),
-    () => {
-      for (const listener of listeners) listener();
-    },
-  );
-  return { feed, onLost: (listener) => void listeners.push(listener) };
 }
 
 /** The index by address, opened when it is asked for the first time. The main thread hears of damage. */

@@ -28,7 +28,7 @@ import type { RpcThreadData } from "./threadData.ts";
 import { createThreadLines } from "./threadLines.ts";
 import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
-interface RpcThreadsSettings {
+export interface RpcThreadsSettings {
   readonly databasePath: string;
   readonly accountIndex: RpcThreadData["accountIndex"];
   readonly spec: ChainSpec;

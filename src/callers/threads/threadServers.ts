@@ -42,10 +42,8 @@ interface ThreadServerParts {
   readonly callerTime: CallerTime;
   readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
-  readonly feed: Pick<EventFeed, "pool" | "onSyncChanged">;
+  readonly feed: Pick<EventFeed, "pool" | "onSyncChanged" | "onLost">;
   readonly totals: SharedTotals;
-  /** Calls `listener` whenever events were lost. */
-  onLost(listener: () => void): void;
   readonly logger: Logger;
 }
 
@@ -230,6 +228,7 @@ function subscriptionsOf(data: ThreadServerData, parts: ThreadServerParts): read
     chain: view,
     pool: feed.pool,
     onSyncChanged: feed.onSyncChanged,
+    onLost: feed.onLost,
     nextId: () => Atomics.add(newest, 0, 1) + 1,
     criteria: shareHosts(data.held.criteria, data.index),
   });

@@ -53,7 +53,7 @@ function openFileLimit(): number | undefined {
 }
 
 /** Threads whose files are not open yet. */
-export interface ThreadsToStart {
+interface ThreadsToStart {
   readonly callers: number;
   /** Threads for visitors: one where the explorer is on. */
   readonly visitors: number;

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { type Err, err } from "../../primitives/result.ts";
 import type { ServerErrorCode } from "./server.ts";
-import type { SocketPath } from "./unixSocket.ts";
+import { isPath, type SocketPath } from "./unixSocket.ts";
 
 /**
  * The ports of a node, in the order in which they open. The compiler refuses a row whose settings, metrics or
@@ -86,6 +86,9 @@ export type AddressOf<Name extends ServerName> = (typeof SERVERS)[Name] extends 
   ? SocketPath
   : Endpoint;
 
+/** Where the servers listen; undefined for one that is off. */
+export type Endpoints = { readonly [Name in ServerName]?: AddressOf<Name> | undefined };
+
 export const SERVER_NAMES = Object.keys(SERVERS) as readonly ServerName[];
 export const CALLER_SERVERS = SERVER_NAMES.filter(
   (name): name is CallerServerName => SERVERS[name].threads === "callers",
@@ -104,6 +107,35 @@ export function forServers<Name extends ServerName, Made>(
   make: (name: Name) => Made,
 ): Readonly<Record<Name, Made>> {
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Made>;
+}
+
+/** The ports of the servers that listen at one, by their names in the file of ports. */
+export function portsByFile(endpoints: Endpoints): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    listeningAtPorts(endpoints).flatMap(([name, { port }]) => {
+      const { file } = SERVERS[name];
+      return file === undefined ? [] : [[file, port] as const];
+    }),
+  );
+}
+
+/** The endpoints of the servers that the status or net_services lists, by their names there. */
+export function endpointsByService(endpoints: Endpoints): Partial<Record<ServiceName, Endpoint>> {
+  return Object.fromEntries(
+    listeningAtPorts(endpoints).flatMap(([name, endpoint]) => {
+      const { service } = SERVERS[name];
+      return service === undefined ? [] : [[service, endpoint] as const];
+    }),
+  );
+}
+
+type ServiceName = NonNullable<(typeof SERVERS)[ServerName]["service"]>;
+
+function listeningAtPorts(endpoints: Endpoints): readonly (readonly [ServerName, Endpoint])[] {
+  return SERVER_NAMES.flatMap((name) => {
+    const { [name]: endpoint } = endpoints;
+    return endpoint === undefined || isPath(endpoint) ? [] : [[name, endpoint] as const];
+  });
 }
 
 /** Adds the options that the operator can change. */

@@ -79,9 +79,8 @@ export async function threadServersOf(
       callerTime: new CallerTime(),
       handshakeTime: createHandshakeTime(clock),
       metrics: undefined,
-      feed: { pool: poolOf([]), onSyncChanged: () => () => undefined },
+      feed: { pool: poolOf([]), onSyncChanged: () => () => undefined, onLost: () => undefined },
       totals,
-      onLost: () => undefined,
       logger: silentLogger,
     },
   );

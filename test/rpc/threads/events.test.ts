@@ -18,10 +18,8 @@ function twoSides() {
   const { thread, main, toThread } = aChannel();
   const source = new EventSource(() => interests.of(1), main);
   let losses = 0;
-  const feed = new EventFeed(
-    (kinds) => interests.change(1, kinds),
-    () => losses++,
-  );
+  const feed = new EventFeed((kinds) => interests.change(1, kinds));
+  feed.onLost(() => losses++);
   const handlers = handlersOf<Handlers<ToThread>>({ poolEvents: (events) => feed.receive(events) });
   const contents = () => toThread.map(({ content }) => content as PoolEvents);
   return {

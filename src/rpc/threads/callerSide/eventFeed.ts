@@ -5,16 +5,16 @@ import { ADDED, DROPPED } from "../interests.ts";
 import type { PoolEvents, ToThread } from "../messages.ts";
 
 /** Events of the main thread (mainSide/eventSource.ts) and the progress of syncing, for the subscribers of this thread. */
-export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged"> {
+export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged" | "onLost"> {
   readonly pool: SubscriptionPorts["pool"];
-  private readonly onLost: () => void;
   private readonly added = new Listeners<Parameters<SubscriptionPorts["pool"]["onAdded"]>[0]>();
   private readonly dropped = new Listeners<Parameters<SubscriptionPorts["pool"]["onDropped"]>[0]>();
   private readonly syncing = new Listeners<Parameters<SubscriptionPorts["onSyncChanged"]>[0]>();
 
-  /** `want` takes what the thread has subscribers to. `onLost` is called when events were lost because this thread was too slow. */
-  constructor(want: (kinds: number) => void, onLost: () => void) {
-    this.onLost = onLost;
+  private readonly losing = new Listeners<() => void>();
+
+  /** `want` takes what the thread has subscribers to. */
+  constructor(want: (kinds: number) => void) {
     const tell = (): void =>
       want((this.added.all.size > 0 ? ADDED : 0) | (this.dropped.all.size > 0 ? DROPPED : 0));
     this.pool = {
@@ -25,6 +25,9 @@ export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged"> {
 
   readonly onSyncChanged: SubscriptionPorts["onSyncChanged"] = (listener) =>
     this.syncing.listen(listener, () => undefined);
+
+  /** Calls `listener` when events were lost because this thread was too slow. */
+  readonly onLost = (listener: () => void): void => void this.losing.listen(listener, () => undefined);
 
   syncChanged(status: ToThread["syncing"]): void {
     for (const listener of this.syncing.all) listener(status);
@@ -37,7 +40,7 @@ export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged"> {
       const hash = asHash(dropped.slice(at, at + 32));
       for (const listener of this.dropped.all) listener({ transaction: { hash } });
     }
-    if (areLost) this.onLost();
+    if (areLost) for (const listener of this.losing.all) listener();
   }
 }
 

@@ -1,25 +1,27 @@
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
+import type { Core } from "../rpc/core/core.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
+import { createMainCore } from "../rpc/core/mainCore.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
 
-/** Joins what the core of the main thread is made of. `services` says which servers are open. */
-export function createCoreParts(
+/** The core of the process, over the parts of the main thread. `services` says which servers are open. */
+export function createNodeCore(
   { settings, logger, clock, metrics }: OpenContext,
   { directory, validator }: Stores,
   chainAndPool: ChainAndPool,
   consensusAndPeers: ConsensusAndPeers,
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
-): CoreParts {
+): Core {
   const { chain, permissions, simulator, tracer, logs, development, wallet } = chainAndPool;
   const { engine, peering, pauseReasons, diskGuard, peerToPeer } = consensusAndPeers;
   const { pool } = chainAndPool.pool;
-  return {
+  return createMainCore({
     chain,
     pool,
     submit: (raw) => chainAndPool.pool.admission.submit(raw),
@@ -59,5 +61,5 @@ export function createCoreParts(
     give,
     development,
     wallet,
-  };
+  });
 }
