@@ -55,7 +55,7 @@ const PREFIX = Uint8Array.of(0x19, 0x01);
 const MOST_TYPES = 50;
 const MOST_MEMBERS = 1000;
 /** Depth of structures and arrays in one another, since a structure may contain its own type. */
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 /** Values that are encoded, those in arrays included. */
 const MOST_VALUES = 20_000;
 /** Characters of a type's name or a member's. */
@@ -156,7 +156,7 @@ class Encoding {
   #encode(type: string, value: unknown, depth: number): Uint8Array {
     this.#values++;
     if (this.#values > MOST_VALUES) throw new UnusableTypedData(`there are more than ${MOST_VALUES} values`);
-    if (depth > DEEPEST) throw new UnusableTypedData(`values are nested more than ${DEEPEST} deep`);
+    if (depth > MAX_DEPTH) throw new UnusableTypedData(`values are nested more than ${MAX_DEPTH} deep`);
     const array = ARRAY.exec(type);
     if (array !== null) return this.#encodeArray(array, value, depth);
     if (!this.#types.has(type)) return encodeAtom(type, value);
