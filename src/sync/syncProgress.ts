@@ -68,8 +68,7 @@ export class SyncProgress {
     if (this.target === undefined) this.log.begin();
     if (peer === undefined) {
       this.log.end();
-      if (this.headNumber() > startingBlock)
-        this.parts.logger.info({ from: startingBlock, to: this.headNumber() }, "caught up with peers");
+      this.logEnd(startingBlock, this.target?.peer.height);
     } else if (this.target === undefined) {
       this.parts.logger.info({ head: startingBlock, height: peer.height }, "catching up with peers");
     }
@@ -95,6 +94,15 @@ export class SyncProgress {
   noteFailure(): void {
     this.fetched = 0n;
     this.parts.onChanged();
+  }
+
+  /** Also called when the last peer ahead has left, and when the node stops. */
+  private logEnd(from: bigint, height: bigint | undefined): void {
+    const to = this.headNumber();
+    const { logger } = this.parts;
+    if (height !== undefined && height > to + IN_SYNC_DISTANCE)
+      logger.info({ from, to, height }, "catching up with peers ended early, as none is ahead any more");
+    else if (to > from) logger.info({ from, to }, "caught up with peers");
   }
 
   private headNumber(): bigint {

@@ -389,6 +389,35 @@ describeWithVectors("a node behind its peers", () => {
     expect(lines.at(-1)).toMatchObject({ message: "caught up with peers", from: 100, to: 717 });
   });
 
+  it("does not say that it has caught up when the last peer leaves on the way", async () => {
+    const { logger, lines } = loggedLines("INFO");
+    const node = aNode(source, 100, { logger });
+    let requests = 0;
+    const leaving = aPeer("leaving", source, {
+      isMaintained: true,
+      bodies(honest) {
+        requests++;
+        if (requests === 1) return ok(honest);
+        node.peers = [];
+        return silence;
+      },
+    });
+    node.peers = [leaving];
+    await caughtUp(node);
+    const to = Number(node.head.header.number);
+    expect(to).toBeGreaterThan(100);
+    expect(to).toBeLessThan(717);
+    expect(lines.filter(({ message }) => /^(caught|catching) up with peers/.test(message))).toMatchObject([
+      { message: "catching up with peers", head: 100, height: 717 },
+      {
+        message: "catching up with peers ended early, as none is ahead any more",
+        from: 100,
+        to,
+        height: 717,
+      },
+    ]);
+  });
+
   it("is in sync whatever a peer claims, until the peer has proven it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];
