@@ -44,6 +44,7 @@ export async function checkDatabase(paths: DatabasePaths, output: PrintedOutput)
     } else {
       await checkContents(paths, report, progress);
     }
+    progress.end();
     print(report.summary());
     return report.count === 0 ? EXIT.ok : EXIT.disk;
   } catch (error) {
@@ -83,17 +84,20 @@ async function checkStates(
   { blocks, tally }: { readonly blocks: number; readonly tally: EntryTally },
   { report, progress }: { readonly report: Report; readonly progress: CheckProgress },
 ): Promise<void> {
-  progress.begin("Checking the states of all blocks", 3);
+  progress.begin("Checking the states of all blocks", 3, "entries");
   const pages = tally.count("trie");
   const entries = tally.count("account") + tally.count("slot");
   let before = 0;
+  let countedBefore = 0;
   const { damages } = await checkState(database, (done) => {
     const walked =
       done.pages / Math.max(1, pages) +
       done.blocks / Math.max(1, blocks) +
       (done.accounts + done.slots) / Math.max(1, entries);
-    progress.advance(walked - before);
+    const counted = done.pages + done.blocks + done.accounts + done.slots;
+    progress.advance(walked - before, counted - countedBefore);
     before = walked;
+    countedBefore = counted;
   });
   for (const damage of damages) report.add(damage);
 }

@@ -22,14 +22,15 @@ export class CheckProgress {
     this.step = { progress: new Progress({ message: "", total }, this.output, this.nowMs), total, unit };
   }
 
-  advance(more: number): void {
+  /** Notes that more of the total is done; `counted` is what the rate counts of it, where that has another unit. */
+  advance(more: number, counted = more): void {
     const { step } = this;
     if (step === undefined || step.total === 0) return;
     this.done += more;
     step.progress.advance({
       // Totals are sizes on disk, which may be slightly less than the bytes read.
       position: Math.min(this.done, MOST_SHOWN * step.total),
-      ...(step.unit !== undefined && { counts: { [step.unit]: more } }),
+      ...(step.unit !== undefined && { counts: { [step.unit]: counted } }),
     });
   }
 

@@ -75,7 +75,11 @@ describe("ibex database", () => {
     expect(output).toContain("Damage: Block 2 lacks its state.\n");
   });
 
-  it("prints its progress in percent, speed and time left every ten seconds", () => {
+  it.each([
+    { total: 2000, more: 1, counted: undefined, speed: 50 },
+    { total: 3, more: 3 / 2000, counted: 5, speed: 250 },
+  ])("prints its progress in percent, speed and time left every ten seconds, of $total", (step) => {
+    const { total, more, counted, speed } = step;
     let output = "";
     let nowMs = 0;
     const print = (text: string): void => {
@@ -83,16 +87,16 @@ describe("ibex database", () => {
     };
     const io = { isTerminal: false, environment: {}, print };
     const progress = new CheckProgress(new PrintedOutput(io), () => nowMs);
-    progress.begin("Checking 2000 blocks", 2000, "blocks");
-    for (let block = 0; block < 2000; block++) {
+    progress.begin("Checking", total, "blocks");
+    for (let steps = 0; steps < 2000; steps++) {
       nowMs += 20;
-      progress.advance(1);
+      progress.advance(more, counted);
     }
     expect(output.split("\n")).toEqual([
-      "Checking 2000 blocks",
-      "  25 %, 50 blocks/s, about 30 s left",
-      "  50 %, 50 blocks/s, about 20 s left",
-      "  75 %, 50 blocks/s, about 10 s left",
+      "Checking",
+      `  25 %, ${speed} blocks/s, about 30 s left`,
+      `  50 %, ${speed} blocks/s, about 20 s left`,
+      `  75 %, ${speed} blocks/s, about 10 s left`,
       "",
     ]);
   });
