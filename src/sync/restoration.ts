@@ -1,25 +1,76 @@
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { fail, type Result } from "../primitives/result.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
-import type { LostEndSearch } from "./lostEnd.ts";
+import { type LostBlock, LostEndSearch } from "./lostEnd.ts";
 import type { SyncChain } from "./ports.ts";
-import type { Sync } from "./sync.ts";
+import { createSync, type Sync, type SyncParts } from "./sync.ts";
 
-/** Wraps sync so that it is not in sync before the lost blocks are back. */
-export function untilRestored(sync: Sync, lostEnd: LostEndSearch): Sync {
+/** What a validator has lost with the end of its database, and restores before it takes part; its addresses. */
+export interface LostEnd {
+  readonly block: LostBlock;
+  readonly addresses: readonly Address[];
+}
+
+/** Sync that knows what the node has lost. */
+export interface RestoringSync extends Sync {
+  /** Starts to sync, and to look for the lost blocks. */
+  begin(): void;
+  /** Whether the chain has the lost blocks again; true where nothing was lost. */
+  readonly isRestored: boolean;
+}
+
+/**
+ * Creates a sync that restores what the node has lost (ibft2.md#a-lost-end): it fetches nothing before a peer has proven the lost
+ * blocks, imports nothing in their place but these blocks themselves, and is not in sync before they are back.
+ */
+export function createRestoringSync(parts: SyncParts, lost: LostEnd | undefined): RestoringSync {
+  const lostEnd =
+    lost &&
+    new LostEndSearch(lost.block, lost.addresses, {
+      ...parts,
+      onProven: () => sync.wake(),
+    });
+  const sync = createSync(lostEnd === undefined ? parts : whenProven(parts, lostEnd));
   return {
-    ...sync,
+    begin() {
+      sync.wake();
+      lostEnd?.begin();
+    },
+    wake() {
+      sync.wake();
+      lostEnd?.wake();
+    },
+    offer(offered) {
+      if (lostEnd?.isProven !== false) sync.offer(offered);
+    },
+    get isRestored() {
+      return lostEnd?.isRestored !== false;
+    },
     get isInSync() {
-      return lostEnd.isRestored && sync.isInSync;
+      return lostEnd?.isRestored !== false && sync.isInSync;
     },
     get status() {
       return sync.status;
     },
+    comparison: sync.comparison,
+    async close() {
+      lostEnd?.close();
+      await sync.close();
+    },
+  };
+}
+
+function whenProven(parts: SyncParts, lostEnd: LostEndSearch): SyncParts {
+  return {
+    ...parts,
+    peers: () => (lostEnd.isProven ? parts.peers() : []),
+    chain: onlyAdmitted(parts.chain, lostEnd),
   };
 }
 
 /** Wraps the chain so that it imports nothing in the place of lost blocks but these blocks themselves. */
-export function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
+function onlyAdmitted(chain: SyncChain, lostEnd: LostEndSearch): SyncChain {
   const refusal = (number: bigint, hash: Hash): Result<never> | undefined =>
     lostEnd.admits(number, hash) ? undefined : notLost(number);
   return {

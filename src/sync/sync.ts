@@ -51,7 +51,7 @@ export interface Sync {
   close(): Promise<void>;
 }
 
-interface SyncParts {
+export interface SyncParts {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: SyncChain;
   /** Whether this address is a validator of the next block; none is unless given. */

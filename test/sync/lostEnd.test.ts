@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -9,6 +9,7 @@ import { ok } from "../../src/primitives/result.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { LostEndSearch } from "../../src/sync/lostEnd.ts";
 import type { SyncPeer } from "../../src/sync/ports.ts";
+import { createRestoringSync, type LostEnd } from "../../src/sync/restoration.ts";
 import type { NamedHeader } from "../../src/types/block.ts";
 import { decodeExtraData, encodeExtraData } from "../../src/types/extraData.ts";
 import type { Header } from "../../src/types/header.ts";
@@ -108,6 +109,42 @@ describe("the search for blocks that a validator has lost", () => {
     search.close();
     clock.advanceBy(120_000);
     expect(lines.filter(({ message }) => message.includes("still waits"))).toHaveLength(2);
+  });
+});
+
+describe("the sync of a node", () => {
+  function syncOf(peer: SyncPeer, lost: LostEnd | undefined) {
+    const clock = createHandClock(START_MS + 60_000);
+    const { logger } = loggedLines();
+    const sync = createRestoringSync({ peers: () => [peer], chain: four.cut, clock, logger }, lost);
+    onTestFinished(() => sync.close());
+    return sync;
+  }
+
+  it("fetches nothing before a peer has proven what was lost, and is not in sync before it is back", async () => {
+    let bodies = 0;
+    const unproven = aPeer("no seals", four.whole, { alter: withSeals(0) });
+    const peer = Object.assign(unproven, {
+      async requestBodies() {
+        bodies++;
+        return ok([]);
+      },
+    });
+    const lost = { block: { number: 4n, hash: four.whole.head.hash }, addresses: [us.address] };
+    const sync = syncOf(peer, lost);
+    sync.begin();
+    sync.wake();
+    await settle();
+    expect(peer.asked).toBe(1);
+    expect([bodies, sync.isRestored, sync.isInSync]).toEqual([0, false, false]);
+  });
+
+  it("is that of any node where nothing was lost", async () => {
+    const peer = aPeer("level", four.cut, { height: 1n });
+    const sync = syncOf(peer, undefined);
+    sync.begin();
+    await settle();
+    expect([sync.isRestored, sync.isInSync]).toEqual([true, true]);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { equalBytes } from "../../primitives/hex.ts";
 import type { Block } from "../../types/block.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { SubProtocol } from "../subProtocol.ts";
@@ -34,6 +36,8 @@ export interface Eth {
   readonly protocols: readonly SubProtocol[];
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly Peer[];
+  /** Best block announced by a peer, by its node id; undefined before its Status. */
+  announcedBy(nodeId: Uint8Array): AnnouncedHead | undefined;
   /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
   /** A validator's consensus messages imply that it has block `number`; requests will show whether it does. */
@@ -41,6 +45,13 @@ export interface Eth {
   /** Must be called for each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
+}
+
+interface AnnouncedHead {
+  readonly totalDifficulty: bigint;
+  readonly headHash: Hash;
+  /** The version in the peer's Status. */
+  readonly version: number;
 }
 
 interface EthParts {
@@ -91,6 +102,11 @@ export function createEth(parts: EthParts): Eth {
     ),
     get peers() {
       return peers.greeted();
+    },
+    announcedBy(nodeId) {
+      const { best, status } = peers.greeted().find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};
+      if (best === undefined || status === undefined) return undefined;
+      return { totalDifficulty: best.totalDifficulty, headHash: best.hash, version: status.protocolVersion };
     },
     broadcastBlock: (block, totalDifficulty) => blocks.broadcast(block, totalDifficulty),
     noteImpliedHeight: (validator, number) => impliedHeights.note(validator, number),

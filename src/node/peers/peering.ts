@@ -17,11 +17,9 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { equalBytes } from "../../primitives/hex.ts";
-import { type LostBlock, LostEndSearch } from "../../sync/lostEnd.ts";
 import type { SyncChain } from "../../sync/ports.ts";
-import { onlyAdmitted, untilRestored } from "../../sync/restoration.ts";
-import { createSync, type Sync } from "../../sync/sync.ts";
+import { createRestoringSync, type LostEnd, type RestoringSync } from "../../sync/restoration.ts";
+import type { Sync } from "../../sync/sync.ts";
 import { PeerPool } from "../../txpool/peerTransactions.ts";
 import type { AskContract } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -48,8 +46,7 @@ interface PeeringParts {
   readonly onRefused?: (reason: InputRefusal, count: number) => void;
   /** Called when the import of a block of this number begins. */
   readonly onImportStarted: (number: bigint) => void;
-  /** What this validator has lost with the end of its database, and restores before it takes part; its addresses. */
-  readonly lost?: { readonly block: LostBlock; readonly addresses: readonly Address[] } | undefined;
+  readonly lost?: LostEnd | undefined;
   /** 0 to 1; default Math.random. */
   readonly chance?: () => number;
 }
@@ -70,21 +67,19 @@ export class Peering {
   readonly protocols: readonly SubProtocol[];
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
-  readonly sync: Sync;
+  readonly sync: RestoringSync;
   /** Whether a node speaks for a validator under another key. */
   readonly isValidatorNode: (node: Address) => boolean;
   private readonly parts: PeeringParts;
   private readonly eth: Eth;
   private readonly messages: Pick<MessageRouter, "headAdvanced">;
-  /** Undefined when nothing was lost. */
-  private readonly lostEnd: LostEndSearch | undefined;
   /** Undefined until the begin. */
   private pauseReasons: PauseReasons | undefined;
   private readonly syncListeners = new Set<(status: Sync["status"]) => void>();
   private readonly peerListeners: (() => void)[] = [];
 
   constructor(parts: PeeringParts) {
-    const { spec, networkId, chain, clock, lost, logger, onRefused } = parts;
+    const { spec, networkId, chain, clock, logger, onRefused } = parts;
     this.parts = parts;
     this.eth = createEth({
       identity: {
@@ -98,34 +93,28 @@ export class Peering {
       logger: logger.network,
       onRefused,
       onBlock: (announced) => {
-        if (this.pauseReasons !== undefined && this.maySync()) this.sync.offer(announced);
+        if (this.pauseReasons !== undefined) this.sync.offer(announced);
       },
       onPeersChanged: () => this.peersChanged(),
     });
     const { eth } = this;
-    const exchanged = syncChain(chain, parts.onImportStarted);
-    const lostEnd =
-      lost &&
-      new LostEndSearch(lost.block, lost.addresses, {
-        ...{ chain: exchanged, peers: () => eth.peers, clock, logger: logger.sync },
-        onProven: () => this.sync.wake(),
-      });
-    this.lostEnd = lostEnd;
-    const sync = createSync({
-      peers: () => (this.maySync() ? eth.peers : []),
-      chain: lostEnd === undefined ? exchanged : onlyAdmitted(exchanged, lostEnd),
-      isValidator: (address) => chain.isValidator(address),
-      clock,
-      logger: logger.sync,
-      onRefused: (reason) => onRefused?.(reason, 1),
-      metrics: parts.metrics,
-      relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
-      onStatusChanged: () => {
-        this.review();
-        for (const listener of [...this.syncListeners]) listener(sync.status);
+    this.sync = createRestoringSync(
+      {
+        peers: () => eth.peers,
+        chain: syncChain(chain, parts.onImportStarted),
+        isValidator: (address) => chain.isValidator(address),
+        clock,
+        logger: logger.sync,
+        onRefused: (reason) => onRefused?.(reason, 1),
+        metrics: parts.metrics,
+        relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
+        onStatusChanged: () => {
+          this.review();
+          for (const listener of [...this.syncListeners]) listener(this.sync.status);
+        },
       },
-    });
-    this.sync = lostEnd === undefined ? sync : untilRestored(sync, lostEnd);
+      parts.lost,
+    );
     const messages = createConsensusMessages({
       ...parts,
       openIbf: createIbfTransport,
@@ -139,11 +128,7 @@ export class Peering {
   }
 
   /** Best block announced by a peer. It is a field, because it is passed on alone. */
-  readonly headOf: FindPeerHead = (nodeId) => {
-    const { best, status } = this.eth.peers.find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};
-    if (best === undefined || status === undefined) return undefined;
-    return { ...best, headHash: best.hash, version: status.protocolVersion };
-  };
+  readonly headOf: FindPeerHead = (nodeId) => this.eth.announcedBy(nodeId);
 
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
   onSyncChanged(listener: (status: Sync["status"]) => void): () => void {
@@ -159,9 +144,9 @@ export class Peering {
   /** Starts to process peers' messages, to sync, and to announce transactions; called once the engine knows the chain's head. */
   begin(pauseReasons: PauseReasons): void {
     const { chain, pool, engine, hasOtherNodeKey, spec, clock, logger } = this.parts;
-    const { sync, messages, eth, lostEnd } = this;
+    const { sync, messages, eth } = this;
     this.pauseReasons = pauseReasons;
-    if (lostEnd !== undefined) pauseReasons.pause("lostEnd");
+    if (!sync.isRestored) pauseReasons.pause("lostEnd");
     listenFirst(
       {
         engine: engine(),
@@ -177,7 +162,7 @@ export class Peering {
     chain.onHeadChanged("peers", ({ head, added }) => {
       // Resumes consensus before the router delivers the messages buffered for the next height.
       this.review();
-      if (lostEnd?.isRestored === true) pauseReasons.resume("lostEnd");
+      if (sync.isRestored) pauseReasons.resume("lostEnd");
       messages.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
       // Only the newest block of a range is announced; peers have the others already.
       const newest = added.at(-1);
@@ -185,12 +170,10 @@ export class Peering {
       sync.wake();
     });
     pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
-    sync.wake();
-    lostEnd?.begin();
+    sync.begin();
   }
 
   async close(): Promise<void> {
-    this.lostEnd?.close();
     this.eth.close();
     await this.sync.close();
   }
@@ -201,16 +184,8 @@ export class Peering {
     else this.pauseReasons?.pause("catchingUp");
   }
 
-  /** Whether nothing of a lost end is still to be proven. */
-  private maySync(): boolean {
-    return this.lostEnd?.isProven !== false;
-  }
-
   private peersChanged(): void {
-    if (this.pauseReasons !== undefined) {
-      this.sync.wake();
-      this.lostEnd?.wake();
-    }
+    if (this.pauseReasons !== undefined) this.sync.wake();
     for (const listener of this.peerListeners) listener();
   }
 }
