@@ -56,6 +56,14 @@ export class ForkIds {
     this.#stages = stagesOf(genesisHash, [...blocks, ...times]);
   }
 
+  /** Those of a schedule after a genesis block. */
+  static of(
+    schedule: ForkSchedule,
+    { hash, header }: { readonly hash: Hash; readonly header: Pick<ForkProgress, "timestamp"> },
+  ): ForkIds {
+    return new ForkIds(hash, forkPoints(schedule, header.timestamp));
+  }
+
   at(progress: ForkProgress): ForkId {
     return expectDefined(this.#stages[this.#stageAt(progress).index], "a stage for every head");
   }

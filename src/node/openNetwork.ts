@@ -1,19 +1,17 @@
 import { BlockLog } from "../chain/blockLog.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { ForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { ForkIds } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Network } from "../network/network.ts";
 import { createPeerCounters, declarePeerMetrics } from "../network/networkMetrics.ts";
-import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { equalBytes, toHex } from "../primitives/hex.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { DiskGuard } from "../storage/diskGuard.ts";
-import { openVoteLog } from "../storage/votes/voteLog.ts";
-import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
+import { openVotesOf } from "../storage/votes/votesOwner.ts";
 import { watchFirstSync } from "../sync/firstSync.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
@@ -45,9 +43,7 @@ export async function openNetwork(
   const { chain, recoverSigners } = chainAndPool;
   const { pool, askContract } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
-  const foreign = claimVotes(directory.voteFile, validator.address);
-  if (foreign !== undefined) warnOfForeignVotes(logger.child("consensus"), validator.address, foreign);
-  const voteLog = await openVoteLog(directory.voteFile);
+  const voteLog = await openVotesOf(directory.voteFile, validator.address, logger.child("consensus"));
   onStop(() => voteLog.close());
   const blockLog = new BlockLog({
     clock,
@@ -159,21 +155,9 @@ async function openPort(
 }
 
 function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {
-  const { hash, header } = chain.genesis;
-  const forkIds = new ForkIds(hash, forkPoints(spec.forks, header.timestamp));
+  const forkIds = ForkIds.of(spec.forks, chain.genesis);
   return {
     own: () => forkIds.at(chain.head.header),
     isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
   };
-}
-
-/** Says that a folder has the votes of another validator than the key's: a key file was replaced, or two were mixed up. */
-function warnOfForeignVotes(logger: Logger, self: Address, { validator, copy }: ForeignVotes): void {
-  const [was, is] = [toHex(validator), toHex(self)];
-  logger.warn(
-    { validator, copy },
-    `this folder has the votes of the validator ${was}, but the key is that of ${is}: was the key file replaced, or mixed up ` +
-      `with another node's? The votes of ${was} are kept as ${copy}, and ${is} has no record of its own. If ${was} is meant to ` +
-      "run here, stop this node and put its key back; it is then silent for some blocks",
-  );
 }

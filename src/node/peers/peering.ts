@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/createChain.ts";
 import type { RecoverSigners } from "../../chain/signerRecovery.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import { ForkIds, forkPoints } from "../../chainspec/forkId.ts";
+import { ForkIds } from "../../chainspec/forkId.ts";
 import type { Engine } from "../../consensus/engine.ts";
 import { listenFirst } from "../../consensus/listening.ts";
 import type { SignedTimes } from "../../consensus/monitor/signedTimes.ts";
@@ -84,7 +84,7 @@ export class Peering {
     this.eth = createEth({
       identity: {
         networkId,
-        forkIds: new ForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+        forkIds: ForkIds.of(spec.forks, chain.genesis),
       },
       chain,
       pool: new PeerPool({ ...parts, logger: logger.network }, () => this.sync.isInSync),

@@ -1,14 +1,34 @@
 import { existsSync, statSync } from "node:fs";
+import type { Logger } from "../../observability/logger.ts";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
 import { NoSmallFile, readRegularFile } from "../../primitives/boundedFile.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { DamagedData } from "../database.ts";
 import { withDiskErrors } from "../diskErrors.ts";
 import { replaceFile } from "../durableFile.ts";
-import { setVoteLogAside } from "./voteLog.ts";
+import { openVoteLog, setVoteLogAside, type VoteLog } from "./voteLog.ts";
+
+/**
+ * Opens the vote log at `path` for `validator`. Warns when the folder has another validator's votes: a key file was replaced, or
+ * two were mixed up. Throws DamagedData and DiskError.
+ */
+export async function openVotesOf(path: string, validator: Address, logger: Logger): Promise<VoteLog> {
+  const foreign = claimVotes(path, validator);
+  if (foreign !== undefined) {
+    const { validator: former, copy } = foreign;
+    const [was, is] = [toHex(former), toHex(validator)];
+    logger.warn(
+      { validator: former, copy },
+      `this folder has the votes of the validator ${was}, but the key is that of ${is}: was the key file replaced, or mixed up ` +
+        `with another node's? The votes of ${was} are kept as ${copy}, and ${is} has no record of its own. If ${was} is meant to ` +
+        "run here, stop this node and put its key back; it is then silent for some blocks",
+    );
+  }
+  return openVoteLog(path);
+}
 
 /** Votes of another validator that were found in a folder, and where they are kept now. */
-export interface ForeignVotes {
+interface ForeignVotes {
   readonly validator: Address;
   readonly copy: string;
 }
