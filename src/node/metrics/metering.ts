@@ -8,8 +8,7 @@ import { ok, type Result } from "../../primitives/result.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
 import { nameOptions } from "../../rpc/server/serverTable.ts";
 import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
-import { createDiskUse } from "../dataFolder/diskUse.ts";
-import { declareDiskMetrics } from "./diskMetrics.ts";
+import { createDiskUse, type ReadDiskUse } from "../dataFolder/diskUse.ts";
 import { MetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
@@ -77,4 +76,28 @@ function declareHost(metrics: Metrics, { settings, directory }: MeteringParts): 
     version: settings.clientVersion,
     startedAtMs: performance.timeOrigin,
   });
+}
+
+/** Declares the free disk space of the data folder, and the size of the chain's database. */
+function declareDiskMetrics(metrics: Metrics, readDiskUse: ReadDiskUse): void {
+  if (!metrics.isEnabled("NODE")) return;
+  let freeBytes = Number.NaN;
+  let databaseBytes = Number.NaN;
+  metrics.beforeRead(async () => {
+    const use = await readDiskUse();
+    freeBytes = use.freeBytes ?? Number.NaN;
+    databaseBytes = use.databaseBytes;
+  });
+  metrics.gauge(
+    {
+      category: "NODE",
+      name: "disk_free_bytes",
+      help: "Free bytes on the disk of the data folder",
+    },
+    () => freeBytes,
+  );
+  metrics.gauge(
+    { category: "NODE", name: "db_size_bytes", help: "Size of the chain's database files" },
+    () => databaseBytes,
+  );
 }
