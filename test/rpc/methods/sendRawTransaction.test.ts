@@ -190,7 +190,7 @@ describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
     expect(await send(testPool, transaction.raw)).toBe(answer);
   });
 
-  it("row 18: a transaction that the full pool would evict first, which Besu acknowledges", async () => {
+  it("row 19: a transaction that the full pool would evict first, which Besu acknowledges", async () => {
     const testPool = aPool({ limits: { maxTransactions: 1 } });
     testPool.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
     const worse = aTransaction({ gasPrice: 4000n });
