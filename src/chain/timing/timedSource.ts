@@ -34,8 +34,10 @@ const CPU_READ_INTERVAL_MS = 5;
 export function createTimedSource(
   source: TransactionSource,
   { startMs, filledByMs, allowedEachMs, hasOtherValidators }: SourceLimits,
-  { nowMs, cpuMs }: SourceClocks,
+  { nowMs, cpuMs: processCpuMs }: SourceClocks,
 ): TimedSource {
+  // A reading counts all threads of the process; without other validators nobody asks for the estimate.
+  const cpuMs = hasOtherValidators ? processCpuMs : undefined;
   const startCpuMs = cpuMs?.() ?? 0;
   let taken = 0;
   /** Extra time of transactions with many logs, in usual transactions. */
