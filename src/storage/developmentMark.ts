@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Address } from "../primitives/address.ts";
 import { NoSmallFile, readRegularFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
@@ -98,6 +99,7 @@ export class MarkedFolder {
       do {
         written = this.current;
         await replaceFileInBackground(developmentMarkFile(this.path), textOf(written), MARK_MODE);
+        if (written !== this.current) await pause(REWRITE_PAUSE_MS);
       } while (written !== this.current);
     } catch (error) {
       this.failure = error;
@@ -112,6 +114,9 @@ const VERSION = 1;
 const MARK_BYTES = 64 * 1024;
 
 const MARK_MODE = 0o644;
+
+/** Pause before changes that came during a write are written: each block of a thousand may change the time, and a write syncs twice. */
+const REWRITE_PAUSE_MS = 100;
 
 function textOf({ offsetSeconds, ...state }: DevelopmentState): string {
   const content = { version: VERSION, ...state, offsetSeconds: offsetSeconds.toString() };
