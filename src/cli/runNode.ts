@@ -50,7 +50,7 @@ export async function runNode(
     if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
     // Standard output has only JSON lines when the log is JSON.
     const print = settings.logging.format === "json" ? io.printError : io.print;
-    const printWelcome = (): unknown => print(welcomeText(settings, node.endpoints));
+    const printWelcome = (): unknown => print(welcomeText(settings, node));
     if (settings.isDevelopmentNetwork) {
       if (logger.bar === undefined) printWelcome();
       else logger.bar.above(printWelcome);

@@ -1,5 +1,6 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Mining } from "../node/node.ts";
 import type { ListenAddress } from "../rpc/server/server.ts";
 import type { Endpoints } from "../rpc/server/serverTable.ts";
 import { isPath } from "../rpc/server/unixSocket.ts";
@@ -9,13 +10,16 @@ import { isPath } from "../rpc/server/unixSocket.ts";
  * it fits on a terminal of 24 lines.
  */
 export function welcomeText(
-  settings: Pick<
-    Settings,
-    "clientVersion" | "chainSpec" | "dataPath" | "development" | "showsDevelopmentKeys"
-  >,
-  servers: Pick<Endpoints, "http" | "webSocket" | "graphQl" | "explorer">,
+  settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath" | "showsDevelopmentKeys">,
+  {
+    endpoints: servers,
+    mining,
+  }: {
+    readonly endpoints: Pick<Endpoints, "http" | "webSocket" | "graphQl" | "explorer">;
+    readonly mining: Mining | undefined;
+  },
 ): string {
-  const { clientVersion, chainSpec, dataPath, development, showsDevelopmentKeys } = settings;
+  const { clientVersion, chainSpec, dataPath, showsDevelopmentKeys } = settings;
   const facts = [
     ["Chain id", String(chainSpec.chainId)],
     ["HTTP", urlOf("http", servers.http)],
@@ -25,8 +29,8 @@ export function welcomeText(
       "Explorer",
       `${urlOf("http", servers.explorer)}${servers.explorer === undefined ? "" : ", the chain in your browser"}`,
     ],
-    ["Blocks", blocksText(development)],
-    ...(development === undefined
+    ["Blocks", blocksText(mining)],
+    ...(mining === undefined
       ? []
       : [["Comforts", "unlocked accounts, time, mining, snapshots, as in Hardhat, anvil"]]),
     ["Data folder", dataPath],
@@ -56,9 +60,15 @@ Ctrl-C stops the node. --help shows the options.
 `;
 }
 
-function blocksText(development: Settings["development"]): string {
-  if (development?.isInstant === true) return "one for each transaction, at once";
-  return `one a second${development === undefined ? "" : "; --dev-instant-blocks makes one for each transaction"}`;
+function blocksText(mining: Mining | undefined): string {
+  if (mining === undefined) return "one a second";
+  const { isModeDefault, isAutomatic, intervalMs } = mining;
+  if (isModeDefault) return "one a second; --dev-instant-blocks makes one for each transaction";
+  const byTime = intervalMs === undefined ? "" : `one each ${intervalMs / 1000} s`;
+  if (isAutomatic) return `one for each transaction, at once${byTime === "" ? "" : `, and ${byTime}`}`;
+  return byTime === ""
+    ? "on demand alone, as callers chose: evm_mine, evm_setAutomine"
+    : `${byTime}, as callers chose`;
 }
 
 /** Accounts that are shown without their keys. */

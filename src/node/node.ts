@@ -6,6 +6,7 @@ import type { Settings } from "../config/settings.ts";
 import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { PauseReasons } from "../consensus/pauseReasons.ts";
+import type { Development } from "../dev/development.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
@@ -42,6 +43,8 @@ import { openStatusSocket } from "./status/statusSocket.ts";
  */
 export interface RunningNode {
   readonly endpoints: Endpoints;
+  /** How the development network makes its blocks; undefined where it has no comforts, and elsewhere. */
+  readonly mining: Mining | undefined;
   readonly nodeAddress: string;
   readonly isValidator: boolean;
   readonly headNumber: bigint;
@@ -52,6 +55,9 @@ export interface RunningNode {
   /** Stops block production and the servers, then closes the database. */
   stop(): Promise<void>;
 }
+
+/** How blocks are made: at the genesis file's period unless callers chose another way, which a restart keeps. */
+export type Mining = Pick<Development, "isModeDefault" | "isAutomatic" | "intervalMs">;
 
 export type StartErrorCode =
   | "unusableDataPath"
@@ -144,11 +150,12 @@ async function open(
   );
   if (!begun.ok) return begun;
   await openEthstats(context, stores.value, chainAndPool.value, consensusAndPeers.value);
-  const { chain } = chainAndPool.value;
+  const { chain, development } = chainAndPool.value;
   const { endpoints } = servers.value;
   const { address } = stores.value.validator;
   return ok({
     endpoints,
+    mining: development,
     nodeAddress: toHex(address),
     isValidator: chain.isValidator(address),
     headNumber: chain.head.header.number,

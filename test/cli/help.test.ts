@@ -7,6 +7,7 @@ import { DEV_ACCOUNTS, DEV_GENESIS_FILE, DEV_MNEMONIC } from "../../src/config/d
 import { HELP_GROUPS } from "../../src/config/options/option.ts";
 import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
+import type { Mining } from "../../src/node/node.ts";
 import { casesOf } from "../thorough.ts";
 
 describe("the help", () => {
@@ -90,14 +91,16 @@ describe("the welcome", () => {
     if (!outcome.ok) throw new Error(outcome.error.message);
     return outcome.value;
   };
-  const servers = {
+  const byPeriod: Mining = { isModeDefault: true, isAutomatic: false, intervalMs: 1000 };
+  const endpoints = {
     http: { host: "127.0.0.1", port: 8545 },
     webSocket: { host: "::1", port: 8546 },
     explorer: { host: "127.0.0.1", port: 8549 },
   };
+  const asShipped = { endpoints, mining: byPeriod };
 
   it("has everything that a builder needs to begin, on one screen of 24 lines and 80 columns", () => {
-    const text = welcomeText(settingsWith(), servers);
+    const text = welcomeText(settingsWith(), asShipped);
     for (const fact of [
       "1337",
       "http://127.0.0.1:8545",
@@ -125,15 +128,26 @@ describe("the welcome", () => {
   });
 
   it("says how blocks are made, and offers comforts only where there are any", () => {
-    const instant = welcomeText(settingsWith("--dev-instant-blocks"), servers);
-    expect(instant).toMatch(/^ {2}Blocks +one for each transaction, at once$/m);
-    const shared = welcomeText(settingsWith("--p2p-enabled"), servers);
+    const shown = (mining: Mining | undefined): string => welcomeText(settingsWith(), { endpoints, mining });
+    const chosen = { isModeDefault: false, isAutomatic: true, intervalMs: undefined };
+    for (const [mining, words] of [
+      [chosen, "one for each transaction, at once"],
+      [{ ...chosen, intervalMs: 1500 }, "one for each transaction, at once, and one each 1.5 s"],
+      [{ ...chosen, isAutomatic: false, intervalMs: 1500 }, "one each 1.5 s, as callers chose"],
+      [{ ...chosen, isAutomatic: false }, "on demand alone, as callers chose: evm_mine, evm_setAutomine"],
+    ] as const) {
+      const text = shown(mining);
+      expect(text).toMatch(new RegExp(`^ {2}Blocks +${words}$`, "m"));
+      expect(text).toContain("anvil");
+      expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    }
+    const shared = shown(undefined);
     expect(shared).toMatch(/^ {2}Blocks +one a second$/m);
     expect(shared).not.toContain("anvil");
   });
 
   it("has every account with its private key when asked for them", () => {
-    const text = welcomeText(settingsWith("--dev-show-keys"), servers);
+    const text = welcomeText(settingsWith("--dev-show-keys"), asShipped);
     for (const { address, privateKey } of DEV_ACCOUNTS) {
       expect(text).toContain(address);
       expect(text).toContain(privateKey);
@@ -150,11 +164,8 @@ describe("the welcome", () => {
   });
 
   it("shows when a server is off", () => {
-    const text = welcomeText(settingsWith(), {
-      http: undefined,
-      webSocket: undefined,
-      explorer: undefined,
-    });
+    const off = { http: undefined, webSocket: undefined, explorer: undefined };
+    const text = welcomeText(settingsWith(), { endpoints: off, mining: byPeriod });
     expect(text).not.toContain("browser");
     expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n.*Explorer +off\n/);
   });
