@@ -35,7 +35,8 @@ export interface WalletSent {
 interface WalletParts {
   /** The first nonce of the account that neither the chain nor a pending transaction uses. */
   nextNonce(address: Address): bigint;
-  submit(raw: Uint8Array): Promise<Submitted>;
+  /** Submits a transaction that has the sender's own signature. */
+  submit(raw: Uint8Array, sender: Address): Promise<Submitted>;
   /** Submits a transaction that has the signature of types/impersonatedSignature.ts for this sender. */
   sendAs(raw: Uint8Array, sender: Address): Promise<Submitted>;
   isMinedUnasked(): boolean;
@@ -117,7 +118,7 @@ export class Wallet {
   #submit(from: Address, transaction: WalletTransaction): Promise<Submitted> {
     const unsigned = { ...transaction, nonce: transaction.nonce ?? this.#parts.nextNonce(from) };
     const { raw, impersonated } = signed(from, this.#keys.get(toKey(from)), unsigned);
-    return impersonated === undefined ? this.#parts.submit(raw) : this.#parts.sendAs(raw, impersonated);
+    return impersonated === undefined ? this.#parts.submit(raw, from) : this.#parts.sendAs(raw, impersonated);
   }
 }
 

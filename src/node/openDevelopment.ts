@@ -44,7 +44,7 @@ export async function openDevelopment(
   onStop(() => development.close());
   const wallet = new Wallet(DEV_WALLET, {
     nextNonce: (address) => pool.nextNonce(address),
-    submit: (raw) => admission.submit(raw),
+    submit: (raw, sender) => admission.submit(raw, sender),
     sendAs: (raw, sender) => development.sendAs(raw, sender),
     isMinedUnasked: () => development.isModeDefault,
   });

@@ -19,6 +19,8 @@ export interface Submission {
   readonly transaction: Transaction;
   /** The hash that the sender signed, and the signature. */
   readonly signed: RecoveryItem;
+  /** The sender, where it is known because this node has signed. */
+  readonly sender?: Address | undefined;
 }
 
 /** The outcome of consecutive transactions: their number, and the refused ones by their places. */
@@ -92,14 +94,17 @@ export class AdmissionQueue {
     this.beforeAnswering = beforeAnswering;
   }
 
-  /** Adds one transaction that came to this thread. Rejects when the node stops, or when the pool threw. */
-  submit(raw: Uint8Array): Promise<Submitted> {
+  /**
+   * Adds one transaction that came to this thread, or that this node has signed for the sender. Rejects when the node stops, or when
+   * the pool threw.
+   */
+  submit(raw: Uint8Array, sender?: Address): Promise<Submitted> {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return Promise.resolve(decoded);
     const { value: transaction } = decoded;
     return new Promise((resolve, reject) => {
       const rejected = (_count: number, error: unknown): void => reject(error);
-      this.add([{ transaction, signed: recoveryItemOf(transaction) }], {
+      this.add([{ transaction, signed: recoveryItemOf(transaction), sender }], {
         decided: ({ refused: [first] }) =>
           resolve(first === undefined ? ok(transaction.hash) : err(first[1])),
         unrecovered: rejected,
@@ -144,11 +149,18 @@ export class AdmissionQueue {
 
   private recover(screened: readonly Screened[], on: Decisions): void {
     if (screened.length === 0) return;
-    const senders = this.recoverSigners(screened.filter(isSubmission).map(({ signed }) => signed));
+    const senders = this.sendersOf(screened.filter(isSubmission));
     // A rejection before this batch's turn is handled at its turn.
     senders.catch(() => undefined);
     this.batches.push({ screened, senders, on });
     if (!this.isAdding) void this.addBatches();
+  }
+
+  private sendersOf(submissions: readonly Submission[]): Batch["senders"] {
+    const known = submissions.map(({ sender }) => sender);
+    return known.includes(undefined)
+      ? this.recoverSigners(submissions.map(({ signed }) => signed))
+      : Promise.resolve(known);
   }
 
   private async addBatches(): Promise<void> {

@@ -42,6 +42,24 @@ describe("transactions that are submitted on the pool's thread", () => {
     expect(outcomes).toEqual(transactions.map(({ hash }) => ok(hash)));
   });
 
+  it("have the sender that is known where this node has signed, in their order among others", async () => {
+    const recovered: number[] = [];
+    const { queue, added } = aQueue(async (items) => {
+      recovered.push(items.length);
+      await new Promise((resolve) => setImmediate(resolve));
+      return recoverSignersHere(items);
+    });
+    const [first, second, third] = transactions;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("there are four");
+    await Promise.all([
+      queue.submit(first.raw),
+      queue.submit(second.raw, second.sender),
+      queue.submit(third.raw),
+    ]);
+    expect(added).toEqual([0n, 1n, 2n]);
+    expect(recovered).toEqual([1, 1]);
+  });
+
   it("without a signer, or that are no transactions, do not keep others out", async () => {
     const { queue, added } = aQueue();
     const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
