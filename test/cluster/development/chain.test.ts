@@ -56,7 +56,12 @@ describe("a chain of the development network", () => {
       await node.rpc("evm_setBlockGasLimit", [31_000_000]);
       await node.rpc("evm_mine");
       expect(Number(await node.rpc("eth_blockNumber"))).toBeGreaterThanOrEqual(height + 2);
-      expect(await node.stop()).toBe(0);
+      await node.rpc("hardhat_mine", ["0x14"]);
+      const acknowledged = await node.rpc("eth_getBlockByNumber", ["latest", false]);
+      await node.kill();
+      const again = await startNodeProcess({ dataPath, options: ["--rpc-threads=1"] });
+      expect(await again.rpc("eth_getBlockByNumber", ["latest", false])).toEqual(acknowledged);
+      expect(await again.stop()).toBe(0);
       expect(await check(dataPath)).toMatch(/ [1-9][0-9]* of its blocks are altered ones/);
     },
     KILLS * TEST_HANG_MS,
