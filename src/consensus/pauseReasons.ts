@@ -55,6 +55,12 @@ export class PauseReasons {
     if (this.current.delete(reason) && this.current.size === 0) this.engine.resume();
   }
 
+  /** Why no blocks are to be made for development either, where votes are not what decides; undefined while they may be. */
+  get haltOfDevelopment(): string | undefined {
+    if (this.current.has("diskAlmostFull")) return "the disk is almost full";
+    return this.current.has("operator") ? "they were paused by miner_stop, until miner_start" : undefined;
+  }
+
   /** The current reasons; empty when block production is not paused. */
   get reasons(): readonly PauseReason[] {
     return [...this.current];

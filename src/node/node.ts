@@ -5,7 +5,6 @@ import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
 import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
-import type { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Development } from "../dev/development.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
@@ -223,7 +222,7 @@ async function begin(
       while (!engine.isIdle) await yieldToEventLoop();
       await engine.stop();
     },
-    whyHalted: () => haltOf(pauseReasons),
+    whyHalted: () => pauseReasons.haltOfDevelopment,
     onFailure: engine.fail,
   });
   const warmUp = openWarmUp(context, chainAndPool, peering, servers);
@@ -237,12 +236,6 @@ async function begin(
   stateRemover.begin(engine.fail);
   await blockRemover.begin(engine.fail);
   return ok(undefined);
-}
-
-/** Why no blocks are to be made for development either. */
-function haltOf({ reasons }: PauseReasons): string | undefined {
-  if (reasons.includes("diskAlmostFull")) return "the disk is almost full";
-  return reasons.includes("operator") ? "they were paused by miner_stop, until miner_start" : undefined;
 }
 
 function unusableVoteLog({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {
