@@ -72,7 +72,10 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
     progress.begin(`Checking that ${blocks} blocks have their states`, blocks, "blocks");
     for (const damage of findBlocksWithoutState(database, () => progress.advance(1))) report.add(damage);
     await checkStates(database, { blocks, tally }, { report, progress });
-    if (isMarked) report.note(describeDevelopment(countAltered(database, firstHeaderOf(database))));
+    if (isMarked)
+      await report.damageIn(async () =>
+        report.note(describeDevelopment(countAltered(database, firstHeaderOf(database)))),
+      );
   } finally {
     await database.close();
   }

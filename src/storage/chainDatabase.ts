@@ -34,7 +34,7 @@ interface ChainDatabaseSettings {
   readonly judgeLostEnd?: JudgeLostEnd;
   /**
    * Given where the chain's writes are not synced (a folder that is marked for development): what a power cut took of them is lost, which
-   * this is told, and the chain goes on from what is left.
+   * this is told once the rest is verified, and the chain goes on from what is left.
    */
   readonly onUnsyncedLoss?: ((what: string) => void) | undefined;
 }
@@ -110,12 +110,12 @@ export async function verifyChain(
 ): Promise<Pick<ChainDatabase, "headMarker" | "lost">> {
   const schema = await checkSchema(database);
   const unsynced = onUnsyncedLoss && findUnsyncedLoss(database, markerFile);
-  if (unsynced !== undefined) onUnsyncedLoss?.(unsynced);
   const end = onUnsyncedLoss === undefined ? findLostEnd(database, markerFile) : undefined;
   const action = end === undefined ? undefined : await judgeLostEnd(end);
   if (action === "refused") throw end;
   if (schema === "empty") await writeSchema(database);
   await verifyNewest(database);
+  if (unsynced !== undefined) onUnsyncedLoss?.(unsynced);
   const lost = action === "restored" ? end?.lost : undefined;
   const restoration = lost && { lost, onRestored: onWhole };
   const headMarker = createHeadMarker(database, markerFile, restoration);

@@ -4,7 +4,7 @@ import { type HeaderRecord, readHeader } from "./blocks/headerStore.ts";
 import { damaged, FETCH_LOST_BLOCKS, missing, REMEDY } from "./checksum.ts";
 import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database, type Survival } from "./database.ts";
-import type { MarkerFile } from "./markerFile.ts";
+import type { HighWaterMark, MarkerFile } from "./markerFile.ts";
 
 /** The newest blocks are missing; no other damage is known. */
 export class LostEnd extends DamagedData {
@@ -98,24 +98,31 @@ export function findLostEnd(database: Database, markerFile: MarkerFile): LostEnd
     if (head === undefined) throw new DamagedData(`${lost} holds no block. ${REMEDY}`);
     const newest = readHeader(database, head.number);
     if (newest === undefined) throw missing(`block ${head.number}`);
-    const block = { number: marked.position, hash: asHash(marked.fingerprint) };
-    return new LostEnd(`${lost} ends with block ${head.number}`, { newest, lost: block });
+    return new LostEnd(`${lost} ends with block ${head.number}`, { newest, lost: pointerOf(marked) });
   }
-  refuseOther(database, { number: marked.position, hash: asHash(marked.fingerprint) });
+  refuseOther(database, pointerOf(marked));
   return undefined;
 }
 
 /**
  * What the database has lost of a chain whose writes are not synced, of which a power cut may take any of the newest: then it ends where
- * it ends, whatever the mark says. Undefined when nothing is lost.
+ * it ends, whatever the mark says. Undefined when nothing is lost. Throws DamagedData for what no power cut takes: an entry is damaged, or
+ * no block is left, where the first one was synced.
  */
 export function findUnsyncedLoss(database: Database, markerFile: MarkerFile): string | undefined {
-  try {
-    return findLostEnd(database, markerFile)?.what;
-  } catch (error) {
-    if (error instanceof DamagedData) return error.message.replace(` ${REMEDY}`, "");
-    throw error;
-  }
+  const marked = markerFile.read();
+  const head = readHead(database);
+  if (marked === undefined) return undefined;
+  if (head === undefined || head.number < marked.position) return findLostEnd(database, markerFile)?.what;
+  const { number, hash } = pointerOf(marked);
+  const header = readHeader(database, number);
+  if (header === undefined) throw missing(`block ${number}`);
+  if (equalBytes(header.hash, hash)) return undefined;
+  return `The database has another end: block ${number} (${toHex(hash)}) was committed, but another block is stored`;
+}
+
+function pointerOf({ position, fingerprint }: HighWaterMark): HeadPointer {
+  return { number: position, hash: asHash(fingerprint) };
 }
 
 /** Throws DamagedData unless the database has this block. */

@@ -14,7 +14,7 @@ import { PrintedOutput } from "../../src/cli/printedOutput.ts";
 import { Batch } from "../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../src/storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
-import { bodyKey } from "../../src/storage/keys.ts";
+import { bodyKey, headerKey } from "../../src/storage/keys.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { putPrunedSchema } from "../../src/storage/schema.ts";
 import { stateRecordKey } from "../../src/storage/stateKeys.ts";
@@ -142,6 +142,27 @@ describe("ibex database", () => {
     const { exitCode, output } = await ibex("database", "check", "--data-path", shorter);
     expect(exitCode).toBe(74);
     expect(output).toContain("Damage: The database has lost its end: block 4");
+  });
+
+  it("excuses the lost end of a folder that is marked for development, but no damage of its newest block", async () => {
+    const dataPath = await aDataFolder(chain.slice(0, 3));
+    const longer = await aDataFolder();
+    writeFileSync(join(dataPath, "head.log"), readFileSync(join(longer, "head.log")));
+    writeFileSync(join(dataPath, "development.json"), "{}");
+    const excused = await ibex("database", "check", "--data-path", dataPath);
+    expect(excused.output).toContain("lost its end: block 4");
+    expect(excused.output).toContain("The newest blocks of such a chain are not synced");
+    expect(excused.output).not.toContain("Damage: The database has lost its end");
+    const database = await openLevelDatabase({ path: join(longer, "chain") });
+    const batch = new Batch();
+    batch.put(headerKey(4n), new Uint8Array(80));
+    await database.write(batch);
+    await database.close();
+    writeFileSync(join(longer, "development.json"), "{}");
+    const { exitCode, output } = await ibex("database", "check", "--data-path", longer);
+    expect(exitCode).toBe(74);
+    expect(output).toMatch(/^Damage: .*block 4\b/im);
+    expect(output).not.toContain("are not synced");
   });
 
   it("names the mildest cure of a cut last block, which is one, and that of other damage beside it", async () => {
