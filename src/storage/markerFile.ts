@@ -28,7 +28,8 @@ export interface HighWaterMark {
  * The mark is written after the store's own write is durable, and is not synced: that takes microseconds. A killed process
  * loses no mark. After a power cut the mark may lag behind the store but is never ahead of it, so it raises no false alarm;
  * it only misses a loss within the last seconds before the cut. Before the store itself goes back (a rewind), the lower mark
- * is written and synced.
+ * is written and synced. A chain whose writes are not synced has no such order: there the mark may say anything after a power
+ * cut (findUnsyncedLoss).
  *
  * Two slots are written alternately, each with a generation and a checksum; the newest valid one wins.
  */

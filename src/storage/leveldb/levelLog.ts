@@ -24,7 +24,8 @@ export function readLog(bytes: Uint8Array): LogContents {
 /**
  * Verifies a log of LevelDB (its doc/log_format.md): blocks of 32 KB with fragments of records, each with a checksum.
  * LevelDB silently drops invalid fragments. Here an invalid fragment is damage if another record begins after it,
- * because each of our writes is synced before the next begins; only the last record may have been interrupted.
+ * because each of our writes is synced before the next begins; only the last record may have been interrupted. Where writes
+ * are not synced (a folder that is marked for development), file systems still write a file that grows from its beginning on.
  * Calls `onRecord` with the parts of each valid record, which are views of `bytes`.
  */
 export function verifyLog(
