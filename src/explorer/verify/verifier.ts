@@ -100,7 +100,7 @@ export class Verifier {
     // Nothing can take its place, so nothing is compiled.
     if (this.keptOf(request.address, code)?.match === "exact")
       return { problem: "Contract source code already verified" };
-    if (!this.store.hasRoom(request.address, 0)) return { problem: this.full() };
+    if (!this.store.hasRoom(request.address, charactersOf(request.input))) return { problem: this.full() };
     const compiler = request.compiler.startsWith("v") ? request.compiler : `v${request.compiler}`;
     if (!this.compilers().includes(compiler))
       return {
@@ -217,6 +217,11 @@ export class Verifier {
 }
 
 const COMPILER = /^soljson-(v\d{1,3}\.\d{1,3}\.\d{1,3}\+commit\.[0-9a-f]{8})\.js$/;
+
+/** Characters of the sources, of which a kept contract has at least as many bytes unless it needs only some of them. */
+function charactersOf({ sources }: StandardInput): number {
+  return Object.values(sources).reduce((sum, { content }) => sum + content.length, 0);
+}
 
 function differenceOf(deployed: Uint8Array, compiler: string): string {
   const release = releaseOf(deployed);
