@@ -52,9 +52,13 @@ class PruningNode {
     this.announced = node.chain.head.header.number;
   }
 
-  /** Resolves when it was told to stop, and never once the power is cut. */
+  /** Resolves when it was told to stop, and never once the power is cut. Rejects as soon as a part of it fails, when the others end, too. */
   async live(): Promise<void> {
-    await Promise.all([this.makeBlocks(), this.removeStates(), this.removeBlocks()]);
+    try {
+      await Promise.all([this.makeBlocks(), this.removeStates(), this.removeBlocks()]);
+    } finally {
+      this.isStopping = true;
+    }
   }
 
   private async makeBlocks(): Promise<void> {
@@ -78,7 +82,10 @@ class PruningNode {
     while (!this.isStopping) {
       // What an earlier life left comes before the start moves on.
       if (readStateBase(this.removed) !== undefined)
-        for await (const _ of removeStates(this.removed, STATE_LIMITS)) await turns(this.random.below(3));
+        for await (const _ of removeStates(this.removed, STATE_LIMITS)) {
+          if (this.isStopping) return;
+          await turns(this.random.below(3));
+        }
       await chain.keepStates(KEPT_STATES);
       await turns(this.random.below(20));
     }
@@ -92,7 +99,7 @@ class PruningNode {
     );
     while (!this.isStopping) {
       removal.startMoved(chain.historyStart.blocks);
-      while (await removal.step()) await turns(this.random.below(3));
+      while (!this.isStopping && (await removal.step())) await turns(this.random.below(3));
       await chain.keepBlocks(KEPT_BLOCKS);
       await turns(1 + this.random.below(20));
     }
@@ -126,7 +133,7 @@ async function surviveCuts(
   const found = await open(disk);
   const node = new PruningNode(found, { archive, random, writtenBy });
   const living = node.live();
-  while (found.chain.historyStart.blocks === 0n) await turns(100);
+  while (found.chain.historyStart.blocks === 0n && !node.isStopping) await turns(100);
   node.isStopping = true;
   await living;
   await expectHistory(found, archive.node, `seed ${settings.seed}, the end`);
