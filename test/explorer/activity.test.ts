@@ -109,6 +109,23 @@ describe.runIf(CAN_BROWSE)("the explorer's page of an account", () => {
     await expect.poll(() => new URL(page.url()).search).toBe("");
   });
 
+  it("names a token as soon as the node's index knows it", async () => {
+    let isIndexed = false;
+    const { explorer_getToken, ...others } = anActiveAccount();
+    const node = await openScriptedNode({
+      ...others,
+      explorer_getToken: () => (isIndexed ? explorer_getToken() : null),
+    });
+    const { page, url } = node;
+    await page.goto(`${url}/address/${ACCOUNT}`);
+    const name = page.getByRole("region", { name: "Transfers of tokens" }).locator("tbody bdi");
+    await expect.poll(() => name.first().textContent()).toBe("0x7070…7070");
+    await expect.poll(() => node.countOf("explorer_getToken")).toBeGreaterThan(0);
+    isIndexed = true;
+    node.addBlock();
+    await expect.poll(() => name.first().textContent()).toBe('=CMD("x")');
+  });
+
   it("saves its lists as files, page by page, and waits for a node that is busy", async () => {
     const { page, url, complaints } = await openScriptedNode(anActiveAccount());
     await page.goto(`${url}/address/${ACCOUNT}`);

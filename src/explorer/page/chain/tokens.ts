@@ -70,10 +70,14 @@ export function decimalsOf(facts: TokenInfo | null | undefined): number {
 
 const known = new Map<string, Promise<TokenInfo | null>>();
 
-/** The description of a token, requested once for each contract. */
+/**
+ * The description of a token, requested once for each contract. Null for a contract that the node does not know as a token, which may
+ * only be because its index is some blocks behind.
+ */
 export function tokenInfo(address: string): Promise<TokenInfo | null> {
   const asked = known.get(address) ?? call<TokenInfo | null>("explorer_getToken", [address]);
   known.set(address, asked);
-  asked.catch(() => known.delete(address));
+  const forget = (): void => void known.delete(address);
+  asked.then((info) => info ?? forget(), forget);
   return asked;
 }

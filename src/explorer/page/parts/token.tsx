@@ -1,9 +1,29 @@
+import { useRef } from "preact/hooks";
 import { tokenPath, withChecksum } from "../chain/addresses.ts";
-import { useLoaded } from "../chain/hooks.ts";
+import { type Loaded, useLoaded } from "../chain/hooks.ts";
+import { useHeight } from "../chain/recentBlocks.ts";
 import { tokenIdPath } from "../chain/tokenIds.ts";
 import { decimalsOf, type TokenInfo, tokenInfo } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
+
+/** Number of blocks with each of which a token that the node does not know yet is asked for again. */
+const MOST_ATTEMPTS = 60;
+
+/** The description of a token that has transfers. The node's index may know it only some blocks later. */
+export function useTokenInfo(address: string): Loaded<TokenInfo | null> {
+  const height = useHeight();
+  const attempts = useRef(0);
+  const isKnown = useRef(false);
+  const mayAskAgain = !isKnown.current && attempts.current < MOST_ATTEMPTS;
+  const load = (): Promise<TokenInfo | null> => {
+    attempts.current++;
+    return tokenInfo(address);
+  };
+  const info = useLoaded(load, [address, mayAskAgain ? height : undefined]);
+  isKnown.current = info.value !== undefined && info.value !== null;
+  return info;
+}
 
 /** The name that a token gives itself, as text from the chain. */
 function tokenName(facts: TokenInfo | null | undefined, address: string): string {
@@ -12,7 +32,7 @@ function tokenName(facts: TokenInfo | null | undefined, address: string): string
 }
 
 export function TokenLink({ address }: { readonly address: string }) {
-  const facts = useLoaded(() => tokenInfo(address), [address]);
+  const facts = useTokenInfo(address);
   return (
     <a class="account" href={tokenPath(address)} title={withChecksum(address)}>
       <AccountMark address={address} />
@@ -33,7 +53,7 @@ export function TokenAmount({
   readonly tokenId: string | null;
   readonly value: string | null;
 }) {
-  const facts = useLoaded(() => tokenInfo(token), [token]);
+  const facts = useTokenInfo(token);
   if (value === null) return <span class="note">no answer</span>;
   const isOneOfAKind = facts.value?.standard === "ERC-721";
   return (

@@ -2,14 +2,14 @@ import { useState } from "preact/hooks";
 import { call } from "../chain/connection.ts";
 import { coverageOf } from "../chain/coverage.ts";
 import { useLoaded } from "../chain/hooks.ts";
-import { decimalsOf, type TokenEntry, type TokenList, tokenInfo } from "../chain/tokens.ts";
+import { decimalsOf, type TokenEntry, type TokenList } from "../chain/tokens.ts";
 import { showAmount, showNumber, showText } from "../format.ts";
 import { BlockLink } from "../parts/links.tsx";
 import { Empty, IndexProblem, Loading } from "../parts/notices.tsx";
 import { CursorPager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Sideways } from "../parts/sideways.tsx";
-import { CutNumber, TokenLink } from "../parts/token.tsx";
+import { CutNumber, TokenLink, useTokenInfo } from "../parts/token.tsx";
 import { navigate, type ViewProps } from "../router.ts";
 
 const PAGE = 25;
@@ -146,7 +146,7 @@ function Row({ entry }: { readonly entry: TokenEntry }) {
 
 /** What the contract says of its supply at the head. */
 function Supply({ token }: { readonly token: string }) {
-  const { value } = useLoaded(() => tokenInfo(token), [token]);
+  const { value } = useTokenInfo(token);
   const supply = value?.totalSupply;
   if (supply === undefined || supply === null) return <>–</>;
   return <CutNumber text={showAmount(BigInt(supply), decimalsOf(value))} />;
