@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { getAddress, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { killRunning } from "../cluster/harness/nodeProcess.ts";
+import { killRunning, until } from "../cluster/harness/nodeProcess.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {
@@ -30,7 +30,17 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
     tokens = await makeTokens(node);
+    await indexed();
   });
+
+  /** The index follows the head with the lowest priority: on a busy machine it is blocks behind. */
+  async function indexed(): Promise<void> {
+    const head = Number(await node.rpc("eth_blockNumber"));
+    await until(async () => {
+      const { lastBlock } = await node.rpc<{ lastBlock: string | null }>("explorer_getIndexStatus");
+      return Number(lastBlock) >= head ? true : undefined;
+    }, "the index of the head");
+  }
 
   afterAll(closeBrowser);
   afterAll(killRunning);
