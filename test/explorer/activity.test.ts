@@ -122,8 +122,12 @@ describe.runIf(CAN_BROWSE)("the explorer's page of an account", () => {
     await expect.poll(() => name.first().textContent()).toBe("0x7070…7070");
     await expect.poll(() => node.countOf("explorer_getToken")).toBeGreaterThan(0);
     isIndexed = true;
-    node.addBlock();
-    await expect.poll(() => name.first().textContent()).toBe('=CMD("x")');
+    await expect
+      .poll(() => {
+        node.addBlock();
+        return name.first().textContent();
+      })
+      .toBe('=CMD("x")');
   });
 
   it("saves its lists as files, page by page, and waits for a node that is busy", async () => {
@@ -152,6 +156,27 @@ describe.runIf(CAN_BROWSE)("the explorer's page of an account", () => {
     );
     expect(transfers.join()).not.toContain("CMD");
     expect(complaints).toEqual([]);
+  });
+
+  it("does not ask for each row for a token that the node does not know", async () => {
+    const { explorer_getTokenTransfers, ...others } = anActiveAccount();
+    const [transfer] = explorer_getTokenTransfers().items;
+    const node = await openScriptedNode({
+      ...others,
+      explorer_getToken: () => null,
+      explorer_getTokenTransfers: () => ({
+        items: Array.from({ length: 100 }, () => transfer),
+        next: null,
+        firstBlock: "0x1",
+      }),
+    });
+    const { page, url } = node;
+    await page.goto(`${url}/address/${ACCOUNT}`);
+    await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("region", { name: "Transfers of tokens" }).getByRole("button", { name: "CSV" }).click(),
+    ]);
+    expect(node.countOf("explorer_getToken")).toBeLessThan(20);
   });
 
   it("saves the newest 20,000 rows of a longer list, and says how to get the others", async () => {

@@ -69,15 +69,17 @@ export function decimalsOf(facts: TokenInfo | null | undefined): number {
 }
 
 const known = new Map<string, Promise<TokenInfo | null>>();
+/** Time for which it is remembered that the node does not know a contract as a token: a file of its transfers asks for each row. */
+const UNKNOWN_MS = 500;
 
 /**
  * The description of a token, requested once for each contract. Null for a contract that the node does not know as a token, which may
- * only be because its index is some blocks behind.
+ * only be because its index is some blocks behind, so that it is requested again later.
  */
 export function tokenInfo(address: string): Promise<TokenInfo | null> {
   const asked = known.get(address) ?? call<TokenInfo | null>("explorer_getToken", [address]);
   known.set(address, asked);
   const forget = (): void => void known.delete(address);
-  asked.then((info) => info ?? forget(), forget);
+  asked.then((info) => info === null && setTimeout(forget, UNKNOWN_MS), forget);
   return asked;
 }
