@@ -1,11 +1,17 @@
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
-import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisContents.ts";
+import {
+  DEFAULT_BASE_FEE_PER_GAS,
+  octalWarnings,
+  readAlloc,
+  readBaseFee,
+  readGenesisHeader,
+} from "./genesisContents.ts";
 import { ignoredForkKeys, readForks } from "./genesisForks.ts";
 import { ibftWarnings, readIbft } from "./genesisIbft.ts";
 import { GenesisError, GenesisSection } from "./genesisSection.ts";
-import { type Json, type JsonMember, parseJson } from "./json.ts";
+import { type Json, type JsonMember, type JsonRest, parseLeadingJson } from "./json.ts";
 
 /**
  * Reads Besu's genesis JSON (options.md#genesis-file, ibft2.md#parameters): keys in any case, comments, decimal or
@@ -50,15 +56,16 @@ export function readGenesis(
   source: string,
   expectations: GenesisExpectations = { consensus: "ibft2" },
 ): Result<GenesisReading, "invalidGenesis"> {
-  const json = parseJson(text);
+  const json = parseLeadingJson(text);
   if (!json.ok) return invalid(`${json.error.message} of ${source}`);
+  const { value, rest } = json.value;
   try {
-    const root = new GenesisSection(text, withOverrides(json.value, expectations.overrides ?? new Map()));
+    const root = new GenesisSection(text, withOverrides(value, expectations.overrides ?? new Map()));
     const config = root.section("config") ?? new GenesisSection("{}", { kind: "object", at: 0, members: [] });
     if (expectations.consensus === "ibft2") refuseOtherConsensus(config);
     const spec = readSpec(root, config, expectations.minGasPriceWei ?? DEFAULT_MIN_GAS_PRICE_WEI);
     const warnings = expectations.consensus === "ibft2" ? checkIbft(root, config, spec) : [];
-    return ok({ spec, warnings });
+    return ok({ spec, warnings: rest === undefined ? warnings : [...warnings, afterItsEnd(rest)] });
   } catch (error) {
     if (!(error instanceof GenesisError)) throw error;
     return invalid(`${error.message} (${error.place === undefined ? "" : `${error.place} of `}${source})`);
@@ -75,12 +82,16 @@ const DEFAULT_MIN_GAS_PRICE_WEI = 1000n;
  */
 const LARGEST_STACK_SIZE = 65_536;
 const MAX_INT = 2n ** 31n - 1n;
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
 
-/** Sections that choose another consensus, with the reason for refusing them. An ethash section wins over ibft2. */
+/** Sections that choose another consensus even beside ibft2, with the reason for refusing them. */
 const OTHER_CONSENSUS: readonly (readonly [key: string, reason: string])[] = [
   ["ethash", "proof of work is not supported"],
-  ["clique", "Clique is not supported"],
   ["qbft", "QBFT is not supported, nor is a migration to it"],
+];
+/** Sections that choose another consensus where there is no ibft2. */
+const LESSER_CONSENSUS: readonly (readonly [key: string, reason: string])[] = [
+  ["clique", "Clique is not supported"],
   ["ibft", "IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
 ];
 
@@ -121,7 +132,8 @@ function readSpec(root: GenesisSection, config: GenesisSection, minGasPriceWei: 
     ibft: readIbft(config),
     genesis: { header: readGenesisHeader(root, forks), alloc: readAlloc(root) },
     contractSizeLimitBytes: Number(
-      config.wholeNumber("contractSizeLimit", { max: MAX_INT }) ?? DEFAULT_CONTRACT_SIZE_LIMIT_BYTES,
+      config.wholeNumber("contractSizeLimit", { max: MAX_INT, mayBeDouble: true }) ??
+        DEFAULT_CONTRACT_SIZE_LIMIT_BYTES,
     ),
     evmStackSize: readStackSize(config),
     isZeroBaseFee,
@@ -134,7 +146,8 @@ function readSpec(root: GenesisSection, config: GenesisSection, minGasPriceWei: 
 
 function readStackSize(config: GenesisSection): number {
   const words = Number(
-    config.wholeNumber("evmStackSize", { min: 1n, max: MAX_INT }) ?? DEFAULT_EVM_STACK_SIZE,
+    config.wholeNumber("evmStackSize", { min: 1n, max: MAX_INT, mayBeDouble: true }) ??
+      DEFAULT_EVM_STACK_SIZE,
   );
   if (words <= LARGEST_STACK_SIZE) return words;
   throw config.error(
@@ -143,20 +156,25 @@ function readStackSize(config: GenesisSection): number {
   );
 }
 
+function afterItsEnd({ place, character }: JsonRest): string {
+  return `The genesis file goes on after its end, from ${place} on: '${character}' and all that follows is ignored.`;
+}
+
 function refuseOtherConsensus(config: GenesisSection): void {
-  for (const [key, reason] of OTHER_CONSENSUS) {
+  const refused = config.has("ibft2") ? OTHER_CONSENSUS : [...OTHER_CONSENSUS, ...LESSER_CONSENSUS];
+  for (const [key, reason] of refused) {
     if (config.has(key)) throw config.error(key, `config.${key}: ${reason}. An ibft2 section is expected`);
   }
   if (!config.has("ibft2")) {
     throw config.error("ibft2", "config has no supported consensus: an ibft2 section is expected");
   }
   for (const [key, reason] of UNSUPPORTED_RULES) {
-    if (config.has(key)) throw config.error(key, `config.${key}: ${reason} on an IBFT 2.0 network`);
+    if (config.isSet(key)) throw config.error(key, `config.${key}: ${reason} on an IBFT 2.0 network`);
   }
-  if ((config.wholeNumber("daoForkBlock") ?? 0n) > 0n) {
+  if ((config.wholeNumber("daoForkBlock", { ...INT64, mayBeDouble: true }) ?? 0n) > 0n) {
     throw config.error(
       "daoForkBlock",
-      "config.daoForkBlock: the DAO fork is not supported on an IBFT 2.0 network; only 0, for none, is",
+      "config.daoForkBlock: the DAO fork is not supported on an IBFT 2.0 network; only 0 or less, for none, is",
     );
   }
 }
@@ -174,7 +192,11 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
   for (const key of ignoredForkKeys(config)) {
     warnings.push(`config.${key} of the genesis file is not a fork known by block number; it is ignored.`);
   }
-  warnings.push(...ibftWarnings(root, config));
+  for (const [key] of LESSER_CONSENSUS) {
+    if (config.has(key))
+      warnings.push(`config.${key} of the genesis file is ignored: config.ibft2 decides the consensus.`);
+  }
+  warnings.push(...octalWarnings(root), ...ibftWarnings(root, config));
   const { requestTimeoutSeconds, eras } = spec.ibft;
   const slowest = Math.max(...eras.map(({ parameters }) => parameters.blockPeriodSeconds));
   if (requestTimeoutSeconds <= slowest) {

@@ -13,6 +13,10 @@ export const DEFAULT_BASE_FEE_PER_GAS = 1_000_000_000n;
 
 const MAX_LONG = 2n ** 63n - 1n;
 const MAX_WORD = 2n ** 256n - 1n;
+/** Numbers that Besu decodes as Java's longs. */
+const DECODED_LONG = { max: MAX_LONG, bareDigits: "java" } as const;
+/** Numbers that Besu reads as bytes. */
+const BYTES = { bareDigits: "hexadecimal", mayBeEmpty: true } as const;
 /** sha256 of no bytes: the hash of a block's requests when there are none (EIP-7685). */
 const NO_REQUESTS_HASH = hashFromHex("0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 
@@ -22,7 +26,7 @@ const NO_REQUESTS_HASH = hashFromHex("0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4
  * are active at the genesis time add their fields here only: later IBFT blocks keep London's fields.
  */
 export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): Header {
-  const timestamp = root.wholeNumber("timestamp", { max: MAX_LONG }) ?? 0n;
+  const timestamp = root.wholeNumber("timestamp", DECODED_LONG) ?? 0n;
   const fork = forkAt(forks, 0n, timestamp);
   const baseFeePerGas =
     readBaseFee(root) ?? (isLondonAtGenesis(forks) ? DEFAULT_BASE_FEE_PER_GAS : undefined);
@@ -40,11 +44,7 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(256),
-    difficulty: required(
-      root,
-      ["difficulty"],
-      root.wholeNumber("difficulty", { max: MAX_WORD, bareDigits: "hexadecimal" }),
-    ),
+    difficulty: required(root, ["difficulty"], root.wholeNumber("difficulty", { max: MAX_WORD, ...BYTES })),
     number: 0n,
     gasLimit: readGasLimit(root),
     gasUsed: 0n,
@@ -64,7 +64,7 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
 
 /** Reads the base fee, wei; undefined when the file has none. */
 export function readBaseFee(root: GenesisSection): bigint | undefined {
-  return root.wholeNumber("baseFeePerGas", { max: MAX_WORD });
+  return root.wholeNumber("baseFeePerGas", DECODED_LONG);
 }
 
 /** The accounts of `alloc`, in the order of the file. The later of two accounts with the same address wins, as in Besu. */
@@ -84,7 +84,7 @@ function readAccount(alloc: GenesisSection, key: string): GenesisAccount {
   return {
     address,
     nonce: section?.wholeNumber("nonce", { max: 2n ** 64n - 1n, bareDigits: "hexadecimal" }) ?? 0n,
-    balance: section?.wholeNumber("balance", { max: MAX_WORD }) ?? 0n,
+    balance: section?.wholeNumber("balance", { max: MAX_WORD, mayBeEmpty: true }) ?? 0n,
     code: section?.lenientBytes("code") ?? EMPTY_BYTES,
     storage: readStorage(section?.section("storage")),
   };
@@ -96,23 +96,26 @@ function readStorage(section: GenesisSection | undefined): GenesisAccount["stora
   for (const member of section.perMember())
     for (const key of member.keys()) {
       const slot = member.slotOfKey(key);
-      const value = member.wholeNumber(key, { max: MAX_WORD, bareDigits: "hexadecimal" }) ?? 0n;
+      const value = member.wholeNumber(key, { max: MAX_WORD, ...BYTES }) ?? 0n;
       slots.set(toKey(slot), { slot, value: bigintToBytes(value) });
     }
   return [...slots.values()].filter(({ value }) => value.length > 0);
 }
 
-/** Besu reads a number with a leading zero as octal, which is hardly ever intended, so it is an error here. */
 function readGasLimit(root: GenesisSection): bigint {
   const key = root.has("gasLimit") ? "gasLimit" : "gasTarget";
-  const gasLimit = required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, { max: MAX_LONG }));
-  if (/^'0\d/.test(root.valueText(key))) {
-    throw root.error(
-      key,
-      `${key} ${root.valueText(key)} begins with a zero, which Besu reads as octal; write it without`,
-    );
-  }
-  return gasLimit;
+  return required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, DECODED_LONG));
+}
+
+/** Warns of numbers with a leading zero, which are octal: hardly ever what was meant, but what Besu's chain has. */
+export function octalWarnings(root: GenesisSection): readonly string[] {
+  return ["gasLimit", "gasTarget", "timestamp", "baseFeePerGas"].flatMap((key) => {
+    const written = root.valueText(key);
+    const [, digits] = /^'[+-]?(0\d+)'$/.exec(written) ?? [];
+    if (digits === undefined || BigInt(digits) === BigInt(`0o${digits}`)) return [];
+    const value = BigInt(`0o${digits}`);
+    return `${key} ${written} of the genesis file begins with a zero: it is an octal number, ${value}, as in Besu.`;
+  });
 }
 
 function readBlobFields(

@@ -58,7 +58,7 @@ export function readForks(config: GenesisSection): ForkSchedule {
 export function ignoredForkKeys(config: GenesisSection): readonly string[] {
   return config
     .keys()
-    .filter((key) => /block$/i.test(key))
+    .filter((key) => /block$/i.test(key) && config.isSet(key))
     .filter((key) => !KNOWN_KEYS.has(key.toLowerCase()) && !KEYS_WITHOUT_EFFECT.has(key.toLowerCase()));
 }
 
@@ -70,7 +70,7 @@ function readActivations(
   const activations: ForkActivation[] = [];
   let latest: { key: string; value: bigint } | undefined;
   for (const [key, fork] of keys) {
-    const value = config.wholeNumber(key, { max: MAX_LONG });
+    const value = config.wholeNumber(key, { max: MAX_LONG, mayBeDouble: true });
     if (value === undefined) continue;
     if (latest !== undefined && value < latest.value) {
       throw config.error(
@@ -86,7 +86,7 @@ function readActivations(
 
 function refuseUnknownTimes(config: GenesisSection): void {
   for (const key of config.keys()) {
-    if (!/time$/i.test(key) || KNOWN_KEYS.has(key.toLowerCase())) continue;
+    if (!/time$/i.test(key) || KNOWN_KEYS.has(key.toLowerCase()) || !config.isSet(key)) continue;
     throw config.error(
       key,
       `config.${key} activates the fork '${key.slice(0, -"time".length)}' at time ${config.valueText(key)}, which this version does not know; the newest fork that it knows is Prague (pragueTime)`,

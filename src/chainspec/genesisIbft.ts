@@ -7,12 +7,14 @@ import type { IbftEra, IbftParameters, IbftSchedule } from "./ibftParameters.ts"
 export function readIbft(config: GenesisSection): IbftSchedule {
   const section = config.section("ibft2");
   const limit = (key: string, byDefault: number): number =>
-    Number(section?.wholeNumber(key, { max: MAX_INT }) ?? byDefault);
-  const epochLength = section?.wholeNumber("epochLength", { min: MIN_LONG, max: MAX_LONG }) ?? 30_000n;
+    Number(section?.wholeNumber(key, { max: MAX_INT, mayBeDouble: true }) ?? byDefault);
+  const epochLength =
+    section?.wholeNumber("epochLength", { min: MIN_LONG, max: MAX_LONG, mayBeDouble: true }) ?? 30_000n;
   if (section !== undefined && epochLength <= 0n) {
     throw section.error("epochLength", "Epoch length in config must be greater than zero");
   }
-  const requestTimeout = section?.wholeNumber("requestTimeoutSeconds", { min: 1n, max: MAX_INT }) ?? 1n;
+  const requestTimeout =
+    section?.wholeNumber("requestTimeoutSeconds", { min: 1n, max: MAX_INT, mayBeDouble: true }) ?? 1n;
   const first: IbftEra = { fromBlock: 0n, parameters: readParameters(section, DEFAULT_PARAMETERS) };
   return {
     epochLength,
@@ -120,7 +122,7 @@ function readEras(first: IbftEra, transitions: readonly GenesisSection[]): reado
 }
 
 function readStart(section: GenesisSection): bigint {
-  const fromBlock = section.wholeNumber("block", { max: MAX_LONG });
+  const fromBlock = section.wholeNumber("block", { max: MAX_LONG, mayBeDouble: true });
   if (fromBlock === undefined)
     throw section.error("block", "A transition needs the block from which it applies (block)");
   if (fromBlock === 0n) throw section.error("block", "Transition cannot be created for genesis block");
@@ -130,7 +132,7 @@ function readStart(section: GenesisSection): bigint {
 function readParameters(section: GenesisSection | undefined, before: IbftParameters): IbftParameters {
   if (section === undefined) return before;
   const period = section.wholeNumber("blockPeriodSeconds", { min: 1n, max: MAX_INT });
-  const reward = section.wholeNumber("blockReward", { min: -MAX_WEI, max: MAX_WEI });
+  const reward = section.wholeNumber("blockReward", { min: -MAX_WEI, max: MAX_WEI, mayBeEmpty: true });
   if (reward !== undefined && reward < 0n) {
     throw section.error("blockReward", "Bft Block reward in config cannot be negative");
   }

@@ -1,6 +1,7 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex } from "../primitives/hex.ts";
+import { parseJavaLong } from "../primitives/javaLong.ts";
 import { bigintToFixedBytes } from "../primitives/quantity.ts";
 import { type Json, type JsonMember, placeOf } from "./json.ts";
 
@@ -17,8 +18,12 @@ export class GenesisError extends Error {
 interface NumberForm {
   readonly min?: bigint;
   readonly max?: bigint;
-  /** Base of digits without 0x: decimal by default (Besu reads some as hexadecimal). */
-  readonly bareDigits?: "decimal" | "hexadecimal";
+  /** Base of digits without 0x: decimal by default. Besu reads some as hexadecimal, and some as Java's Long.decode does. */
+  readonly bareDigits?: "decimal" | "hexadecimal" | "java";
+  /** A text without digits (0x, or nothing where digits are hexadecimal) is zero: Besu reads it as bytes. */
+  readonly mayBeEmpty?: boolean;
+  /** A number of JSON may have a fraction, which is cut off, or an exponent: Besu reads it as a double. */
+  readonly mayBeDouble?: boolean;
 }
 
 /**
@@ -49,6 +54,11 @@ export class GenesisSection {
 
   has(key: string): boolean {
     return this.#members.has(key.toLowerCase());
+  }
+
+  /** Whether the key is there with a value other than null. */
+  isSet(key: string): boolean {
+    return this.#member(key) !== undefined;
   }
 
   /** Keys that occur more than once, whatever their case, as written in the last place. */
@@ -113,12 +123,12 @@ export class GenesisSection {
     return member.value.value;
   }
 
-  /** A JSON number, or a string of decimal or 0x digits; exact at any size. */
+  /** A JSON number, or a string of decimal or 0x digits; exact at any size, unless it is read as a double. */
   wholeNumber(key: string, form: NumberForm = {}): bigint | undefined {
     const member = this.#member(key);
     if (member === undefined) return undefined;
     const { min = 0n, max } = form;
-    const value = readWholeNumber(member.value, form.bareDigits ?? "decimal");
+    const value = readWholeNumber(member.value, form);
     if (value === undefined) throw this.#mustBe(key, "a number", member.value);
     if (value < min) throw this.#mustBe(key, `a number of at least ${min}`, member.value);
     if (max !== undefined && value > max) throw this.#mustBe(key, `a number of at most ${max}`, member.value);
@@ -210,13 +220,29 @@ export class GenesisSection {
   }
 }
 
-function readWholeNumber(json: Json, bareDigits: "decimal" | "hexadecimal"): bigint | undefined {
+function readWholeNumber(json: Json, form: NumberForm): bigint | undefined {
+  switch (json.kind) {
+    case "number":
+      return readJsonNumber(json.text, form);
+    case "string":
+      return readDigits(json.text, form);
+    default:
+      return undefined;
+  }
+}
+
+function readJsonNumber(text: string, { bareDigits, mayBeDouble }: NumberForm): bigint | undefined {
   // Besu takes the text of a number where it expects hexadecimal digits.
-  if (json.kind === "number" && bareDigits === "decimal")
-    return /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
-  if (json.kind === "number") return /^\d+$/.test(json.text) ? BigInt(`0x${json.text}`) : undefined;
-  if (json.kind !== "string") return undefined;
-  const text = json.text.trim();
+  if (bareDigits === "hexadecimal") return /^\d+$/.test(text) ? BigInt(`0x${text}`) : undefined;
+  if (/^-?\d+$/.test(text)) return BigInt(text);
+  const double = Number(text);
+  return mayBeDouble === true && Number.isFinite(double) ? BigInt(Math.trunc(double)) : undefined;
+}
+
+function readDigits(untrimmed: string, { bareDigits, mayBeEmpty }: NumberForm): bigint | undefined {
+  const text = untrimmed.trim();
+  if (bareDigits === "java") return parseJavaLong(text);
+  if (mayBeEmpty === true && (/^0x$/i.test(text) || (text === "" && bareDigits === "hexadecimal"))) return 0n;
   if (/^0x[0-9a-f]+$/i.test(text)) return BigInt(text);
   if (bareDigits === "hexadecimal") return /^[0-9a-f]+$/i.test(text) ? BigInt(`0x${text}`) : undefined;
   return /^-?\d+$/.test(text) ? BigInt(text) : undefined;

@@ -21,13 +21,43 @@ export interface JsonMember {
 
 /** The error message ends in line and column. */
 export function parseJson(text: string): Result<Json, "malformedJson"> {
+  return parsing(text, (reader) => reader.readDocument());
+}
+
+function parsing<T>(text: string, read: (reader: JsonReader) => T): Result<T, "malformedJson"> {
   try {
-    return ok(new JsonReader(text).readDocument());
+    return ok(read(new JsonReader(text)));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const message = `${error.message} at ${placeOf(text, error.at)}`;
     return fail("caller", "malformedJson", message);
   }
+}
+
+/**
+ * The text of a file of JSON, which is UTF-8, or UTF-16 as PowerShell writes it: Besu's reader tells them apart by the byte order
+ * mark, or by the zero in the first character.
+ */
+export function jsonTextOf(bytes: Buffer): string {
+  const [first = 1, second = 1] = bytes;
+  if (second === 0 || (first === 0xff && second === 0xfe)) return bytes.toString("utf16le");
+  if (first !== 0 && !(first === 0xfe && second === 0xff)) return bytes.toString("utf8");
+  return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+    .swap16()
+    .toString("utf16le");
+}
+
+/** What comes after the end of a document, by its first character. */
+export interface JsonRest {
+  readonly place: string;
+  readonly character: string;
+}
+
+/** Like parseJson, but reads no further than to the end of the document, as Besu reads a genesis file. */
+export function parseLeadingJson(
+  text: string,
+): Result<{ readonly value: Json; readonly rest: JsonRest | undefined }, "malformedJson"> {
+  return parsing(text, (reader) => reader.readLeading());
 }
 
 /** "line 3, column 14" for an offset; both count from 1. */
@@ -67,6 +97,15 @@ class JsonReader {
     this.#skipBlank();
     if (this.#at < this.#text.length) this.#fail(`unexpected ${this.#here()} after the end of the document`);
     return value;
+  }
+
+  readLeading(): { readonly value: Json; readonly rest: JsonRest | undefined } {
+    this.#skipBlank();
+    const value = this.#readValue();
+    this.#skipBlank();
+    const first = this.#text.codePointAt(this.#at);
+    if (first === undefined) return { value, rest: undefined };
+    return { value, rest: { place: placeOf(this.#text, this.#at), character: String.fromCodePoint(first) } };
   }
 
   #readValue(): Json {

@@ -3,8 +3,9 @@ import { join, resolve } from "node:path";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { isAtLeast, newestFork } from "../chainspec/forks.ts";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
+import { jsonTextOf } from "../chainspec/json.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
-import { readNamedFile } from "../primitives/boundedFile.ts";
+import { readNamedBytes } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
@@ -273,7 +274,7 @@ function readGenesisAt(
   if (!existsSync(path)) return unreadable("does not exist");
   let text: string;
   try {
-    text = readNamedFile(path);
+    text = jsonTextOf(readNamedBytes(path));
   } catch (error) {
     return unreadable(`cannot be read: ${messageOf(error)}`);
   }

@@ -21,14 +21,15 @@ export function readRegularFile(path: string, mostBytes: number): string {
 /**
  * Reads at most `mostBytes` from a file that an option names: a regular file, or a pipe such as a shell's `<(…)`, which must
  * deliver within `pipeMs`. Refuses folders, and devices such as /dev/zero, which never end. Throws as readRegularFile does.
+ * `mostBytes` defaults to the longest text that Node.js can hold.
  */
-export function readNamedBytes(path: string, mostBytes: number, pipeMs = PIPE_MS): Buffer {
+export function readNamedBytes(path: string, mostBytes = LONGEST_TEXT, pipeMs = PIPE_MS): Buffer {
   return reading(path, (file, status) =>
     status.isFIFO() ? readPipe(file, mostBytes, pipeMs) : readRegular(file, status, mostBytes),
   );
 }
 
-/** Like readNamedBytes, for a text; `mostBytes` defaults to the longest text that Node.js can hold. */
+/** Like readNamedBytes, for a text in UTF-8. */
 export function readNamedFile(path: string, mostBytes = LONGEST_TEXT, pipeMs = PIPE_MS): string {
   return readNamedBytes(path, mostBytes, pipeMs).toString("utf8");
 }

@@ -79,6 +79,68 @@ describe("a genesis file", () => {
     ]);
   });
 
+  it("may have no digits where Besu reads bytes: 0x is zero", () => {
+    const alloc = { "1": { balance: "0x", storage: { "0x": "0x1", "0x1": "0x", "0x2": "" } } };
+    const { genesis, ibft } = reading(
+      aGenesis({ root: { alloc, difficulty: "0x" }, ibft2: { blockreward: "0x" } }),
+    ).spec;
+    expect(genesis.header.difficulty).toBe(0n);
+    expect(ibft.eras[0]?.parameters.blockRewardWei).toBe(0n);
+    const [account] = genesis.alloc;
+    expect(account?.balance).toBe(0n);
+    expect(account?.storage.map(({ slot, value }) => [toHex(slot), toHex(value)])).toEqual([
+      [`0x${"0".repeat(64)}`, "0x01"],
+    ]);
+  });
+
+  it("may have numbers of JSON with a fraction or an exponent where Besu reads a long, which cuts them off", () => {
+    const text = aGenesis({
+      config: { londonBlock: "L" },
+      ibft2: { epochlength: "E", requesttimeoutseconds: "T" },
+    })
+      .replace('"L"', "1e3")
+      .replace('"E"', "3.5E4")
+      .replace('"T"', "9.9");
+    const { forks, ibft } = reading(text).spec;
+    expect(forks.activations.find(({ fork }) => fork === "london")?.at).toEqual({ block: 1000n });
+    expect([ibft.epochLength, ibft.requestTimeoutSeconds]).toEqual([35_000n, 9]);
+    for (const number of ["1e400", "1e19"])
+      expect(refusal(text.replace("3.5E4", number))).toContain("config.ibft2.epochLength must be a number ");
+  });
+
+  it("has gas limit, time and base fee in the forms that Java decodes; a leading zero is octal, and said", () => {
+    const root = { gasLimit: "#1000000", timestamp: "+12", baseFeePerGas: "010" };
+    const { spec, warnings } = reading(aGenesis({ root }));
+    const { gasLimit, timestamp, baseFeePerGas } = spec.genesis.header;
+    expect([gasLimit, timestamp, baseFeePerGas]).toEqual([0x1000000n, 12n, 8n]);
+    expect(spec.initialBaseFeePerGas).toBe(8n);
+    expect(warnings).toEqual([
+      "baseFeePerGas '010' of the genesis file begins with a zero: it is an octal number, 8, as in Besu.",
+    ]);
+  });
+
+  it("may have a section of Clique or IBFT1, and a negative block of the DAO fork: Besu does not look at them", () => {
+    const { spec, warnings } = reading(aGenesis({ config: { clique: {}, ibft: {}, daoForkBlock: -1 } }));
+    expect(spec.chainId).toBe(1337n);
+    expect(warnings).toEqual([
+      "config.clique of the genesis file is ignored: config.ibft2 decides the consensus.",
+      "config.ibft of the genesis file is ignored: config.ibft2 decides the consensus.",
+    ]);
+  });
+
+  it("may have null for a rule that it does not have", () => {
+    const none = { terminalTotalDifficulty: null, mergeNetSplitBlock: null, osakaTime: null };
+    expect(reading(aGenesis({ config: none })).warnings).toEqual([]);
+  });
+
+  it("ends with its object: what follows is ignored, as in Besu, and said", () => {
+    const text = aGenesis();
+    expect(reading(`${text}\n // the end \n`).warnings).toEqual([]);
+    expect(reading(`${text}\n}\n}`).warnings).toEqual([
+      "The genesis file goes on after its end, from line 2, column 1 on: '}' and all that follows is ignored.",
+    ]);
+  });
+
   it("warns of transitions in another place or misspelt, and of what is no setting", () => {
     const transitions = { ibft2: [{ block: 5, blockPeriodSecond: 2 }], ibft: [], qbft: [] };
     const { warnings } = reading(
@@ -306,14 +368,9 @@ describe("an invalid genesis file is refused, with key, value and position", () 
       { root: { gasLimit: "lots" } },
       "Invalid genesis block configuration, gasLimit must be a number but was 'lots'",
     ],
-    [
-      { root: { gasLimit: "010" } },
-      "gasLimit '010' begins with a zero, which Besu reads as octal; write it without",
-    ],
-    [
-      { root: { gasLimit: "0x8000000000000000" } },
-      "gasLimit must be a number of at most 9223372036854775807 but was '0x8000000000000000'",
-    ],
+    [{ root: { gasLimit: "09" } }, "gasLimit must be a number but was '09'"],
+    [{ root: { baseFeePerGas: "0x" } }, "baseFeePerGas must be a number but was '0x'"],
+    [{ root: { gasLimit: "0x8000000000000000" } }, "gasLimit must be a number but was '0x8000000000000000'"],
     [{ root: { timestamp: -1 } }, "timestamp must be a number of at least 0 but was '-1'"],
     [{ root: { timestamp: 1.5 } }, "timestamp must be a number but was '1.5'"],
     [{ root: { mixHash: `0x${"1".repeat(65)}` } }, "Invalid mixHash in genesis block configuration: "],
@@ -376,7 +433,10 @@ describe("an invalid genesis file is refused, with key, value and position", () 
       { config: { terminalTotalDifficulty: 5 } },
       "config.terminalTotalDifficulty: a move to proof of stake is not supported",
     ],
-    [{ config: { ibft: {} } }, "config.ibft: IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
+    [
+      { config: { ibft2: undefined, ibft: {} } },
+      "config.ibft: IBFT1 (legacy) is no longer supported. Consider using IBFT2",
+    ],
     [{ config: { ethash: {} } }, "config.ethash: proof of work is not supported"],
     [{ config: { ibft2: undefined } }, "config has no supported consensus: an ibft2 section is expected"],
     [{ config: { ibft2: [] } }, "config.ibft2 must be an object but was a list"],

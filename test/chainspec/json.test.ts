@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Json, parseJson } from "../../src/chainspec/json.ts";
+import { type Json, jsonTextOf, parseJson } from "../../src/chainspec/json.ts";
 import { casesOf } from "../thorough.ts";
 
 /** The document as JSON.parse would give it, numbers as their text. */
@@ -113,5 +113,28 @@ describe("JSON with offsets", () => {
     const long = "a".repeat(5_000_000);
     expect(parseJson(`["${long}"]`).ok).toBe(true);
     expect(parseJson(`["${long}`).ok).toBe(false);
+  });
+});
+
+describe("a file of JSON", () => {
+  const text = '{ "name": "Zürich" }';
+  const littleEndian = Buffer.from(text, "utf16le");
+  const bigEndian = Buffer.from(littleEndian).swap16();
+
+  it.each([
+    ["UTF-8", Buffer.from(text)],
+    ["UTF-8 with a byte order mark", Buffer.from(`\ufeff${text}`)],
+    ["UTF-16 as PowerShell writes it", Buffer.concat([Buffer.from([0xff, 0xfe]), littleEndian])],
+    ["UTF-16 of the other order", Buffer.concat([Buffer.from([0xfe, 0xff]), bigEndian])],
+    ["UTF-16 without a byte order mark", littleEndian],
+    ["UTF-16 of the other order without one", bigEndian],
+    ["UTF-16 with half a character at the end", Buffer.concat([bigEndian, Buffer.from([0])])],
+  ])("may be %s", (_encoding, bytes) => {
+    const json = parseJson(jsonTextOf(bytes));
+    expect(json.ok && plain(json.value)).toEqual({ name: "Zürich" });
+  });
+
+  it("may be empty", () => {
+    expect(jsonTextOf(Buffer.alloc(0))).toBe("");
   });
 });

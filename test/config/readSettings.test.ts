@@ -623,10 +623,18 @@ describe("invalid settings are refused with all problems at once", () => {
     expect(refusal(sources)).toEqual(problems);
   });
 
+  it("but a genesis file in UTF-16 is none", () => {
+    const path = join(folder, "utf16.json");
+    writeFileSync(path, `\ufeff${readFileSync(DEV_CANCUN_GENESIS_FILE, "utf8")}`, "utf16le");
+    expect(settings({ options: [`genesis-file=${path}`] }).chainSpec).toEqual(
+      settings({ options: [`genesis-file=${DEV_CANCUN_GENESIS_FILE}`] }).chainSpec,
+    );
+  });
+
   it("including problems of the genesis file with its path", () => {
-    expect(refusal({ options: [writeGenesis("clique.json", { clique: {} })] })).toEqual([
+    expect(refusal({ options: [writeGenesis("qbft.json", { qbft: {} })] })).toEqual([
       expect.stringMatching(
-        /^Unable to load genesis file\. config\.clique: Clique is not supported\. An ibft2 section is expected \(line 1, column \d+ of .*clique\.json\)$/,
+        /^Unable to load genesis file\. config\.qbft: QBFT is not supported, nor is a migration to it\. An ibft2 section is expected \(line 1, column \d+ of .*qbft\.json\)$/,
       ),
     ]);
   });

@@ -1,6 +1,7 @@
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { asHash, type Hash } from "../../primitives/hash.ts";
 import { parseDigits, parseHex } from "../../primitives/hex.ts";
+import { MAX_JAVA_LONG, parseJavaLong } from "../../primitives/javaLong.ts";
 
 /**
  * A decoder for a value of a `params` array, exactly as lenient as Besu (json-rpc.md#parameters). It takes a value from
@@ -106,24 +107,9 @@ export function decodeList<T>(decodeItem: Decoder<T>): Decoder<readonly T[]> {
   };
 }
 
-/** A long as Java's Long.decode reads it: decimal, hexadecimal after 0x or #, octal after 0; an optional sign; 64 bits. */
+/** A long as Java's Long.decode reads it from text: decimal, hexadecimal after 0x or #, octal after 0; an optional sign; 64 bits. */
 export function decodeJavaLong(value: unknown): bigint | undefined {
-  if (typeof value !== "string") return undefined;
-  const [, sign, prefix = "", digits = ""] = JAVA_LONG.exec(value) ?? [];
-  const text =
-    prefix === "" ? octalOrDecimal(digits) : /^[0-9a-f]+$/i.test(digits) ? `0x${digits}` : undefined;
-  if (text === undefined) return undefined;
-  const magnitude = BigInt(text);
-  const number = sign === "-" ? -magnitude : magnitude;
-  return number > MAX_JAVA_LONG || number < -MAX_JAVA_LONG - 1n ? undefined : number;
-}
-
-const JAVA_LONG = /^([+-]?)(0x|0X|#)?([0-9a-fA-F]{1,64})$/;
-export const MAX_JAVA_LONG = 2n ** 63n - 1n;
-
-function octalOrDecimal(digits: string): string | undefined {
-  if (/^0[0-7]+$/.test(digits)) return `0o${digits.slice(1)}`;
-  return /^(0|[1-9][0-9]*)$/.test(digits) ? digits : undefined;
+  return typeof value === "string" ? parseJavaLong(value) : undefined;
 }
 
 /** True for an absent or null member or parameter, which both mean "not given". */

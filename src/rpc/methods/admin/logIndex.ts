@@ -1,9 +1,10 @@
 import type { LogIndexStatus } from "../../../logs/logIndex.ts";
+import { MAX_JAVA_LONG } from "../../../primitives/javaLong.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
-import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
+import { decodeJavaLong } from "../../parameters/parameters.ts";
 import { INTEGER, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
 /** The log index, under the names of Besu's log bloom cache (json-rpc.md#log-bloom-cache). */
