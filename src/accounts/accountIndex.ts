@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chainReader.ts";
 import type { ViewLimits } from "../chain/view/limits.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Logger } from "../observability/logger.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chainReader.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { DatabaseReads } from "../storage/database.ts";
 import { type Mark, marksOf, readRecentMark } from "./layout.ts";

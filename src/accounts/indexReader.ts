@@ -1,4 +1,4 @@
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chainReader.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { remembered } from "../primitives/remembered.ts";

@@ -1,5 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import type { ChainReader } from "./chain.ts";
+import type { ChainReader } from "./chainReader.ts";
 
 /** When a block became the head of this node: executed, and written. */
 export interface BlockArrival {

@@ -1,6 +1,6 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { ChainReader } from "./chain.ts";
+import type { ChainReader } from "./chainReader.ts";
 import type { FaultyWork } from "./executionFaults.ts";
 
 /** Declares the metrics of the head and of block import (metrics.md#chain-and-sync). */

@@ -1,7 +1,7 @@
 import { missing } from "../storage/checksum.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
-import type { ChainReader } from "./chain.ts";
+import type { ChainReader } from "./chainReader.ts";
 import type { ChainStores } from "./chainStores.ts";
 import type { ValidatorSets } from "./validators.ts";
 

@@ -24,8 +24,8 @@ import { BulkImport, type CheckedBlock, type PreparedBlock, prepareBlock } from 
 import { HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
-import type { ChainReader } from "./chain.ts";
 import { declareChainMetrics } from "./chainMetrics.ts";
+import type { ChainReader } from "./chainReader.ts";
 import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";

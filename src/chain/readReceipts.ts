@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { StoredBlock } from "../types/block.ts";
-import type { ChainReader } from "./chain.ts";
+import type { ChainReader } from "./chainReader.ts";
 import { isStored } from "./isStored.ts";
 
 /**

@@ -12,11 +12,11 @@ import { Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { PausedMessages } from "./buffers/pausedMessages.ts";
 import { EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
-import { KeyWatch } from "./keyWatch.ts";
 import { Monitor } from "./monitor/monitor.ts";
 import type { SignedTimes } from "./monitor/signedTimes.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
+import { SharedKeyWatch } from "./sharedKey/watch.ts";
 import { VoteProposals } from "./voteProposals.ts";
 
 type EngineSettings = { readonly schedule: Rules["schedule"] } & (
@@ -64,7 +64,7 @@ export class Engine {
   /** The operator's proposals for the validator set. */
   readonly proposals = new VoteProposals();
   /** Sends and receives notices of one key on two nodes. */
-  readonly keyWatch: KeyWatch;
+  readonly keyWatch: SharedKeyWatch;
   private readonly rules: Rules;
   private readonly parts: EngineParts;
   private readonly stateMachine: Step;
@@ -94,7 +94,7 @@ export class Engine {
       ...{ rules, clock, signedTimes, logger, status },
       onTurnMissed: metrics?.turnMissed,
     });
-    this.keyWatch = new KeyWatch({
+    this.keyWatch = new SharedKeyWatch({
       ...{ rules, clock, metrics, outbox: parts.outbox, signer: parts.signer },
       state: () => this.state,
       post: (input) => this.post(input),

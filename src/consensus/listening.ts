@@ -3,8 +3,8 @@ import type { Rules } from "../ibft/state.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Engine } from "./engine.ts";
-import type { KeyWatch } from "./keyWatch.ts";
 import type { ConsensusStatus } from "./monitor/status.ts";
+import type { SharedKeyWatch } from "./sharedKey/watch.ts";
 
 /** The pause that holds a validator back while it listens. */
 interface Hold {
@@ -38,7 +38,7 @@ export function listenFirst(
     logger,
   }: {
     readonly engine: Pick<Engine, "shouldListen" | "votedAt" | "status"> & {
-      readonly keyWatch: Pick<KeyWatch, "ask">;
+      readonly keyWatch: Pick<SharedKeyWatch, "ask">;
     };
     readonly hold: Hold;
     readonly schedule: Rules["schedule"];

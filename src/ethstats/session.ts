@@ -1,4 +1,4 @@
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chainReader.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";

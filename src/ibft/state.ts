@@ -126,7 +126,7 @@ export type Input =
   | ({ readonly kind: "signed"; readonly id: RoundId } & OwnSignature)
   /** The chain has a new head, through our own commit or through sync. */
   | { readonly kind: "headAdvanced"; readonly head: Head; readonly ownSeal?: OwnSeal }
-  /** Another node with our key says that it takes part, and we must not (sharedKeys.ts of consensus). */
+  /** Another node with our key says that it takes part, and we must not (consensus/sharedKey/rules.ts). */
   | { readonly kind: "ownKeyClaimed" }
   /** The operator pauses us, so that we neither propose nor vote, or resumes us. */
   | { readonly kind: "paused" | "resumed" };

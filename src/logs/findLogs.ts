@@ -1,4 +1,4 @@
-import type { ChainReader, LocatedLog } from "../chain/chain.ts";
+import type { ChainReader, LocatedLog } from "../chain/chainReader.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { EventLoopPacer } from "../primitives/pacer.ts";
 import { smaller } from "../primitives/quantity.ts";

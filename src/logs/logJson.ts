@@ -1,4 +1,4 @@
-import type { LocatedLog } from "../chain/chain.ts";
+import type { LocatedLog } from "../chain/chainReader.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { JsonWriter } from "../primitives/jsonWriter.ts";
 import { logItemsJson, writeLog } from "./logResult.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { ChainReader, LocatedLog } from "../chain/chain.ts";
+import type { ChainReader, LocatedLog } from "../chain/chainReader.ts";
 import { readReceipts } from "../chain/readReceipts.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { isWithin } from "../storage/historyStart.ts";

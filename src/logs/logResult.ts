@@ -1,4 +1,4 @@
-import type { LocatedLog } from "../chain/chain.ts";
+import type { LocatedLog } from "../chain/chainReader.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type JsonWriter, jsonText } from "../primitives/jsonWriter.ts";
 import type { Log } from "../types/log.ts";

@@ -1,4 +1,4 @@
-import type { LocatedLog } from "../chain/chain.ts";
+import type { LocatedLog } from "../chain/chainReader.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";

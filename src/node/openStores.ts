@@ -1,5 +1,5 @@
 import type { Settings } from "../config/settings.ts";
-import { judgeLostEnd, readVotesOf } from "../consensus/fetchableEnd.ts";
+import { judgeLostEnd, readVotesOf } from "../consensus/lostEnd.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { RemoteSigner } from "../consensus/ports.ts";
 import type { RootLogger } from "../observability/logger.ts";

@@ -4,10 +4,10 @@ import { type Answering, answerBatch, type WritePiece } from "./batch.ts";
 import { type Caller, CallerContext } from "./caller.ts";
 import { ERRORS } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";
+import { memoized } from "./memoized.ts";
 import { type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
 import { MethodRunner } from "./methodRunner.ts";
 import { createMethodSet, type MethodSet } from "./methodSet.ts";
-import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
@@ -65,7 +65,7 @@ export function createDispatcher<Backend>(
   { backend, logger, metrics, callerTime = new CallerTime() }: DispatcherParts<Backend>,
 ): Dispatcher {
   const { methods } = settings;
-  const methodSets = remade(
+  const methodSets = memoized(
     () => settings.modules,
     (modules) => ({
       full: createMethodSet(methods, modules, backend),

@@ -1,4 +1,4 @@
-import type { ChainReader, LocatedTransaction } from "../chain/chain.ts";
+import type { ChainReader, LocatedTransaction } from "../chain/chainReader.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { HostShares } from "./server/hostShares.ts";

@@ -1,5 +1,5 @@
 import type { AccountIndexReader } from "../accounts/indexReader.ts";
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader } from "../chain/chainReader.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { WalletAccount } from "../dev/wallet.ts";
 import type { Simulator } from "../execution/simulation/callRequest.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chainReader.ts";
 import { type FindLogs, findMatching } from "../../src/logs/findLogs.ts";
 import { prepareLogMatcher } from "../../src/logs/logMatcher.ts";
 

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chainReader.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";

@@ -1,5 +1,5 @@
 import { queryState } from "../../src/calls/queryState.ts";
-import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chainReader.ts";
 import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../../src/execution/simulation/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";

@@ -1,5 +1,5 @@
 import { RLP } from "@ethereumjs/rlp";
-import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chainReader.ts";
 import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/chainReader.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { runTrace } from "../../src/tracers/runTrace.ts";
 import type { Tracer } from "../../src/tracers/traceJob.ts";

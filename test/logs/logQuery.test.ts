@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LocatedLog } from "../../src/chain/chain.ts";
+import type { LocatedLog } from "../../src/chain/chainReader.ts";
 import { createLogMatcher, type LogCriteria } from "../../src/logs/logMatcher.ts";
 import { type BlockRange, queryLogs } from "../../src/logs/logQuery.ts";
 import { asAddress } from "../../src/primitives/address.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { LocatedLog } from "../../src/chain/chain.ts";
+import type { LocatedLog } from "../../src/chain/chainReader.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { createLogMatcher, type LogCriteria } from "../../src/logs/logMatcher.ts";

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { judgeLostEnd, readVotesOf } from "../../src/consensus/fetchableEnd.ts";
+import { judgeLostEnd, readVotesOf } from "../../src/consensus/lostEnd.ts";
 import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
 import { silentLogger } from "../../src/observability/logger.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LocatedTransaction } from "../../src/chain/chain.ts";
+import type { LocatedTransaction } from "../../src/chain/chainReader.ts";
 import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { InclusionWaits } from "../../src/rpc/inclusionWaits.ts";

@@ -3,7 +3,7 @@ import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { HeadChange } from "../../src/chain/onNewHead.ts";
 import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
-import { judgeLostEnd } from "../../src/consensus/fetchableEnd.ts";
+import { judgeLostEnd } from "../../src/consensus/lostEnd.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import { PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";

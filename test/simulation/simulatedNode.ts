@@ -2,7 +2,7 @@ import { Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
 import { PauseReasons } from "../../src/consensus/pauseReasons.ts";
 import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
-import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
+import type { KeyNotice } from "../../src/consensus/sharedKey/notice.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";

@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { openPool } from "../../src/txpool/openPool.ts";
-import { PeerPool } from "../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../src/txpool/peerPool.ts";
 import type { SenderPermission } from "../../src/txpool/ports.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
-import { PeerPool } from "../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../src/txpool/peerPool.ts";
 import { encodeDumpLine } from "../../src/txpool/poolDump.ts";
 import { PoolFile } from "../../src/txpool/poolFile.ts";
 import { impersonatedSignature } from "../../src/types/impersonatedSignature.ts";

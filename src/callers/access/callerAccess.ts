@@ -1,10 +1,10 @@
 import type { ApiGroup } from "../../config/apiGroups.ts";
 import type { OfferSettings, Settings } from "../../config/settings.ts";
 import type { DispatcherSettings } from "../../rpc/dispatcher.ts";
+import { memoized } from "../../rpc/memoized.ts";
 import type { RpcMethod } from "../../rpc/method.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
-import { remade } from "../../rpc/remade.ts";
 import type { ServerName } from "../../rpc/server/serverTable.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
@@ -41,7 +41,7 @@ export function offered(
   methods: readonly RpcMethod[],
   current: () => OfferSettings,
 ): DispatcherSettings<RpcBackend> {
-  const modules = remade(current, ({ groups }) => groupsWithMethods(METHODS, groups));
+  const modules = memoized(current, ({ groups }) => groupsWithMethods(METHODS, groups));
   return {
     methods,
     get modules() {

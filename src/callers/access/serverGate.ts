@@ -1,6 +1,6 @@
 import type { AuthenticatedSettings, AuthenticationSettings } from "../../config/settings.ts";
 import { createGate, type Gate, type GateParts, type GateRules } from "../../rpc/access/gate.ts";
-import { remade } from "../../rpc/remade.ts";
+import { memoized } from "../../rpc/memoized.ts";
 
 /** Tokens of this node are signed by RS256, whatever the algorithm of other issuers is, as in Besu. */
 export const ISSUED_ALGORITHM = "RS256";
@@ -19,7 +19,7 @@ export async function serverGate(
   if (authentication === undefined) return undefined;
   // The module is loaded before the port opens: connections could take the files that it needs, and a module that failed to load stays so.
   await import("jose");
-  const rules = remade(current, (now) => rulesOf(now.authentication ?? authentication, issuedKey));
+  const rules = memoized(current, (now) => rulesOf(now.authentication ?? authentication, issuedKey));
   return createGate(rules, parts);
 }
 

@@ -13,7 +13,7 @@ import { type HeadPointer, readHead } from "../../storage/commitRecord.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../../storage/database.ts";
 import type { HistoryStart } from "../../storage/historyStart.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
-import type { ChainReader, LocatedTransaction } from "../chain.ts";
+import type { ChainReader, LocatedTransaction } from "../chainReader.ts";
 import { type ChainReads, createChainReads } from "../chainReads.ts";
 import { type HeadChange, type HeadListener, HeadListeners } from "../onNewHead.ts";
 import { ValidatorSets } from "../validators.ts";

@@ -4,7 +4,7 @@ import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { LogFields, Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { REMEDY, RISK } from "./sharedKeyLog.ts";
+import { REMEDY, RISK } from "../sharedKey/log.ts";
 
 /**
  * Informs the operator that this validator is silent because it may have signed what its record lacks: why, for how long and

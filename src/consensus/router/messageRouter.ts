@@ -14,12 +14,12 @@ import { LastSentMessages } from "../buffers/lastSentMessages.ts";
 import { OtherHeights } from "../buffers/otherHeights.ts";
 import type { SignedTimes } from "../monitor/signedTimes.ts";
 import type { Carrier } from "../ports.ts";
-import { type KeyNotice, NOTICE_HEIGHT } from "./keyNotice.ts";
-import { KeyNotices } from "./keyNotices.ts";
+import { type KeyNotice, NOTICE_HEIGHT } from "../sharedKey/notice.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { MessageLog } from "./messageLog.ts";
 import { type Keyed, MessageReading } from "./messageReading.ts";
 import { MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
+import { NoticeRelay } from "./noticeRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
 import { SeenMessages } from "./seenMessages.ts";
@@ -100,7 +100,7 @@ export class MessageRouter {
   private readonly reading: MessageReading;
   private readonly relay: MessageRelay;
   private readonly messageLog: MessageLog;
-  private readonly notices: KeyNotices;
+  private readonly notices: NoticeRelay;
   private head: Head | undefined;
 
   constructor(parts: MessageRouterParts) {
@@ -115,7 +115,7 @@ export class MessageRouter {
     this.reading = new MessageReading({ codec, findTransaction, shares, isValidatorNode });
     this.relay = new MessageRelay({ ...parts, validatorNodes, onRelayed: () => metrics?.relayed() });
     const { judgeNotice: judge, clock, carrier } = parts;
-    this.notices = new KeyNotices({
+    this.notices = new NoticeRelay({
       ...{ codec, carrier, clock, judge },
       isValidator: (address) => this.head !== undefined && isValidator(this.head.tally, address),
     });
@@ -164,7 +164,7 @@ export class MessageRouter {
     this.introduce(code, payload, to);
   }
 
-  /** Sends our own notice of a shared key to every connected node (keyNotices.ts). */
+  /** Sends our own notice of a shared key to every connected node (noticeRelay.ts). */
   sendNotice(message: SignedMessage): void {
     this.notices.send(message);
   }

@@ -20,7 +20,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { SyncChain } from "../../sync/ports.ts";
 import { createRestoringSync, type LostEnd, type RestoringSync } from "../../sync/restoration.ts";
 import type { Sync } from "../../sync/sync.ts";
-import { PeerPool } from "../../txpool/peerTransactions.ts";
+import { PeerPool } from "../../txpool/peerPool.ts";
 import type { AskContract } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { FindPeerHead } from "./peerInfo.ts";

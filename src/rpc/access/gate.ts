@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
-import { remade } from "../remade.ts";
+import { memoized } from "../memoized.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { logRefusal } from "../server/refusalLog.ts";
 import { remoteHostOf } from "../server/remoteHost.ts";
@@ -43,7 +43,7 @@ export interface GateParts {
 }
 
 export function createGate(rules: () => GateRules, { login, nowMs, logger, metrics }: GateParts): Gate {
-  const checks = remade(rules, ({ tokens, openMethods }) => {
+  const checks = memoized(rules, ({ tokens, openMethods }) => {
     const open = new Set(openMethods);
     return {
       needsToken: open.size === 0,

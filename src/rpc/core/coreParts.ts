@@ -1,5 +1,5 @@
 import type { BlockArrivals } from "../../chain/blockArrivals.ts";
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import type { ChainRewinder } from "../../chain/rewindAndReplay.ts";
 import type { ConsensusStatus } from "../../consensus/monitor/status.ts";
 import type { Development } from "../../dev/development.ts";

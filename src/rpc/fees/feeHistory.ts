@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
 import type { Hex } from "../../primitives/hex.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { larger } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";

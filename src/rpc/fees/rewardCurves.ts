@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, type Hex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import type { HeadChange } from "../../chain/onNewHead.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
 import { createLogMatcher, type LogCriteria, type LogMatcher } from "../../logs/logMatcher.ts";

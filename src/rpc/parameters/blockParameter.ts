@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import { isStored } from "../../chain/isStored.ts";
 import { joinBytes } from "../../primitives/hex.ts";
 import { roughLengthOf } from "../../primitives/jsonPieces.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { FoundPlace } from "../../accounts/indexReader.ts";
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import type { StoredBlock } from "../../types/block.ts";
 
 /** A block, and the places in it that the index by address told of. */

@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../chain/chain.ts";
+import type { LocatedTransaction } from "../../chain/chainReader.ts";
 import { blobGasOf } from "../../execution/checkTransaction.ts";
 import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";

@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../chain/chain.ts";
+import type { LocatedTransaction } from "../../chain/chainReader.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";

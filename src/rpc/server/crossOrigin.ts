@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
-import { remade } from "../remade.ts";
+import { memoized } from "../memoized.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { respondRefusal } from "./httpResponse.ts";
 import { logRefusal } from "./refusalLog.ts";
@@ -47,7 +47,7 @@ export function createOriginGuard({
   logger,
   metrics,
 }: OriginGuardParts): OriginGuard {
-  const originRule = remade(current, ({ corsOrigins }) => createOriginRule(corsOrigins));
+  const originRule = memoized(current, ({ corsOrigins }) => createOriginRule(corsOrigins));
   // Browsers do not take the star for the header of tokens.
   const allowedHeaders = hasTokens ? "*,content-type,authorization" : "*,content-type";
 

@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { onceKnown } from "../../primitives/eventual.ts";
 import type { Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
-import { remade } from "../remade.ts";
+import { memoized } from "../memoized.ts";
 import { createOriginGuard } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule, type TrustSettings } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
@@ -100,7 +100,7 @@ function createApp(
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  const foreignRule = remade(current, createForeignRule);
+  const foreignRule = memoized(current, createForeignRule);
   const isForeign: ForeignRule = (headers) => foreignRule()(headers);
   app.post("/", handledBy(createHttpRequestHandler(settings, { ...parts, isForeign })));
   app.get(

@@ -8,7 +8,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import { remade } from "../remade.ts";
+import { memoized } from "../memoized.ts";
 import { type AcceptBalance, type ListeningSocket, openBalance } from "./acceptBalance.ts";
 import { answerBrokenRequest } from "./badRequests.ts";
 import {
@@ -107,7 +107,7 @@ export class Listener {
       isTls: tls !== undefined,
     });
     this.pipelines = new Pipelines(logger);
-    this.allowlist = remade(() => current().hostAllowlist, createHostAllowlist);
+    this.allowlist = memoized(() => current().hostAllowlist, createHostAllowlist);
     this.logHostRefusal = createHostRefusalLog(logger);
   }
 

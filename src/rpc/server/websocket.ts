@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
-import { remade } from "../remade.ts";
+import { memoized } from "../memoized.ts";
 import { createForeignRule, type ForeignRule, type TrustSettings } from "./foreignPages.ts";
 import { respondHostRefused } from "./hostRefusal.ts";
 import { respondRefusal } from "./httpResponse.ts";
@@ -27,7 +27,7 @@ export async function openWebSocketServer(
   parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const listener = new Listener({ ...settings, limitOption: "--rpc-ws-max-active-connections" }, parts);
-  const isForeign = remade(parts.current ?? (() => settings), createForeignRule);
+  const isForeign = memoized(parts.current ?? (() => settings), createForeignRule);
   const login = createProgramLogin(isForeign, parts);
   listener.onRequest(
     (request, response) => {

@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../chain/chain.ts";
+import type { LocatedTransaction } from "../../chain/chainReader.ts";
 import { decodeErrorText, isErrorText } from "../../execution/revertText.ts";
 import { hexToBytes, toHex } from "../../primitives/hex.ts";
 import { joinPieces } from "../../primitives/jsonPieces.ts";

@@ -1,4 +1,4 @@
-import type { LocatedLog } from "../../chain/chain.ts";
+import type { LocatedLog } from "../../chain/chainReader.ts";
 import type { HeadChange } from "../../chain/onNewHead.ts";
 import { locateLogs } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
 import { createLogMatcher, createLogMatcherInSteps, criteriaOf } from "../../logs/logMatcher.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/eventual.ts";

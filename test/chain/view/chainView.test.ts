@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChainReader } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chainReader.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import type { HeadChange } from "../../../src/chain/onNewHead.ts";
 import { ChainView } from "../../../src/chain/view/chainView.ts";

@@ -13,7 +13,7 @@ import { systemClock } from "../../../src/primitives/clock.ts";
 import { equalBytes, toDigits } from "../../../src/primitives/hex.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
-import { PeerPool } from "../../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../../src/txpool/peerPool.ts";
 import { TxPool } from "../../../src/txpool/txPool.ts";
 import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { blocksIn } from "../../conformance/chains/blockFile.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { ChainReader } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chainReader.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { StateHistory } from "../../../src/state/stateHistory.ts";

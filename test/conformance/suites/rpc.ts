@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { ChainReader } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chainReader.ts";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";

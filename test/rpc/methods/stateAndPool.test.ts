@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { ChainReader } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chainReader.ts";
 import type { SimulationJob, SimulationResult } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ChainReader } from "../../../src/chain/chain.ts";
+import type { ChainReader } from "../../../src/chain/chainReader.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { joinBytes } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LocatedTransaction } from "../../../src/chain/chain.ts";
+import type { LocatedTransaction } from "../../../src/chain/chainReader.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { type JsonPiece, joinPieces } from "../../../src/primitives/jsonPieces.ts";

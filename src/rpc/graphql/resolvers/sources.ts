@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../../chain/chain.ts";
+import type { LocatedTransaction } from "../../../chain/chainReader.ts";
 import { readReceipts } from "../../../chain/readReceipts.ts";
 import { type Address, asAddress } from "../../../primitives/address.ts";
 import { asHash } from "../../../primitives/hash.ts";

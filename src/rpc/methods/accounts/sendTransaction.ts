@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../../chain/chain.ts";
+import type { LocatedTransaction } from "../../../chain/chainReader.ts";
 import type { WalletErrorCode, WalletSent } from "../../../dev/wallet.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { expectDefined } from "../../../primitives/assert.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/chainReader.ts";
 import type { ChainSpec } from "../../../chainspec/chainSpec.ts";
 import { ForkIds, type ForkProgress, forkPoints } from "../../../chainspec/forkId.ts";
 import { type ForkName, type ForkSchedule, forkAt, isAtLeast } from "../../../chainspec/forks.ts";

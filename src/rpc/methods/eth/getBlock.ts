@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/chainReader.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { type Answer, defineMethod, required } from "../../method.ts";

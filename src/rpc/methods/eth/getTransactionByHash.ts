@@ -1,4 +1,4 @@
-import type { LocatedTransaction } from "../../../chain/chain.ts";
+import type { LocatedTransaction } from "../../../chain/chainReader.ts";
 import { onceKnown } from "../../../primitives/eventual.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { SentTransaction } from "../../../types/transaction.ts";

@@ -1,6 +1,6 @@
 import type { AccountIndexReader, FoundPlace } from "../../../accounts/indexReader.ts";
 import type { Place, Placed, Subject } from "../../../accounts/layout.ts";
-import type { ChainReader } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/chainReader.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { invalidParams } from "../../errors/errors.ts";
 import type { Answer, Json } from "../../method.ts";

@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/chainReader.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
 import { toKey } from "../../../primitives/byteKey.ts";

@@ -1,5 +1,5 @@
 import { creatorOf, newestPlace } from "../../../accounts/indexReader.ts";
-import type { ChainReader } from "../../../chain/chain.ts";
+import type { ChainReader } from "../../../chain/chainReader.ts";
 import { hasNoCode } from "../../../execution/emptyAccounts.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";

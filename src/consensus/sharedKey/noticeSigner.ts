@@ -1,9 +1,9 @@
-import { messagePreimage, signPayload } from "../ibft/codec/encoding.ts";
-import type { Prepare, SignedMessage } from "../ibft/message.ts";
-import type { Rules } from "../ibft/state.ts";
-import type { Clock } from "../primitives/clock.ts";
-import { keccak256 } from "../primitives/hash.ts";
-import type { RemoteSigner } from "./ports.ts";
+import { messagePreimage, signPayload } from "../../ibft/codec/encoding.ts";
+import type { Prepare, SignedMessage } from "../../ibft/message.ts";
+import type { Rules } from "../../ibft/state.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import type { RemoteSigner } from "../ports.ts";
 
 interface NoticeSignerParts {
   readonly rules: Pick<Rules, "self" | "sign">;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { NoticeSigner } from "../../src/consensus/noticeSigner.ts";
-import type { RemoteSigner } from "../../src/consensus/ports.ts";
-import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
-import { messageHash } from "../../src/ibft/codec/encoding.ts";
-import type { SignedMessage } from "../../src/ibft/message.ts";
-import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
-import { createHandClock } from "../builders/handClock.ts";
-import { settle } from "./toyNode.ts";
+import type { RemoteSigner } from "../../../src/consensus/ports.ts";
+import { keyNoticePayload } from "../../../src/consensus/sharedKey/notice.ts";
+import { NoticeSigner } from "../../../src/consensus/sharedKey/noticeSigner.ts";
+import { messageHash } from "../../../src/ibft/codec/encoding.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { settle } from "../toyNode.ts";
 
 const KEY = bigintToFixedBytes(7n, 32);
 const SELF = addressOfPrivateKey(KEY);

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
-import { keyNoticePayload } from "../../src/consensus/router/keyNotice.ts";
-import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
-import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
-import type { SignedMessage } from "../../src/ibft/message.ts";
-import { silentLogger } from "../../src/observability/logger.ts";
-import { includesBytes, toHex } from "../../src/primitives/hex.ts";
-import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
-import { aMessageRouter } from "../builders/aMessageRouter.ts";
-import { createHandClock } from "../builders/handClock.ts";
-import { type LoggedLine, loggedLines } from "../builders/loggedLines.ts";
-import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
-import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { settle, startToyNode } from "./toyNode.ts";
+import { declareConsensusMetrics } from "../../../src/consensus/consensusMetrics.ts";
+import type { MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
+import { keyNoticePayload } from "../../../src/consensus/sharedKey/notice.ts";
+import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
+import type { SignedMessage } from "../../../src/ibft/message.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { includesBytes, toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { addressOfPrivateKey, sign } from "../../../src/primitives/secp256k1.ts";
+import { aMessageRouter } from "../../builders/aMessageRouter.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { type LoggedLine, loggedLines } from "../../builders/loggedLines.ts";
+import { aCandidate, aGenesisHead, aSchedule } from "../../builders/toyChain.ts";
+import { aRegistry, readSample } from "../../observability/aRegistry.ts";
+import { settle, startToyNode } from "../toyNode.ts";
 
 const START_MS = 1_700_000_000_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { TxPoolLimits } from "../../src/txpool/limits.ts";
-import { PeerPool } from "../../src/txpool/peerTransactions.ts";
+import { PeerPool } from "../../src/txpool/peerPool.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

@@ -1,15 +1,15 @@
-import type { Input, Rules, State } from "../ibft/state.ts";
-import { isValidator } from "../ibft/validatorVotes.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Clock } from "../primitives/clock.ts";
-import { equalBytes } from "../primitives/hex.ts";
-import type { ConsensusMetrics } from "./consensusMetrics.ts";
+import type { Input, Rules, State } from "../../ibft/state.ts";
+import { isValidator } from "../../ibft/validatorVotes.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import type { ConsensusMetrics } from "../consensusMetrics.ts";
+import type { Outbox, RemoteSigner } from "../ports.ts";
+import { type KeyNotice, type KeyNoticeKind, keyNoticePayload } from "./notice.ts";
 import { NoticeSigner } from "./noticeSigner.ts";
-import type { Outbox, RemoteSigner } from "./ports.ts";
-import { type KeyNotice, type KeyNoticeKind, keyNoticePayload } from "./router/keyNotice.ts";
-import { SharedKeys } from "./sharedKeys.ts";
+import { SharedKeyRules } from "./rules.ts";
 
-interface KeyWatchParts {
+interface SharedKeyWatchParts {
   readonly rules: Pick<Rules, "self" | "sign">;
   readonly clock: Clock;
   readonly outbox: Outbox;
@@ -22,16 +22,16 @@ interface KeyWatchParts {
 }
 
 /**
- * Performs what sharedKeys.ts decides: sends notices of one key on two nodes, reports others' to the operator, and makes the
+ * Performs what the rules decide (rules.ts): sends notices of one key on two nodes, reports others' to the operator, and makes the
  * state machine fall silent.
  */
-export class KeyWatch {
-  private readonly parts: KeyWatchParts;
-  private readonly sharedKeys = new SharedKeys();
+export class SharedKeyWatch {
+  private readonly parts: SharedKeyWatchParts;
+  private readonly sharedKeyRules = new SharedKeyRules();
   private readonly noticeSigner: NoticeSigner;
   private hasEnded = false;
 
-  constructor(parts: KeyWatchParts) {
+  constructor(parts: SharedKeyWatchParts) {
     this.parts = parts;
     this.noticeSigner = new NoticeSigner(parts, (message) => parts.outbox.sendNotice?.(message));
   }
@@ -55,7 +55,7 @@ export class KeyWatch {
     if (this.hasEnded || !this.isOfValidator(notice.key)) return false;
     const { startedAtMs, height } = this.parts.state();
     const isTakingPart = height !== undefined;
-    const judged = this.sharedKeys.judge(notice, {
+    const judged = this.sharedKeyRules.judge(notice, {
       self: this.parts.rules.self,
       startedAtMs,
       nowMs: this.parts.clock.nowMs(),
@@ -96,10 +96,10 @@ export class KeyWatch {
   /** Sends a notice, if it is due and we are a validator. */
   private send(kind: KeyNoticeKind, key: Address): void {
     const atMs = Math.max(0, Math.floor(this.parts.clock.nowMs()));
-    if (!this.isOfValidator(key) || !this.sharedKeys.isDue(kind, key, atMs)) return;
+    if (!this.isOfValidator(key) || !this.sharedKeyRules.isDue(kind, key, atMs)) return;
     if (kind === "report") this.parts.metrics?.sharedKeySeen();
     if (!this.isOfValidator(this.parts.rules.self)) return;
-    this.sharedKeys.signed(atMs);
+    this.sharedKeyRules.signed(atMs);
     const ageSeconds = (atMs - this.parts.state().startedAtMs) / 1000;
     this.noticeSigner.send(keyNoticePayload({ kind, key, atMs, ageSeconds }));
   }

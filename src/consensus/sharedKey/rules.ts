@@ -1,8 +1,8 @@
-import type { Address } from "../primitives/address.ts";
-import { dropOldest } from "../primitives/boundedCache.ts";
-import { toKey } from "../primitives/byteKey.ts";
-import { equalBytes } from "../primitives/hex.ts";
-import type { KeyNotice, KeyNoticeKind } from "./router/keyNotice.ts";
+import type { Address } from "../../primitives/address.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import type { KeyNotice, KeyNoticeKind } from "./notice.ts";
 
 interface Situation {
   readonly self: Address;
@@ -36,7 +36,7 @@ const NOTHING: Judgement = { isNews: false, isSign: false, silences: false, answ
  * Only our own key's signature can silence us. An earlier one cannot: it is from before our start, or not newer than the
  * last claim.
  */
-export class SharedKeys {
+export class SharedKeyRules {
   private readonly sentMs = new Map<string, number>();
   private readonly ownMs = new Set<number>();
   private lastClaimMs = 0;

@@ -7,11 +7,11 @@ import type { Clock } from "../../primitives/clock.ts";
 import { TokenBucket } from "../../primitives/tokenBucket.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import type { Carrier } from "../ports.ts";
-import { type KeyNotice, keyNoticeIn } from "./keyNotice.ts";
+import { type KeyNotice, keyNoticeIn } from "../sharedKey/notice.ts";
 import type { MessageCodec } from "./messageCodec.ts";
 import { SeenMessages } from "./seenMessages.ts";
 
-interface KeyNoticesParts {
+interface NoticeRelayParts {
   readonly codec: MessageCodec;
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;
@@ -33,14 +33,14 @@ interface Kept {
  * Invariants: a notice is relayed once, and only when `judge` says so; how many notices are read per sender, and relayed per
  * author, is bounded per second.
  */
-export class KeyNotices {
-  private readonly parts: KeyNoticesParts;
+export class NoticeRelay {
+  private readonly parts: NoticeRelayParts;
   private readonly seen = new SeenMessages(NOTICES_REMEMBERED);
   private readonly readings = new Allowances(READINGS);
   private readonly relays = new Allowances(RELAYS);
   private kept: readonly Kept[] = [];
 
-  constructor(parts: KeyNoticesParts) {
+  constructor(parts: NoticeRelayParts) {
     this.parts = parts;
   }
 

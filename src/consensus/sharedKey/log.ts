@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
-import type { KeyNotice } from "../router/keyNotice.ts";
+import type { KeyNotice } from "./notice.ts";
 
 /**
  * Reports notices that two nodes run with one validator's key to the operator: on the nodes with that key, and on all others

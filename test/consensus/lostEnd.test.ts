@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { judgeLostEnd, readVotesOf } from "../../src/consensus/fetchableEnd.ts";
+import { judgeLostEnd, readVotesOf } from "../../src/consensus/lostEnd.ts";
 import { encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { nothingAbove } from "../../src/ibft/lostVotes.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
