@@ -2,7 +2,7 @@ import type { Metrics } from "../observability/registry.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { declareRpcCounts } from "../rpc/rpcMetrics.ts";
 import type { ServerErrorCode } from "../rpc/server/server.ts";
-import { CALLER_SERVERS, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
+import { CALLER_SERVERS, type CallerServerName, VISITOR_SERVERS } from "../rpc/server/serverTable.ts";
 import { withoutUsers } from "./access/access.ts";
 import type { CallerAccess } from "./access/callerAccess.ts";
 import { fitToOpenFiles, type OpenFilesParts } from "./fitToOpenFiles.ts";
@@ -48,14 +48,10 @@ export async function openRpcServers(
     await Promise.all(Object.values(open).map(act));
   };
   const close = (): Promise<void> => ofAll((threads) => threads.close());
+  const connectionsOf = (server: CallerServerName): number =>
+    open.callers?.servers[server]?.connectionCount ?? 0;
   metrics?.beforeRead(() => ofAll((threads) => threads.flushCounts()));
-  const counts = {
-    httpConnections: () => open.callers?.servers.http?.connectionCount ?? 0,
-    webSocketConnections: () => open.callers?.servers.webSocket?.connectionCount ?? 0,
-    graphQlConnections: () => open.callers?.servers.graphQl?.connectionCount ?? 0,
-    ipcConnections: () => open.callers?.servers.ipc?.connectionCount ?? 0,
-  };
-  const threadsParts = { ...parts, count: metrics && declareRpcCounts(metrics, counts) };
+  const threadsParts = { ...parts, count: metrics && declareRpcCounts(metrics, connectionsOf) };
   const fitted = fitToOpenFiles(settings.servers, {
     maxConnections,
     threads: callers?.threads.length ?? 0,

@@ -2,6 +2,7 @@ import type { Metrics } from "../observability/registry.ts";
 import { errorTypeOf } from "./errors/errorMetricNames.ts";
 import { RpcError } from "./errors/errors.ts";
 import type { Answer } from "./method.ts";
+import { CALLER_SERVERS, type CallerServerName, SERVERS } from "./server/serverTable.ts";
 
 /** Metrics of the servers and the dispatcher, which count nothing when they get none. */
 export interface RpcMetrics {
@@ -36,13 +37,6 @@ const REQUEST_REJECTIONS = [
   "certificate",
 ] as const;
 
-interface ConnectionCounts {
-  httpConnections(): number;
-  webSocketConnections(): number;
-  graphQlConnections(): number;
-  ipcConnections(): number;
-}
-
 /** Something that happened, as the metrics count it; also sent by threads (threads/messages.ts). */
 export type RpcCount = (
   | { readonly kind: "answered"; readonly method: string; readonly seconds: number }
@@ -70,8 +64,11 @@ export function createRpcMetrics(stopwatchSeconds: () => number, count: (one: Rp
   };
 }
 
-/** Declares the metrics of the servers. Returns the function that counts in them. */
-export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts): (one: RpcCount) => void {
+/** Declares the metrics of the servers, of which `connectionsOf` are open. Returns the function that counts in them. */
+export function declareRpcCounts(
+  metrics: Metrics,
+  connectionsOf: (server: CallerServerName) => number,
+): (one: RpcCount) => void {
   const requests = metrics.summary({
     category: "RPC",
     name: "request_time",
@@ -94,27 +91,8 @@ export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts
   });
   // Each counter starts at zero, because a rate does not see a counter that appears with the value one.
   for (const reason of REQUEST_REJECTIONS) rejections.with(reason);
-  metrics.gauge(
-    { category: "RPC", name: "active_http_connection_count", help: "Open HTTP connections" },
-    connections.httpConnections,
-  );
-  metrics.gauge(
-    { category: "RPC", name: "active_ws_connection_count", help: "Open WebSocket connections" },
-    connections.webSocketConnections,
-  );
-  metrics.gauge(
-    { category: "RPC", prefix: "rpc_", name: "graphql_connections", help: "Open connections of GraphQL" },
-    connections.graphQlConnections,
-  );
-  metrics.gauge(
-    {
-      category: "RPC",
-      prefix: "rpc_",
-      name: "ipc_connections",
-      help: "Open connections over the Unix socket",
-    },
-    connections.ipcConnections,
-  );
+  for (const server of CALLER_SERVERS)
+    metrics.gauge({ category: "RPC", ...SERVERS[server].connections }, () => connectionsOf(server));
   return (one) => {
     const { times } = one;
     if (one.kind === "answered") requests.with(one.method).observe(one.seconds, times);

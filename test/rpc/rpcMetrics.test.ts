@@ -4,19 +4,17 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { errorTypeOf } from "../../src/rpc/errors/errorMetricNames.ts";
 import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
 import { createRpcMetrics, declareRpcCounts } from "../../src/rpc/rpcMetrics.ts";
+import { CALLER_SERVERS } from "../../src/rpc/server/serverTable.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/servers.ts";
 import { aToyDispatcher } from "./toyMethods.ts";
 
 function counted() {
   const registry = aRegistry();
-  const connections = {
-    httpConnections: () => 0,
-    webSocketConnections: () => 0,
-    graphQlConnections: () => 0,
-    ipcConnections: () => 0,
-  };
-  const metrics = createRpcMetrics(registry.stopwatchSeconds, declareRpcCounts(registry, connections));
+  const metrics = createRpcMetrics(
+    registry.stopwatchSeconds,
+    declareRpcCounts(registry, () => 0),
+  );
   const { dispatcher } = aToyDispatcher({ metrics });
   return {
     metrics,
@@ -27,6 +25,20 @@ function counted() {
     rejected: (reason: string) => readSample(registry, "rpc_requests_rejected_total", { reason }),
   };
 }
+
+describe("open connections", () => {
+  it("have a gauge for each server that callers reach", async () => {
+    const registry = aRegistry();
+    declareRpcCounts(registry, (server) => CALLER_SERVERS.indexOf(server) + 1);
+    const names = [
+      "besu_rpc_active_http_connection_count",
+      "besu_rpc_active_ws_connection_count",
+      "rpc_ipc_connections",
+      "rpc_graphql_connections",
+    ];
+    expect(await Promise.all(names.map((name) => readSample(registry, name, {})))).toEqual([1, 2, 3, 4]);
+  });
+});
 
 describe("a call", () => {
   it("is counted under the name used, also each call of a batch, whether it answers synchronously or not", async () => {

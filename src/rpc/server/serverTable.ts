@@ -7,13 +7,14 @@ import { isPath, type SocketPath } from "./unixSocket.ts";
  * The ports of a node, in the order in which they open. The compiler refuses a row whose settings, metrics or
  * opening are missing elsewhere (docs/checklists/add-a-port.md).
  *
- *   option     begins the names of its options
- *   address    where it listens: a host and a port, or the path of a Unix socket
- *   scheme     of its URL
- *   file       its name in the file of ports (options.md#files-in-the-data-folder); undefined without a port
- *   service    its name in the status, and in net_services if Besu lists it there; undefined for one that neither shows
- *   threads    who answers: threads for callers; the explorer's, whose visitors keep no caller waiting; or the main thread
- *   isGuarded  whether it may have tokens, users and TLS
+ *   option       begins the names of its options
+ *   address      where it listens: a host and a port, or the path of a Unix socket
+ *   scheme       of its URL
+ *   file         its name in the file of ports (options.md#files-in-the-data-folder); undefined without a port
+ *   service      its name in the status, and in net_services if Besu lists it there; undefined for one that neither shows
+ *   threads      who answers: threads for callers; the explorer's, whose visitors keep no caller waiting; or the main thread
+ *   connections  the gauge of its open connections (protocol/metrics.md), of those that answer callers
+ *   isGuarded    whether it may have tokens, users and TLS
  */
 export const SERVERS = {
   http: {
@@ -23,6 +24,7 @@ export const SERVERS = {
     file: "json-rpc",
     service: "jsonrpc",
     threads: "callers",
+    connections: { name: "active_http_connection_count", help: "Open HTTP connections" },
     isGuarded: true,
   },
   webSocket: {
@@ -32,6 +34,7 @@ export const SERVERS = {
     file: "ws-rpc",
     service: "ws",
     threads: "callers",
+    connections: { name: "active_ws_connection_count", help: "Open WebSocket connections" },
     isGuarded: true,
   },
   ipc: {
@@ -41,6 +44,7 @@ export const SERVERS = {
     file: undefined,
     service: undefined,
     threads: "callers",
+    connections: { prefix: "rpc_", name: "ipc_connections", help: "Open connections over the Unix socket" },
     isGuarded: false,
   },
   graphQl: {
@@ -50,6 +54,7 @@ export const SERVERS = {
     file: "graphql-http",
     service: "graphql",
     threads: "callers",
+    connections: { prefix: "rpc_", name: "graphql_connections", help: "Open connections of GraphQL" },
     isGuarded: true,
   },
   explorer: {

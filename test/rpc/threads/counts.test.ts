@@ -16,12 +16,7 @@ function twoSides() {
   const { thread, main, fromThread, creditOf } = aChannel();
   const sender = new MetricsForwarder(thread);
   const metrics = aRegistry();
-  const add = declareRpcCounts(metrics, {
-    httpConnections: () => 0,
-    webSocketConnections: () => 0,
-    graphQlConnections: () => 0,
-    ipcConnections: () => 0,
-  });
+  const add = declareRpcCounts(metrics, () => 0);
   const handlers = handlersOf<Handlers<FromThread>>({
     counts(counts) {
       for (const one of counts) add(one);
