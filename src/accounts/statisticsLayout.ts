@@ -40,7 +40,7 @@ export interface DayCounts {
   readonly firstBlock: number;
   readonly lastBlock: number;
   readonly transactions: number;
-  readonly gasUsed: number;
+  readonly gasUsed: bigint;
   readonly feesWei: bigint;
   /** Senders and recipients that took part in a transaction for the first time. */
   readonly newAccounts: number;
@@ -116,7 +116,7 @@ export function dayIn(key: Uint8Array, sealed: Uint8Array): DayCounts {
     firstBlock: reader.number(),
     lastBlock: reader.number(),
     transactions: reader.number(),
-    gasUsed: reader.number(),
+    gasUsed: reader.amount(),
     newAccounts: reader.number(),
     spacingSeconds: reader.number(),
     longestSeconds: reader.number(),
@@ -126,15 +126,9 @@ export function dayIn(key: Uint8Array, sealed: Uint8Array): DayCounts {
 
 export function putDay(batch: Batch, day: number, counts: DayCounts): void {
   const writer = new RecordWriter(96);
-  for (const number of [
-    counts.firstBlock,
-    counts.lastBlock,
-    counts.transactions,
-    counts.gasUsed,
-    counts.newAccounts,
-    counts.spacingSeconds,
-    counts.longestSeconds,
-  ])
+  for (const number of [counts.firstBlock, counts.lastBlock, counts.transactions]) writer.number(number);
+  writer.amount(counts.gasUsed);
+  for (const number of [counts.newAccounts, counts.spacingSeconds, counts.longestSeconds])
     writer.number(number);
   writer.fixed(bigintToFixedBytes(counts.feesWei, 32));
   put(batch, dayKey(day), writer.finish());

@@ -30,6 +30,14 @@ export class RecordWriter {
     this.buffer[this.length++] = rest;
   }
 
+  /** A whole number of any size, such as gas; one below 2^53 is written as `number` writes it. */
+  amount(value: bigint): void {
+    assert(value >= 0n, "a stored amount is not negative");
+    let rest = value;
+    for (; rest > MAX_SAFE; rest >>= 7n) this.byte(Number(rest & 0x7fn) | 0x80);
+    this.number(Number(rest));
+  }
+
   /** Bytes whose length the reader knows. */
   fixed(bytes: Uint8Array): void {
     this.reserve(bytes.length);
@@ -66,6 +74,7 @@ export class RecordWriter {
 }
 
 const LONGEST_NUMBER_BYTES = 8;
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Reads what RecordWriter wrote. The record's checksum was valid, so a field that does not fit is a bug. */
 export class RecordReader {
@@ -100,6 +109,17 @@ export class RecordReader {
       value += (byte & 0x7f) * unit;
       if (byte < 0x80) return value;
     }
+  }
+
+  /** What `amount` of the writer wrote. */
+  amount(): bigint {
+    const start = this.at;
+    const rounded = this.number();
+    if (rounded <= Number.MAX_SAFE_INTEGER) return BigInt(rounded);
+    let value = 0n;
+    for (const byte of this.bytes.subarray(start, this.at).toReversed())
+      value = (value << 7n) | BigInt(byte & 0x7f);
+    return value;
   }
 
   /** A view of the next `length` bytes. */

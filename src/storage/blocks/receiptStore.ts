@@ -135,8 +135,8 @@ function* writeReceipt(writer: RecordWriter, receipt: Receipt, meter: StepMeter)
       (revertReason === undefined ? 0 : HAS_REVERT_REASON),
   );
   if (hasRoot) writer.fixed(outcome.stateRoot);
-  writer.number(Number(cumulativeGasUsed));
-  writer.number(Number(gasUsed));
+  writer.amount(cumulativeGasUsed);
+  writer.amount(gasUsed);
   writer.number(logs.length);
   for (const log of logs) {
     writer.fixed(log.address);
@@ -168,8 +168,8 @@ export function readReceiptHead(reader: RecordReader): ReceiptHead {
     (flags & HAS_STATE_ROOT) !== 0
       ? { stateRoot: reader.fixed(32) }
       : { status: (flags & SUCCEEDED) !== 0 ? (1 as const) : (0 as const) };
-  const cumulativeGasUsed = BigInt(reader.number());
-  const gasUsed = BigInt(reader.number());
+  const cumulativeGasUsed = reader.amount();
+  const gasUsed = reader.amount();
   return { flags, outcome, cumulativeGasUsed, gasUsed, logCount: reader.number() };
 }
 

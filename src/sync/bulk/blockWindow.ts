@@ -183,5 +183,8 @@ function memoryOfHeader({ header }: CheckedHeader): number {
 
 /** Estimates memory before the body is known: a transfer takes some 1.4 KB for 21,000 gas; a byte of calldata costs 16 gas. */
 function estimatedBytes({ header }: CheckedHeader): number {
-  return 1024 + Number(header.gasUsed) / 16;
+  return Math.min(1024 + Number(header.gasUsed) / 16, LARGEST_ESTIMATE);
 }
+
+/** More than any body has, and little enough for sums to stay exact: one transaction can use 2^63 gas. */
+const LARGEST_ESTIMATE = 2 ** 30;
