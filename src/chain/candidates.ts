@@ -71,7 +71,9 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const unsealed = execution.unsealed(parent, timestamp);
       const set = validators.after(parent).validators;
       const order = { ...unsealed, coinbase: settings.builder };
+      let filled: FilledBlock | undefined;
       const complete = async (filling: FilledBlock): Promise<CompleteBlock | undefined> => {
+        filled = filling;
         if (writer.head !== base) return undefined;
         for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
         const roots = await completeUnlessHeadMoved(parts, filling, unsealed.number, base);
@@ -83,7 +85,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         .catch(async (error: unknown) => {
           if (isBeyondExecution(error)) throw error;
           if (writer.head !== base) return undefined;
-          faults.candidateFailed(unsealed.number, error);
+          faults.candidateFailed(unsealed.number, filled?.transactions ?? [], error);
           return complete(await execution.fillNothing(order));
         });
       if (completed === undefined) return notTheHead(parent);
@@ -108,7 +110,10 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         if (writer.head !== base) return notTheHead(parent);
         if (!checked.ok)
           throw new AssertionFailed(`the block built after a fault is invalid: ${checked.error.message}`);
-      } else executedBlocks.keep({ block, receipts: filling.receipts, staged });
+      } else {
+        faults.candidateFinished(filling.transactions);
+        executedBlocks.keep({ block, receipts: filling.receipts, staged });
+      }
       return ok(candidate);
     },
     async check({ header, transactions }, signal = NEVER_STOPPED) {

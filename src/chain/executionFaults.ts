@@ -15,13 +15,17 @@ import type { SentTransaction } from "../types/transaction.ts";
  *     while a block is built    discarded, built anew without the transaction, and executed once more before it is signed
  *     while one is checked      no vote, no bad block, no penalty for the peer
  *
- * A transaction that failed is set aside for some blocks, and dropped when it fails again.
+ * A transaction that failed is set aside for some blocks, and dropped when it fails again. A block that fails after its
+ * transactions were executed names none of them: they are suspects, and the next blocks have half of these alone, until one
+ * is left.
  */
 export class ExecutionFaults {
   private readonly logger: Logger;
   private readonly listeners: ((during: FaultyWork) => void)[] = [];
   /** Transactions that failed, keyed by hash, the oldest failure first. */
   private readonly failed = new Map<string, FailedTransaction>();
+  /** Keys of transactions of which one made a block fail as a whole. */
+  private suspects: ReadonlySet<string> = NONE;
 
   constructor(logger: Logger) {
     this.logger = logger;
@@ -32,15 +36,20 @@ export class ExecutionFaults {
     this.listeners.push(listener);
   }
 
-  /** Adds to the limits of one block that failed transactions are left out, for a while or for good. */
+  /** Adds to the limits of one block that failed transactions are left out, for a while or for good, and half of the suspects. */
   limiting(limits: TimeLimits, number: bigint): TimeLimits {
-    if (this.failed.size === 0) return limits;
+    const { suspects } = this;
+    if (this.failed.size === 0 && suspects.size === 0) return limits;
+    let left = suspects.size === 0 ? Number.POSITIVE_INFINITY : Math.ceil(suspects.size / 2);
     return {
       limitMs: (transaction, leftMs) => {
-        const known = this.failed.get(toKey(transaction.hash));
-        if (known === undefined) return limits.limitMs(transaction, leftMs);
-        if (known.tries >= MOST_TRIES) return { dropped: DROPPED };
-        return number < known.notBefore ? "notNow" : limits.limitMs(transaction, leftMs);
+        const key = toKey(transaction.hash);
+        const known = this.failed.get(key);
+        if (known !== undefined && known.tries >= MOST_TRIES) return { dropped: DROPPED };
+        if (known !== undefined && number < known.notBefore) return "notNow";
+        if (suspects.size > 0 && (!suspects.has(key) || left === 0)) return "notNow";
+        left--;
+        return limits.limitMs(transaction, leftMs);
       },
       stopped: (...stopped) => limits.stopped(...stopped),
       nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
@@ -69,13 +78,31 @@ export class ExecutionFaults {
     else this.logger.error(fields, "a transaction failed again in the same way and is dropped from the pool");
   }
 
-  /** Notes that a block could not be finished, when no transaction is known to be the cause. */
-  candidateFailed(number: bigint, error: unknown): void {
+  /** Notes that a block of these transactions could be finished. */
+  candidateFinished(transactions: readonly SentTransaction[]): void {
+    if (this.suspects.size === 0) return;
+    const left = new Set(this.suspects);
+    for (const { hash } of transactions) left.delete(toKey(hash));
+    // Suspects that no block can have any more would keep all others waiting.
+    this.suspects = left.size < this.suspects.size ? left : NONE;
+  }
+
+  /** Notes that a block of these transactions could not be finished, when none of them is known to be the cause. */
+  candidateFailed(number: bigint, transactions: readonly SentTransaction[], error: unknown): void {
+    const [first, ...others] = transactions;
+    if (first !== undefined && others.length === 0) {
+      this.suspects = NONE;
+      this.transactionFailed(first, number, error);
+      return;
+    }
+    const keys = transactions.map(({ hash }) => toKey(hash));
+    const before = keys.filter((key) => this.failed.has(key));
+    this.suspects = new Set(before.length > 0 && before.length < keys.length ? before : keys);
     this.notify("building");
     this.logger.often(
       "error",
       "a block could not be built because of a fault in this node; it is built without transactions",
-      () => ({ number, error }),
+      () => ({ number, suspects: keys.length, error }),
     );
   }
 
@@ -99,6 +126,7 @@ interface FailedTransaction {
   readonly notBefore: bigint;
 }
 
+const NONE: ReadonlySet<string> = new Set();
 /** Number of failed executions after which a transaction is dropped. */
 const MOST_TRIES = 2;
 /** Number of blocks for which a transaction is set aside. */

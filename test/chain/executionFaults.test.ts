@@ -8,10 +8,12 @@ import { AccessJournal } from "../../src/execution/accessJournal.ts";
 import { BlockReceipts } from "../../src/execution/blockReceipts.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { asAddress } from "../../src/primitives/address.ts";
 import { AssertionFailed } from "../../src/primitives/assert.ts";
-import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { JournaledOverlay } from "../../src/state/overlay.ts";
+import { WorldState } from "../../src/state/worldState.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -175,6 +177,58 @@ describe("while a block is built", () => {
       "a transaction could not be executed because of a fault in this node; blocks are built without it for a while",
       "a transaction failed again in the same way and is dropped from the pool",
     ]);
+  });
+
+  it("a transaction whose block cannot be finished is found among the others, which are mined, and is dropped", async () => {
+    const { logger, lines } = loggedLines();
+    const { chain } = await open({ logger });
+    const cause = asAddress(new Uint8Array(20).fill(0xbd));
+    const all = Array.from({ length: 9 }, (_, index) =>
+      aTransaction({ privateKey: account(index).privateKey, ...(index === 5 && { to: cause }) }),
+    );
+    const { supply, waiting, dropped } = aSupply(all);
+    const { stageInSteps } = WorldState.prototype;
+    WorldState.prototype.stageInSteps = function (changes, number) {
+      if (changes.accounts.some(({ address }) => equalBytes(address, cause)))
+        throw new RangeError("injected");
+      return stageInSteps.call(this, changes, number);
+    };
+    restore = () => {
+      WorldState.prototype.stageInSteps = stageInSteps;
+    };
+    for (let block = 0; block < 8; block++) await commit(chain, await build(chain, supply), waiting);
+    expect([...waiting.keys()]).toEqual([toHex((all[5] as SentTransaction).hash)]);
+    // Others come while it is set aside, and it is tried again among them.
+    const later = Array.from({ length: 3 }, (_, index) =>
+      aTransaction({ privateKey: account(index).privateKey, nonce: 1n }),
+    );
+    for (let block = 0; block < 12; block++) await commit(chain, await build(chain, supply), waiting);
+    for (const transaction of later) waiting.set(toHex(transaction.hash), transaction);
+    for (let block = 0; block < 4; block++) await commit(chain, await build(chain, supply), waiting);
+    expect([waiting.size, dropped]).toEqual([0, ["this node failed to execute it"]]);
+    expect(lines.filter(({ level }) => level === "ERROR").at(-1)?.message).toBe(
+      "a transaction failed again in the same way and is dropped from the pool",
+    );
+  });
+
+  it("suspects that no block can have any more keep no other transaction waiting", async () => {
+    const { chain } = await open();
+    const { supply, waiting } = aSupply(TRANSACTIONS);
+    const { stageInSteps } = WorldState.prototype;
+    WorldState.prototype.stageInSteps = function (changes, number) {
+      if (changes.accounts.length > 2) throw new RangeError("injected");
+      return stageInSteps.call(this, changes, number);
+    };
+    restore = () => {
+      WorldState.prototype.stageInSteps = stageInSteps;
+    };
+    expect((await build(chain, supply)).transactions).toEqual([]);
+    restore();
+    const another = aTransaction({ privateKey: account(6).privateKey });
+    waiting.clear();
+    waiting.set(toHex(another.hash), another);
+    for (let block = 0; block < 2; block++) await commit(chain, await build(chain, supply), waiting);
+    expect(waiting.size).toBe(0);
   });
 
   it("more faults than a candidate bears leave it without transactions, not without a block", async () => {
