@@ -1,4 +1,6 @@
 import type { ChainReader } from "../../chain/chainReader.ts";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { followingBaseFee } from "../../execution/baseFee.ts";
 import { onceKnown } from "../../primitives/eventual.ts";
 import { larger } from "../../primitives/quantity.ts";
 import type { NamedHeader } from "../../types/block.ts";
@@ -26,6 +28,7 @@ export interface GasPriceSettings {
 export class GasPriceOracle {
   private readonly settings: GasPriceSettings;
   private readonly chain: ChainReader;
+  private readonly spec: ChainSpec;
   private readonly nextBaseFeePerGas: () => bigint | undefined;
   private readonly samples: BlockSamples;
   private isFollowing = false;
@@ -35,11 +38,17 @@ export class GasPriceOracle {
     settings: GasPriceSettings,
     {
       chain,
+      spec,
       nextBaseFeePerGas,
-    }: { readonly chain: ChainReader; readonly nextBaseFeePerGas: () => bigint | undefined },
+    }: {
+      readonly chain: ChainReader;
+      readonly spec: ChainSpec;
+      readonly nextBaseFeePerGas: () => bigint | undefined;
+    },
   ) {
     this.settings = settings;
     this.chain = chain;
+    this.spec = spec;
     this.nextBaseFeePerGas = nextBaseFeePerGas;
     this.samples = new BlockSamples(chain, settings.blocks);
   }
@@ -85,23 +94,35 @@ export class GasPriceOracle {
 
   private withinBounds({ gasPrice }: Estimate): bigint {
     const nextBaseFee = this.nextBaseFeePerGas() ?? 0n;
-    const { maxWei, minGasPriceWei } = this.settings;
-    const floor = larger(nextBaseFee, minGasPriceWei);
+    const { maxWei, minGasPriceWei, minPriorityFeeWei } = this.settings;
+    const floor = larger(nextBaseFee + minPriorityFeeWei, minGasPriceWei);
     if (gasPrice === undefined || gasPrice <= floor || maxWei <= floor) return floor;
     if (gasPrice > maxWei) return maxWei;
     return gasPrice;
   }
 
   /**
-   * No less than what reaches the node's own floors together with the base fee: a wallet that offers what was suggested would
-   * otherwise wait forever where blocks have been empty, or full of cheaper transactions of the validators' own callers.
+   * No less than what reaches the node's own floors together with the base fee, also after the next blocks were empty: a wallet
+   * that offers what was suggested would otherwise wait forever where the base fee falls, where blocks have been empty, or full of
+   * cheaper transactions of the validators' own callers.
    */
   private priorityFee({ priorityFee = 0n }: Estimate): bigint {
     const { minGasPriceWei, minPriorityFeeWei } = this.settings;
-    const missingWei = minGasPriceWei - (this.nextBaseFeePerGas() ?? 0n);
+    const missingWei = minGasPriceWei - this.lowestBaseFeeSoon();
     return larger(larger(priorityFee, minPriorityFeeWei), missingWei);
   }
+
+  private lowestBaseFeeSoon(): bigint {
+    let baseFeePerGas = this.nextBaseFeePerGas() ?? 0n;
+    if (this.spec.isZeroBaseFee || this.spec.fixedBaseFeePerGas !== undefined) return baseFeePerGas;
+    for (let block = 0; block < BLOCKS_TO_INCLUSION; block++)
+      baseFeePerGas = followingBaseFee({ baseFeePerGas, gasUsed: 0n, gasTarget: 1n });
+    return baseFeePerGas;
+  }
 }
+
+/** Blocks within which a transaction should come that is sent with the suggested tip. */
+const BLOCKS_TO_INCLUSION = 8;
 
 interface Estimate {
   readonly gasPrice: bigint | undefined;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FeeHistoryReader } from "../../../src/rpc/fees/feeHistory.ts";
 import { GasPriceOracle, type GasPriceSettings } from "../../../src/rpc/fees/gasPriceOracle.ts";
 import { createPriceSample, percentileOf } from "../../../src/rpc/fees/priceSample.ts";
+import { missedFloor } from "../../../src/txpool/limits.ts";
 import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -43,16 +44,21 @@ describe("a percentile of prices", () => {
 
 describe("the gas price oracle", () => {
   const oracleOf = (chain: RecordedChain, settings: Partial<GasPriceSettings> = {}, baseFee?: bigint) =>
-    new GasPriceOracle({ ...SETTINGS, ...settings }, { chain, nextBaseFeePerGas: () => baseFee });
+    new GasPriceOracle(
+      { ...SETTINGS, ...settings },
+      { chain, spec: aChainSpec(chain, { chainId: 1n, fork: "london" }), nextBaseFeePerGas: () => baseFee },
+    );
   const chainWith = (...pricesByBlock: readonly (readonly bigint[])[]) =>
     chainOf(
       pricesByBlock.map((prices, number) => aStoredBlock({ number, transactions: prices.map(legacy) })),
     );
 
-  it("returns its lower bound without recent gas prices: the larger of the minimum and the next base fee", async () => {
+  it("returns its lower bound without recent gas prices: what the node's floors ask beside the next base fee", async () => {
     const chain = chainOf([aStoredBlock(), aStoredBlock({ number: 1, transactions: [feeMarket(50n)] })]);
     expect(await oracleOf(chain).gasPriceWei()).toBe(7n);
-    expect(await oracleOf(chain, {}, 100n).gasPriceWei()).toBe(100n);
+    expect(await oracleOf(chain, { minPriorityFeeWei: 0n }, 100n).gasPriceWei()).toBe(100n);
+    expect(await oracleOf(chain, { minPriorityFeeWei: 20n }, 100n).gasPriceWei()).toBe(120n);
+    expect(await oracleOf(chain, { minPriorityFeeWei: 20n }).gasPriceWei()).toBe(20n);
     expect(await oracleOf(chain, {}, 3n).gasPriceWei()).toBe(7n);
   });
 
@@ -91,9 +97,35 @@ describe("the gas price oracle", () => {
     const free = chainOf([aStoredBlock({ transactions: [feeMarket(0n)] }), aStoredBlock({ number: 1 })]);
     for (const chain of [empty, free]) {
       expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 0n).maxPriorityFeeWei()).toBe(1000n);
-      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 993n).maxPriorityFeeWei()).toBe(7n);
-      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 1001n).maxPriorityFeeWei()).toBe(2n);
+      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 7n).maxPriorityFeeWei()).toBe(993n);
+      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 10_000n).maxPriorityFeeWei()).toBe(2n);
     }
+  });
+
+  it("suggests prices that this node takes in the next block, and tips that it takes in later ones, however empty", async () => {
+    const amount = fc.bigInt({ min: 0n, max: 5000n });
+    const chain = chainOf([aStoredBlock(), aStoredBlock({ number: 1 })]);
+    await fc.assert(
+      fc.asyncProperty(amount, amount, amount, async (baseFee, minGasPriceWei, minPriorityFeeWei) => {
+        const floors = { minGasPriceWei, minPriorityFeeWei };
+        const oracle = oracleOf(chain, { ...floors, maxWei: 10_000n }, baseFee);
+        expect(missedFloor((await oracle.gasPriceWei()) - baseFee, baseFee, floors)).toBeUndefined();
+        const tipWei = await oracle.maxPriorityFeeWei();
+        let laterBaseFee = baseFee;
+        for (let block = 0; block <= 8; block++) {
+          expect(missedFloor(tipWei, laterBaseFee, floors)).toBeUndefined();
+          laterBaseFee -= laterBaseFee / 8n;
+        }
+      }),
+    );
+  });
+
+  it("expects no fall of a base fee that the genesis file fixes", async () => {
+    const chain = chainOf([aStoredBlock(), aStoredBlock({ number: 1 })]);
+    const spec = aChainSpec(chain, { chainId: 1n, fork: "london" });
+    const settings = { ...SETTINGS, minGasPriceWei: 1000n };
+    const fixed = { chain, spec: { ...spec, fixedBaseFeePerGas: 900n }, nextBaseFeePerGas: () => 900n };
+    expect(await new GasPriceOracle(settings, fixed).maxPriorityFeeWei()).toBe(100n);
   });
 
   it("reads each block only once", async () => {
