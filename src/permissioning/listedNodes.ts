@@ -1,5 +1,5 @@
 import type { Metrics } from "../observability/registry.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { toKey } from "../primitives/byteKey.ts";
 import type { Allowlist } from "./allowlist.ts";
 import { CheckCounts } from "./checkCounts.ts";
 
@@ -19,7 +19,9 @@ export class ListedNodes {
   private readonly parse: (item: string) => ListedNode | undefined;
   private readonly counts: CheckCounts;
   private items: readonly string[] = [];
-  private nodes: readonly ListedNode[] = [];
+  /** The keys of its items, by their texts. */
+  private parsed: ReadonlyMap<string, string | undefined> = new Map();
+  private keys: ReadonlySet<string | undefined> = new Set();
 
   /** `parse` reads an item of the list. */
   constructor(
@@ -33,21 +35,30 @@ export class ListedNodes {
   }
 
   /** Whether the list has the node; the question is counted. */
-  has({ nodeId, host, tcpPort }: ListedNode): boolean {
-    const isListed = this.current().some(
-      (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
-    );
+  has(node: ListedNode): boolean {
+    const isListed = this.current().has(keyOf(node));
     this.counts.asked();
     this.counts.answered(isListed ? "permitted" : "denied");
     return isListed;
   }
 
-  /** Discovery asks for each datagram, so the list is parsed only when it has changed. */
-  private current(): readonly ListedNode[] {
-    if (this.items !== this.list.items) {
-      this.items = this.list.items;
-      this.nodes = this.items.flatMap((item) => this.parse(item) ?? []);
-    }
-    return this.nodes;
+  /** Discovery asks for each datagram, so only what was added to the list is parsed, and nothing is searched for. */
+  private current(): ReadonlySet<string | undefined> {
+    if (this.items === this.list.items) return this.keys;
+    this.items = this.list.items;
+    this.parsed = new Map(
+      this.items.map((item) => [item, this.parsed.has(item) ? this.parsed.get(item) : this.parseKey(item)]),
+    );
+    this.keys = new Set(this.parsed.values());
+    return this.keys;
   }
+
+  private parseKey(item: string): string | undefined {
+    const node = this.parse(item);
+    return node && keyOf(node);
+  }
+}
+
+function keyOf({ nodeId, host, tcpPort }: ListedNode): string {
+  return `${toKey(nodeId)} ${host} ${tcpPort}`;
 }

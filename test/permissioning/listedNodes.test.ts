@@ -41,6 +41,19 @@ describe("the list of nodes", () => {
     expect(nodes.has(NODE)).toBe(false);
   });
 
+  it("parses only what was added to it", () => {
+    const items = Array.from(
+      { length: 1000 },
+      (_, index) => `enode://${ID}@10.0.${index >> 8}.${index & 255}:30303`,
+    );
+    const { list, nodes, parsed } = listed(...items);
+    expect(nodes.has({ ...NODE, host: "10.0.3.231" })).toBe(true);
+    list.items = [...items.slice(1), `enode://${ID}@10.1.0.1:30303`];
+    expect(nodes.has({ ...NODE, host: "10.1.0.1" })).toBe(true);
+    expect(nodes.has({ ...NODE, host: "10.0.0.0" })).toBe(false);
+    expect(parsed()).toBe(1001);
+  });
+
   it("counts questions and answers", async () => {
     const { nodes, counted } = listed(`enode://${ID}@10.0.0.1:30303`);
     nodes.has(NODE);
