@@ -133,7 +133,7 @@ export function createSync(parts: SyncParts): Sync {
     onFailure,
     onEnd() {
       comparison.noteFollowedUp();
-      progress.changePeer(undefined);
+      progress.changePeer(undefined, isClosed());
       scheduleRetry();
     },
   });

@@ -20,6 +20,13 @@ interface SyncProgressParts {
   readonly onChanged: () => void;
 }
 
+interface SyncEnd {
+  readonly from: bigint;
+  /** The peer's newest known block; undefined when none is known. */
+  readonly height: bigint | undefined;
+  readonly isStopping: boolean;
+}
+
 /** Tracks the peer that the node catches up with, and how far it has come. */
 export class SyncProgress {
   private readonly parts: SyncProgressParts;
@@ -61,14 +68,14 @@ export class SyncProgress {
     };
   }
 
-  /** Sets the peer; undefined when the node is not catching up. */
-  changePeer(peer: SyncPeer | undefined): void {
+  /** Sets the peer; undefined when the node is not catching up, be it because it `isStopping`. */
+  changePeer(peer: SyncPeer | undefined, isStopping = false): void {
     if (this.target?.peer === peer) return;
     const startingBlock = this.target?.startingBlock ?? this.headNumber();
     if (this.target === undefined) this.log.begin();
     if (peer === undefined) {
       this.log.end();
-      this.logEnd(startingBlock, this.target?.peer.height);
+      this.logEnd({ from: startingBlock, height: this.target?.peer.height, isStopping });
     } else if (this.target === undefined) {
       this.parts.logger.info({ head: startingBlock, height: peer.height }, "catching up with peers");
     }
@@ -96,13 +103,16 @@ export class SyncProgress {
     this.parts.onChanged();
   }
 
-  /** Also called when the last peer ahead has left, and when the node stops. */
-  private logEnd(from: bigint, height: bigint | undefined): void {
+  /** Also called when the last peer ahead has left. */
+  private logEnd({ from, height, isStopping }: SyncEnd): void {
     const to = this.headNumber();
     const { logger } = this.parts;
-    if (height !== undefined && height > to + IN_SYNC_DISTANCE)
-      logger.info({ from, to, height }, "catching up with peers ended early, as none is ahead any more");
-    else if (to > from) logger.info({ from, to }, "caught up with peers");
+    if (height === undefined || height <= to + IN_SYNC_DISTANCE) {
+      if (to > from) logger.info({ from, to }, "caught up with peers");
+      return;
+    }
+    const why = isStopping ? "as this node stops; the next start goes on" : "as none is ahead any more";
+    logger.info({ from, to, height }, `catching up with peers ended early, ${why}`);
   }
 
   private headNumber(): bigint {

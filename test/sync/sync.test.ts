@@ -418,6 +418,30 @@ describeWithVectors("a node behind its peers", () => {
     ]);
   });
 
+  it("says that a stop has ended it", async () => {
+    const { logger, lines } = loggedLines("INFO");
+    const node = aNode(source, 100, { logger });
+    let requests = 0;
+    let closed: Promise<void> | undefined;
+    const peer = aPeer("peer", source, {
+      isMaintained: true,
+      bodies(honest) {
+        requests++;
+        if (requests > 1) closed ??= node.sync.close();
+        return ok(honest);
+      },
+    });
+    node.peers = [peer];
+    await caughtUp(node);
+    await closed;
+    expect(requests).toBe(2);
+    expect(lines.at(-1)).toMatchObject({
+      message: "catching up with peers ended early, as this node stops; the next start goes on",
+      from: 100,
+      height: 717,
+    });
+  });
+
   it("is in sync whatever a peer claims, until the peer has proven it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];
