@@ -1,8 +1,12 @@
+import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
+import type { AccountProof } from "../../../state/proof.ts";
+import type { NamedHeader } from "../../../types/block.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters/parameters.ts";
 import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
@@ -22,12 +26,12 @@ export const ethGetProof = defineMethod({
   ],
   result: { name: "proof", schema: OBJECT },
   ports: ["chain", "prove"],
-  run([address, keys, choice], { backend: { chain, prove } }) {
-    const found = findHeader(chain, choice);
+  async run([address, keys, choice], context) {
+    const found = findHeader(context.backend.chain, choice);
     if (found instanceof RpcError) return found;
     const slots = sortedSlots(keys);
     if (slots === undefined) return ERRORS.internalError;
-    const proof = prove(found.header.number, address, slots);
+    const proof = await proveInSteps(context, found, address, slots);
     if (proof?.account === undefined) return ERRORS.accountNotFound;
     return {
       accountProof: proof.accountProof.map(toHex),
@@ -45,7 +49,37 @@ export const ethGetProof = defineMethod({
   },
 });
 
-/** Each key costs a walk down the trie, and all are walked synchronously. */
+/** Keys between two looks at the clock. */
+const KEYS_AT_ONCE = 16;
+
+/**
+ * The proofs of an account and of its slots after a block; undefined when its state is not stored, or is removed meanwhile.
+ * Other callers have their turns between.
+ */
+async function proveInSteps(
+  context: ContextOf<"chain" | "prove">,
+  { header: { number }, hash }: NamedHeader,
+  address: Address,
+  slots: readonly Hash[],
+): Promise<AccountProof | undefined> {
+  const { chain, prove } = context.backend;
+  const pacer = new EventLoopPacer();
+  const first = prove(number, address, slots.slice(0, KEYS_AT_ONCE));
+  const storageProof = [...(first?.storageProof ?? [])];
+  for (let at = KEYS_AT_ONCE; at < slots.length; at += KEYS_AT_ONCE) {
+    if (pacer.isDue()) {
+      await pacer.yield();
+      const known = chain.headerByNumber(number);
+      if (context.isAbandoned() || known === undefined || !equalBytes(known.hash, hash)) return undefined;
+    }
+    const next = prove(number, address, slots.slice(at, at + KEYS_AT_ONCE));
+    if (next === undefined) return undefined;
+    storageProof.push(...next.storageProof);
+  }
+  return first && { ...first, storageProof };
+}
+
+/** Each key costs a walk down the trie. */
 const KEYS_LIMIT = 1024;
 
 function decodeKeys(value: unknown): readonly string[] | undefined {
