@@ -14,7 +14,7 @@ import type { TransactionResult } from "./transactionResult.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
 export interface ReceiptSettings {
-  /** Keeps the output of reverted transactions (--revert-reason-enabled). */
+  /** Keeps the output of reverted transactions (--revert-reason-enabled), up to LONGEST_REASON each and REASONS_BYTES in all. */
   readonly keepsRevertReasons?: boolean;
   /**
    * State root after each transaction, for receipts before Byzantium; only chains of public test suites are that old.
@@ -32,6 +32,8 @@ export class BlockReceipts {
   logBytes = 0;
   private readonly settings: ReceiptSettings;
   private bloom = EMPTY_BLOOM;
+  /** Bytes of revert reasons kept. */
+  private reasonBytes = 0;
 
   constructor(settings: ReceiptSettings) {
     this.settings = settings;
@@ -75,8 +77,16 @@ export class BlockReceipts {
       gasUsed,
       logsBloom,
       logs,
-      ...(outcome.kind === "reverted" && this.settings.keepsRevertReasons && { revertReason: output }),
+      ...(outcome.kind === "reverted" && this.keepsReason(output) && { revertReason: output }),
     });
+  }
+
+  /** Whether a revert reason is kept. Reasons cost no gas of their own, so a block could have hundreds of megabytes of them. */
+  private keepsReason({ length }: Uint8Array): boolean {
+    if (this.settings.keepsRevertReasons !== true) return false;
+    if (length > LONGEST_REASON || this.reasonBytes + length > REASONS_BYTES) return false;
+    this.reasonBytes += length;
+    return true;
   }
 
   private addBloom(bloom: Uint8Array): void {
@@ -84,6 +94,10 @@ export class BlockReceipts {
     mergeBloom(this.bloom, bloom);
   }
 }
+
+/** Longest revert reason that a receipt keeps, and the most that all of a block have. */
+const LONGEST_REASON = 16 * 1024;
+const REASONS_BYTES = 1024 * 1024;
 
 const SUCCESS = { status: 1 } as const;
 const FAILURE = { status: 0 } as const;

@@ -18,10 +18,13 @@ import { anOverlay, BENEFICIARY, chainHashOf, contractAt, ETHER, slotOf, theRule
 const ENDLESS = contractAt(1);
 const REVERTING = contractAt(2);
 const LOGGING = contractAt(3);
+/** Reverts with as many zeros as its input has bytes. */
+const LONG_REVERTING = contractAt(5);
 const CODE = [
   [ENDLESS, { code: "0x5b600056" }],
   [REVERTING, { code: "0x602a60005260206000fd" }],
   [LOGGING, { code: "0x602a60006000a1" }],
+  [LONG_REVERTING, { code: "0x365ffd" }],
 ] as const;
 
 /** Transfers with nonces 0, 1, 2… from one account. */
@@ -100,6 +103,25 @@ describe("executing a block", () => {
       revertReason: word(42n),
       logs: [],
     });
+  });
+
+  it("keeps revert reasons of 16 KiB, and of 1 MiB in all: they cost next to no gas", async () => {
+    const lengths = [16_385, ...Array<number>(64).fill(16_384), 1];
+    const reverts = lengths.map((length, nonce) =>
+      aTransaction({
+        nonce: BigInt(nonce),
+        to: LONG_REVERTING,
+        value: 0n,
+        data: new Uint8Array(length),
+        gasLimit: 150_000n,
+      }),
+    );
+    const result = await run(reverts);
+    if (!result.ok) throw new Error(result.error.message);
+    const { receipts } = result.value;
+    for (const { outcome } of receipts) expect(outcome).toEqual({ status: 0 });
+    const kept = lengths.map((length, index) => (index === 0 || index === 65 ? undefined : length));
+    expect(receipts.map(({ revertReason }) => revertReason?.length)).toEqual(kept);
   });
 
   it("fails with the index of the first invalid transaction", async () => {
