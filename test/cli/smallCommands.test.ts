@@ -51,6 +51,8 @@ describe("ibex rlp", () => {
     expect(readFileSync(join(folder, "extra"), "utf8")).toBe(extraData);
     const decoded = await ibexHere(["rlp", "decode", "--from=extra", `--type=${type}`], here);
     expect(decoded).toEqual({ exitCode: 0, output: `[${VALIDATORS.join(", ")}]\n`, errors: "" });
+    writeFileSync(join(folder, "extra"), `${extraData}\r\nof the network's genesis block\n`);
+    expect(await ibexHere(["rlp", "decode", "--from=extra", `--type=${type}`], here)).toEqual(decoded);
   });
 
   it.each([

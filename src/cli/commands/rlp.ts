@@ -55,7 +55,9 @@ interface DecodeValues {
 function decode({ from, to, type }: DecodeValues, io: ProcessIo): number {
   const text = readText(from, io);
   if (!text.ok) return refuse(text.error.message, io);
-  const bytes = parseHex(text.value.trim());
+  // Besu reads no further than the first line either.
+  const [firstLine = ""] = text.value.split("\n", 1);
+  const bytes = parseHex(firstLine.trim());
   if (bytes === undefined || bytes.length === 0) {
     return refuse("Unable to decode the RLP data: hexadecimal digits are expected.", io);
   }
