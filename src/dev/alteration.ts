@@ -2,6 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { EMPTY_CODE_HASH } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
+import { fail, ok, type Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 
@@ -51,4 +52,15 @@ function removeIfEmpty(overlay: Overlay, address: Address): void {
   if (account === undefined || account.nonce !== 0n || account.balance !== 0n) return;
   if (!equalBytes(account.codeHash, EMPTY_CODE_HASH) || overlay.hasStorage(address)) return;
   overlay.putAccount(address, undefined);
+}
+
+/** Bounds of a header's gas limit. */
+const LOWEST_GAS_LIMIT = 5000n;
+const HIGHEST_GAS_LIMIT = 2n ** 63n - 1n;
+
+/** Whether a block may have this gas limit. */
+export function checkGasLimit(gasLimit: bigint): Result<void, "gasLimitOutOfBounds"> {
+  if (gasLimit >= LOWEST_GAS_LIMIT && gasLimit <= HIGHEST_GAS_LIMIT) return ok(undefined);
+  const message = `the gas limit of a block is from ${LOWEST_GAS_LIMIT} to ${HIGHEST_GAS_LIMIT}`;
+  return fail("caller", "gasLimitOutOfBounds", message);
 }

@@ -12,7 +12,7 @@ import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { SentTransaction, TransactionErrorCode } from "../types/transaction.ts";
-import type { Alteration } from "./alteration.ts";
+import { type Alteration, checkGasLimit } from "./alteration.ts";
 import { BlockMaker } from "./blockMaker.ts";
 import { ChainTime } from "./chainTime.ts";
 import type { DevelopmentErrorCode, MineOrder, Reorganisation } from "./orders.ts";
@@ -22,9 +22,6 @@ import { Snapshots } from "./snapshots.ts";
 
 /** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
 const MINED_BLOCKS_LIMIT = 10_000;
-/** Bounds of a header's gas limit. */
-const LOWEST_GAS_LIMIT = 5000n;
-const HIGHEST_GAS_LIMIT = 2n ** 63n - 1n;
 
 interface DevelopmentParts {
   /** The data folder, and its mark if it has one. */
@@ -208,6 +205,12 @@ export class Development {
     return this.course(async () => this.time.setNext(timestamp, this.parts.chain.head.header.timestamp));
   }
 
+  /** The time of the block that would be made now. */
+  nextTimestamp(): bigint {
+    const { chain, clock } = this.parts;
+    return this.time.next(chain.head.header.timestamp, clock.nowMs());
+  }
+
   /**
    * Fixes the seconds between two blocks' times, until a restart; undefined to have the clock decide again. Resolves to whether they
    * were fixed before.
@@ -336,12 +339,8 @@ export class Development {
 
   /** Gives the chain this gas limit at once, in an altered block; later blocks keep it. */
   async setGasLimit(gasLimit: bigint): Promise<Result<void, DevelopmentErrorCode>> {
-    if (gasLimit < LOWEST_GAS_LIMIT || gasLimit > HIGHEST_GAS_LIMIT)
-      return fail(
-        "caller",
-        "gasLimitOutOfBounds",
-        `the gas limit of a block is from ${LOWEST_GAS_LIMIT} to ${HIGHEST_GAS_LIMIT}`,
-      );
+    const checked = checkGasLimit(gasLimit);
+    if (!checked.ok) return checked;
     return this.course(async ({ maker }) => {
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
@@ -413,8 +412,8 @@ export class Development {
   }
 
   private async mineOne(taken: Taken, isWanted?: Parameters<BlockMaker["mine"]>[1]): Promise<boolean> {
-    const { chain, clock } = this.parts;
-    const timestamp = this.time.next(chain.head.header.timestamp, clock.nowMs());
+    const { clock } = this.parts;
+    const timestamp = this.nextTimestamp();
     const mined = await this.orFail(() => taken.maker.mine(timestamp, isWanted));
     if (mined === undefined) return false;
     const wasSet = this.time.nextExact !== undefined;

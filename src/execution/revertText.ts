@@ -13,10 +13,20 @@ export function decodeErrorText(output: Uint8Array): string | undefined {
 /** Describes the output of a REVERT, if it is Solidity's Error(string) or Panic(uint256). */
 export function decodeRevertText(output: Uint8Array): string | undefined {
   if (isErrorText(output)) return decodeErrorText(output);
+  const code = decodePanicCode(output);
+  return code && (panicText(code) ?? `unknown panic code: ${code}`);
+}
+
+/** The code of a Panic(uint256), as a quantity; undefined for any other output. */
+export function decodePanicCode(output: Uint8Array): string | undefined {
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== SELECTOR_BYTES + WORD_BYTES)
     return undefined;
-  const code = `0x${BigInt(`0x${toDigits(output.subarray(SELECTOR_BYTES))}`).toString(16)}`;
-  return PANICS.get(code) ?? `unknown panic code: ${code}`;
+  return `0x${BigInt(`0x${toDigits(output.subarray(SELECTOR_BYTES))}`).toString(16)}`;
+}
+
+/** What Solidity means by the code of a panic; undefined for a code that it does not have. */
+export function panicText(code: string): string | undefined {
+  return PANICS.get(code);
 }
 
 const ERROR_SELECTOR = "08c379a0";

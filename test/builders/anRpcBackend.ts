@@ -144,6 +144,7 @@ function aDevelopment(): NonNullable<CoreParts["development"]> {
     increaseTime: async (seconds) => ok(seconds),
     setTime: async () => ok(0n),
     setNextTimestamp: async () => ok(undefined),
+    nextTimestamp: () => 1n,
     setTimestampInterval: async () => false,
     setGasLimit: async () => ok(undefined),
     isAutomatic: false,

@@ -130,6 +130,24 @@ describe("the blocks of a development chain", () => {
     expect(times(chain).at(-1)).toBe(START + 5001n);
   });
 
+  it("have the time that was told before", async () => {
+    const { development, chain, clock } = await aDevelopmentChain();
+    const told: bigint[] = [];
+    const mine = async () => {
+      told.push(development.nextTimestamp());
+      await development.mine({ blocks: 1 });
+    };
+    await mine();
+    await development.increaseTime(500n);
+    await mine();
+    await development.setNextTimestamp(START + 2000n);
+    await mine();
+    clock.advanceTo((START_SECONDS + 10) * 1000);
+    await mine();
+    expect(told).toEqual(times(chain));
+    expect(told).toEqual([START, START + 500n, START + 2000n, START + 2010n]);
+  });
+
   it("are as far apart as is asked for", async () => {
     const { development, chain } = await aDevelopmentChain();
     await development.mine({ blocks: 3, spacingSeconds: 12n });

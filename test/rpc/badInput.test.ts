@@ -5,7 +5,7 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { DEVELOPMENT_REFUSALS } from "../../src/rpc/errors/developmentErrors.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
-import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
+import { NAMESPACES, type Parameter, type RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { AdmissionQueue } from "../../src/txpool/admissionQueue.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
@@ -19,7 +19,7 @@ import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { INVALID_PARAMS } from "./invalidParams.ts";
-import { type Ask, requesterOf } from "./requester.ts";
+import { requesterOf } from "./requester.ts";
 
 /**
  * Calls every method with parameters that are missing, too many, of a wrong type, out of range and enormous. The cases are
@@ -27,7 +27,7 @@ import { type Ask, requesterOf } from "./requester.ts";
  * allows.
  */
 
-let ask: Ask;
+let ask: (method: RpcMethod, ...params: readonly unknown[]) => Promise<unknown>;
 
 beforeAll(async () => {
   const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
@@ -44,7 +44,9 @@ beforeAll(async () => {
   const prove = (...asked: Parameters<typeof node.world.prove>) => node.world.prove(...asked);
   const { badBlocks } = node.chain;
   const settings = { ...RPC_SETTINGS, accounts: [account(1)] };
-  ask = requesterOf({ ...node, ...hereWorkers(node), pool, submit, prove, badBlocks, settings });
+  const parts = { ...node, ...hereWorkers(node), pool, submit, prove, badBlocks, settings };
+  const [ofNetworks, ofDevelopment] = [requesterOf(parts), requesterOf(parts, NAMESPACES)];
+  ask = (method, ...params) => (isReplaced(method) ? ofNetworks : ofDevelopment)(method.name, ...params);
 });
 
 const ADDRESS = `0x${"11".repeat(20)}`;
@@ -103,8 +105,9 @@ function nonsenseFor({ schema }: Parameter<unknown>): unknown {
 /** Parameters that are ignored when they cannot be decoded. */
 const TAKES_ANYTHING = new Set(["stateOverrides", "blockOverrides"]);
 
-function takesAnything({ name: method }: RpcMethod, { name }: Parameter<unknown>): boolean {
-  const isIgnored = /^eth_(estimateGas|createAccessList)$/.test(method) && name === "block";
+function takesAnything({ namespace, name: method }: RpcMethod, { name }: Parameter<unknown>): boolean {
+  const isIgnored =
+    namespace === "ETH" && /^eth_(estimateGas|createAccessList)$/.test(method) && name === "block";
   return (
     TAKES_ANYTHING.has(name) || isIgnored || (method === "debug_accountRange" && name === "transactionIndex")
   );
@@ -192,34 +195,39 @@ function problemOf(method: RpcMethod, params: readonly unknown[], answer: unknow
   return isKnown ? undefined : `unknown error ${code} ${message}`;
 }
 
-const REPLACED = METHODS.filter(({ takesPlace }) => takesPlace === true).map(({ name }) => name);
+const REPLACED = new Set(METHODS.filter(({ takesPlace }) => takesPlace === true).map(({ name }) => name));
 
-/** Those of the development network where it has its own; without ibft_status, because the node of this test has no consensus. */
-const METHODS_BY_NAME = METHODS.filter(
-  ({ name, takesPlace }) => name !== "ibft_status" && (takesPlace === true || !REPLACED.includes(name)),
-).map((method) => [method.name, method] as const);
+/** Whether the development network has a method of its own in the place of this one. */
+function isReplaced({ name, takesPlace }: RpcMethod): boolean {
+  return takesPlace !== true && REPLACED.has(name);
+}
+
+/** Without ibft_status, because the node of this test has no consensus. */
+const METHODS_BY_NAME = METHODS.filter(({ name }) => name !== "ibft_status").map(
+  (method) => [`${method.namespace} ${method.name}`, method] as const,
+);
 const WITH_PARAMETERS = METHODS_BY_NAME.filter(([, { parameters }]) => parameters.length > 0);
 
 describe("bad input", () => {
   it.each(WITH_PARAMETERS)(
     "%s refuses a required parameter that is missing or invalid",
-    async (name, method) => {
+    async (_, method) => {
       const valid = validParams(method);
       for (const [index, parameter] of method.parameters.entries()) {
         const replaced = (value: unknown) => valid.map((each, at) => (at === index ? value : each));
         if (parameter.isRequired) {
           for (const params of [valid.slice(0, index), replaced(null)])
-            expect(await ask(name, ...params), `${parameter.name} missing`).toMatchObject(INVALID_PARAMS);
+            expect(await ask(method, ...params), `${parameter.name} missing`).toMatchObject(INVALID_PARAMS);
         }
         if (takesAnything(method, parameter)) continue;
-        expect(await ask(name, ...replaced(nonsenseFor(parameter))), parameter.name).toMatchObject(
+        expect(await ask(method, ...replaced(nonsenseFor(parameter))), parameter.name).toMatchObject(
           INVALID_PARAMS,
         );
       }
     },
   );
 
-  it.each(METHODS_BY_NAME)("%s handles strange and enormous values", async (name, method) => {
+  it.each(METHODS_BY_NAME)("%s handles strange and enormous values", async (_, method) => {
     const valid = validParams(method);
     const lists = [
       STRANGE_VALUES,
@@ -229,19 +237,19 @@ describe("bad input", () => {
       ),
     ];
     for (const params of lists) {
-      const answer = await ask(name, ...params);
+      const answer = await ask(method, ...params);
       const problem = problemOf(method, params, answer);
       if (problem !== undefined) expect.fail(`${problem}: ${JSON.stringify(params).slice(0, 300)}`);
     }
   });
 
-  it.each(METHODS_BY_NAME.filter(([name]) => !ANSWER_CHANGES.test(name)))(
+  it.each(METHODS_BY_NAME.filter(([, { name }]) => !ANSWER_CHANGES.test(name)))(
     "%s ignores surplus parameters, unless their number is exact",
-    async (name, method) => {
+    async (_, method) => {
       if (method.parameters.some(({ isRest }) => isRest)) return;
       const valid = validParams(method);
-      const expected = method.exactParams === undefined ? await ask(name, ...valid) : INVALID_PARAMS;
-      expect(await ask(name, ...valid, {}, [], 7)).toEqual(expected);
+      const expected = method.exactParams === undefined ? await ask(method, ...valid) : INVALID_PARAMS;
+      expect(await ask(method, ...valid, {}, [], 7)).toEqual(expected);
     },
   );
 });

@@ -35,10 +35,11 @@ const HELPERS = readdirSync(signing)
 /** As many as eth_fillTransaction names. Few, so that it shows when a method asks for much of the node. */
 const MOST_PORTS = 5;
 
-/** Methods of development networks that fill in transactions and sign them; they send them, wait, or put them into blocks, too. */
+/** Methods of development networks that fill in transactions, and sign them; they send them, wait, or put them into blocks, too. */
 const FULL_SERVICE = new Set([
   "HARDHAT eth_sendTransaction",
   "HARDHAT eth_signTransaction",
+  "HARDHAT eth_fillTransaction",
   "ANVIL anvil_reorg",
 ]);
 

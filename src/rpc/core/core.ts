@@ -339,6 +339,8 @@ interface DevelopmentCalls {
   increaseTime(seconds: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
   setTime(timestamp: bigint, requester: Requester): Promise<Result<bigint, DevelopmentErrorCode>>;
   setNextTimestamp(timestamp: bigint, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
+  /** The time of the block that would be made now. */
+  nextTimestamp(requester: Requester): Promise<bigint>;
   /**
    * Fixes the seconds between two blocks' times; undefined to have the clock decide again. Resolves to whether they were fixed before.
    */

@@ -116,6 +116,7 @@ export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<R
   "development.increaseTime": PLAIN,
   "development.setTime": PLAIN,
   "development.setNextTimestamp": PLAIN,
+  "development.nextTimestamp": PLAIN,
   "development.setTimestampInterval": PLAIN,
   "development.setGasLimit": PLAIN,
   "development.isAutomatic": PLAIN,

@@ -92,6 +92,7 @@ type RpcDevelopment = Pick<
   | "increaseTime"
   | "setTime"
   | "setNextTimestamp"
+  | "nextTimestamp"
   | "setTimestampInterval"
   | "setGasLimit"
   | "isAutomatic"

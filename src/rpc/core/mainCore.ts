@@ -221,6 +221,7 @@ function developmentCalls(parts: Pick<CoreParts, "development">): Core["developm
     increaseTime: async (seconds) => comforts().increaseTime(seconds),
     setTime: async (timestamp) => comforts().setTime(timestamp),
     setNextTimestamp: async (timestamp) => comforts().setNextTimestamp(timestamp),
+    nextTimestamp: async () => comforts().nextTimestamp(),
     setTimestampInterval: async (seconds) => comforts().setTimestampInterval(seconds),
     setGasLimit: async (gasLimit) => comforts().setGasLimit(gasLimit),
     isAutomatic: async () => comforts().isAutomatic,

@@ -1,5 +1,6 @@
 import type { RpcMethod } from "../method.ts";
 import { devAccounts } from "./accounts/accounts.ts";
+import { devSendRawTransaction } from "./accounts/sendRawTransaction.ts";
 import { devSendTransaction, devSignTransaction } from "./accounts/sendTransaction.ts";
 import { devPersonalSign, devSign, devSignTypedData } from "./accounts/sign.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
@@ -140,6 +141,7 @@ import {
   hardhatSetNonce,
   hardhatSetStorageAt,
 } from "./hardhat/alterations.ts";
+import { devCall, devCreateAccessList, devEstimateGas, devFillTransaction } from "./hardhat/calls.ts";
 import {
   anvilAutoImpersonateAccount,
   anvilImpersonateAccount,
@@ -413,7 +415,12 @@ export const METHODS: readonly RpcMethod[] = [
   hardhatSetCoinbase,
   hardhatSetNextBlockBaseFeePerGas,
   hardhatSetPrevRandao,
+  devCall,
+  devCreateAccessList,
+  devEstimateGas,
+  devFillTransaction,
   devAccounts,
+  devSendRawTransaction,
   devSendTransaction,
   devSignTransaction,
   devPersonalSign,

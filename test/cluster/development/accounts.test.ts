@@ -84,13 +84,13 @@ describe("an account of the development network", () => {
       "Nonce too low. Expected nonce to be at least 1 but got 0.",
     );
     expect(await refused({ ...transfer, value: `0x${"ff".repeat(20)}` })).toMatch(
-      /^Sender doesn't have enough funds to send tx\. The max upfront cost is: \d+ and the sender's balance is: \d+\.$/,
+      /^Sender doesn't have enough funds to send tx\. The max upfront cost is: \d+ and the sender's balance is: \d+\. \(insufficient funds/,
     );
     expect(await refused({ ...transfer, gas: "0x1" })).toBe(
-      "Transaction requires at least 21000 gas but got 1",
+      "Transaction requires at least 21000 gas but got 1 (intrinsic gas too low)",
     );
     expect(await refused({ ...transfer, gas: "0x17d78401" })).toBe(
-      "Transaction gas limit is 400000001 and exceeds block gas limit of 400000000",
+      "Transaction gas limit is 400000001 and exceeds block gas limit of 400000000 (intrinsic gas too high)",
     );
     expect(await refused({ ...transfer, chainId: "0x1" })).toContain("chainId does not match");
   });

@@ -353,6 +353,7 @@ describe.each([
         increaseTime: noting("increaseTime", ok(5n)),
         setTime: noting("setTime", ok(-5n)),
         setNextTimestamp: noting("setNextTimestamp", fail("caller", "timeTooEarly", "too early")),
+        nextTimestamp: () => 77n,
         setTimestampInterval: noting("setTimestampInterval", true),
         setGasLimit: noting("setGasLimit", ok(undefined)),
         isAutomatic: true,
@@ -381,6 +382,7 @@ describe.each([
     expect(await development.increaseTime(5n, CALLER)).toEqual(ok(5n));
     expect(await development.setTime(6n, CALLER)).toEqual(ok(-5n));
     expect(await development.setNextTimestamp(8n, CALLER)).toMatchObject({ error: { code: "timeTooEarly" } });
+    expect(await development.nextTimestamp(CALLER)).toBe(77n);
     expect(await development.setTimestampInterval(9n, CALLER)).toBe(true);
     expect(await development.setGasLimit(8000n, CALLER)).toEqual(ok(undefined));
     expect(await development.isAutomatic(CALLER)).toBe(true);

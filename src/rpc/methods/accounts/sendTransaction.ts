@@ -5,14 +5,15 @@ import { expectDefined } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { CodedError } from "../../../primitives/result.ts";
 import { signTransaction, type UnsignedTransaction } from "../../../types/unsignedTransaction.ts";
-import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { estimateError } from "../../errors/simulationErrors.ts";
-import { SUBMISSION_ERRORS } from "../../errors/submissionErrors.ts";
+import { RpcError } from "../../errors/errors.ts";
+import { toolCallError, toolSubmissionError } from "../../errors/toolErrors.ts";
 import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodePartialTransaction, type PartialTransaction } from "../../parameters/fillParameter.ts";
+import { overridesOf } from "../../parameters/overrideParameters.ts";
 import { CALL, DATA, HASH } from "../../schemas.ts";
 import { completeTransaction } from "../../signing/completeTransaction.ts";
 import { failureOf } from "../../signing/failedTransaction.ts";
+import { nextBlock } from "../../signing/nextBlock.ts";
 import { ACCOUNT_METHOD, privateKeyOf, unknownAccount } from "./accountMethod.ts";
 
 const TRANSACTION = required("transaction", decodePartialTransaction, CALL);
@@ -36,6 +37,7 @@ export const devSendTransaction = defineMethod({
     "spec",
     "settings",
     "wallet",
+    "development",
     "inclusionWaits",
   ],
   mayOverlap: "many",
@@ -56,7 +58,7 @@ export const devSignTransaction = defineMethod({
   summary: "Signs a transaction with an account's key, and returns what eth_sendRawTransaction takes.",
   parameters: [TRANSACTION],
   result: { name: "transaction", schema: DATA },
-  ports: ["chain", "gasPrices", "simulator", "spec", "settings", "pool"],
+  ports: ["chain", "newestHead", "gasPrices", "simulator", "spec", "settings", "pool", "development"],
   mayOverlap: "few",
   async run([wanted], context) {
     const from = senderOf(wanted, context);
@@ -80,13 +82,14 @@ function senderOf({ call }: PartialTransaction, { backend }: ContextOf<"settings
 export function complete(
   wanted: PartialTransaction,
   from: Address,
-  context: ContextOf<"chain" | "gasPrices" | "simulator" | "spec">,
+  context: ContextOf<"chain" | "newestHead" | "gasPrices" | "simulator" | "spec" | "development">,
 ): Promise<Omit<UnsignedTransaction, "nonce"> | RpcError> {
   const { chain, simulator } = context.backend;
-  const { number: blockNumber, gasLimit } = chain.head.header;
   return completeTransaction(wanted, context, async (call) => {
+    const next = await nextBlock(context);
+    const { number: blockNumber, gasLimit } = chain.head.header;
     const estimated = await simulator.run(
-      { kind: "estimateGas", call: { ...call, from }, blockNumber },
+      { kind: "estimateGas", call: { ...call, from }, blockNumber, ...overridesOf(undefined, next) },
       context,
     );
     switch (estimated.kind) {
@@ -98,7 +101,7 @@ export function complete(
         // It is sent nevertheless: after those that wait it may not fail, and blocks have failed ones, too.
         return gasLimit;
       default:
-        return estimateError(estimated);
+        return toolCallError(estimated);
     }
   });
 }
@@ -120,35 +123,12 @@ async function included(
   return inclusionWaits.within(context.remoteHost, () => inclusionWaits.included(hash, limits));
 }
 
-/** Hardhat's errors where callers meet them often, those of eth_sendRawTransaction otherwise. */
 function walletError(
   { code, facts = {} }: CodedError<WalletErrorCode>,
   from: Address,
   { gasLimit }: Pick<UnsignedTransaction, "gasLimit">,
   { backend: { chain } }: ContextOf<"chain">,
 ): RpcError {
-  switch (code) {
-    case "unknownAccount":
-      return unknownAccount(from);
-    case "upfrontCostAboveBalance":
-      return refused(
-        `Sender doesn't have enough funds to send tx. The max upfront cost is: ${facts["costWei"]} and the sender's balance is: ${facts["balanceWei"]}.`,
-      );
-    case "nonceTooLow":
-      return refused(
-        `Nonce too low. Expected nonce to be at least ${facts["expected"]} but got ${facts["nonce"]}.`,
-      );
-    case "intrinsicGasAboveLimit":
-      return refused(`Transaction requires at least ${facts["intrinsicGas"]} gas but got ${gasLimit}`);
-    case "gasLimitAboveBlock":
-      return refused(
-        `Transaction gas limit is ${gasLimit} and exceeds block gas limit of ${chain.head.header.gasLimit}`,
-      );
-    default:
-      return SUBMISSION_ERRORS[code];
-  }
-}
-
-function refused(message: string): RpcError {
-  return new RpcError(ERRORS.invalidInput.code, message);
+  if (code === "unknownAccount") return unknownAccount(from);
+  return toolSubmissionError(code, { ...facts, gasLimit, blockGasLimit: chain.head.header.gasLimit });
 }

@@ -43,7 +43,7 @@ export const anvilReorg = defineMethod({
     required("transactions", decodePlaced, listOf({ type: "array" })),
   ],
   result: NULL_RESULT,
-  ports: ["chain", "gasPrices", "simulator", "spec", "settings", "wallet", "development"],
+  ports: ["chain", "newestHead", "gasPrices", "simulator", "spec", "settings", "wallet", "development"],
   mayOverlap: "few",
   async run([depth, placed], context) {
     if (depth > MOST_REPLACED) return invalidParams(`at most ${MOST_REPLACED} blocks are replaced`);
@@ -66,7 +66,9 @@ export const anvilReorg = defineMethod({
 const MOST_REPLACED = 1000n;
 const MOST_PLACED = 1000;
 
-type ReorgContext = ContextOf<"chain" | "gasPrices" | "simulator" | "spec" | "settings" | "wallet">;
+type ReorgContext = ContextOf<
+  "chain" | "newestHead" | "gasPrices" | "simulator" | "spec" | "settings" | "wallet" | "development"
+>;
 
 async function signedOf(
   transaction: PlacedTransaction["transaction"],

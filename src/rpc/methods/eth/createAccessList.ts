@@ -1,6 +1,3 @@
-import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation/callRequest.ts";
-import { toHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
 import { estimateError } from "../../errors/simulationErrors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeCall } from "../../parameters/callParameter.ts";
@@ -10,7 +7,7 @@ import {
   overridesOf,
   STATE_OVERRIDES,
 } from "../../parameters/overrideParameters.ts";
-import { joinJson } from "../../results/joinJson.ts";
+import { accessListAnswer } from "../../results/accessListAnswer.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
 /** Runs on the head and ignores the call's gas limit: Besu ignores the block and the limit. */
@@ -30,18 +27,6 @@ export const ethCreateAccessList = defineMethod({
       { kind: "createAccessList", call, blockNumber, ...overrides },
       context,
     );
-    if (result.kind !== "returned") return estimateError(result);
-    return joinJson(listJson(result.gas, result.accessList ?? []));
+    return result.kind === "returned" ? accessListAnswer(result) : estimateError(result);
   },
 });
-
-function* listJson(gas: bigint, list: readonly TouchedSlots[]): Generator<string> {
-  yield `{"gasUsed":"${toQuantity(gas)}","accessList":[`;
-  for (const [index, { address, slots }] of list.entries()) {
-    yield `${index === 0 ? "" : ","}{"address":"${toHex(address)}","storageKeys":[`;
-    for (let at = 0; at < slots.length; at += SLOT_LENGTH)
-      yield `${at === 0 ? "" : ","}"${toHex(slots.subarray(at, at + SLOT_LENGTH))}"`;
-    yield "]}";
-  }
-  yield "]}";
-}

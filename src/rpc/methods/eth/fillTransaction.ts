@@ -1,13 +1,10 @@
 import type { CallRequest } from "../../../execution/simulation/callRequest.ts";
-import { asAddress } from "../../../primitives/address.ts";
-import { larger } from "../../../primitives/quantity.ts";
-import { RpcError } from "../../errors/errors.ts";
+import type { RpcError } from "../../errors/errors.ts";
 import { estimateError } from "../../errors/simulationErrors.ts";
 import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodePartialTransaction } from "../../parameters/fillParameter.ts";
-import { unsignedTransactionJson } from "../../results/unsignedTransaction.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
-import { completeTransaction } from "../../signing/completeTransaction.ts";
+import { filledAnswer } from "../../signing/filledAnswer.ts";
 
 /** Works as in go-ethereum, whose clients sign what it returns. */
 export const ethFillTransaction = defineMethod({
@@ -18,25 +15,8 @@ export const ethFillTransaction = defineMethod({
   result: { name: "filled", schema: OBJECT },
   ports: ["chain", "pool", "gasPrices", "simulator", "spec"],
   mayOverlap: "few",
-  async run([wanted], context) {
-    const completed = await completeTransaction(wanted, context, (call) => estimate(call, context));
-    if (completed instanceof RpcError) return completed;
-    const nonce = wanted.nonce ?? (await nextNonce(wanted.call, context));
-    return unsignedTransactionJson({ ...completed, nonce });
-  },
+  run: ([wanted], context) => filledAnswer(wanted, context, (call) => estimate(call, context)),
 });
-
-/** The sender of a call without one, as in eth_call. */
-const NOBODY = asAddress(new Uint8Array(20));
-
-async function nextNonce(
-  { from = NOBODY }: CallRequest,
-  context: ContextOf<"chain" | "pool">,
-): Promise<bigint> {
-  const { chain, pool } = context.backend;
-  const next = await pool.nextNonce(from, context);
-  return larger(next, chain.stateAt(chain.head.header.number)?.account(from)?.nonce ?? 0n);
-}
 
 async function estimate(
   call: CallRequest,

@@ -90,6 +90,11 @@ const MINED_MEMBERS = [
   "output",
 ];
 
+/** Whether a call was answered by a result, which differs from node to node. */
+function isAnswered(seen: unknown): boolean {
+  return typeof seen === "string";
+}
+
 /** Blocks that are returned whole have members that differ by their consensus. */
 function withoutBlocks(seen: unknown): unknown {
   const { answer } = seen as { readonly answer: unknown };
@@ -157,7 +162,40 @@ const TIME: readonly Trial[] = [
       const time = await chain.get<string>("eth_call", { to: OUTSIDER }, "pending", code);
       return Number(time) - before.timestamp;
     }),
+    trial(method, "for the pending block itself", async (chain) => {
+      const before = await chain.newest();
+      await chain.get(method, before.timestamp + DAY);
+      const pending = await chain.get<{ readonly timestamp: string }>(
+        "eth_getBlockByNumber",
+        "pending",
+        false,
+      );
+      return Number(pending.timestamp) - before.timestamp;
+    }),
   ]),
+  ...["eth_estimateGas", "eth_call"].flatMap((method) =>
+    ["pending", "latest", "no block"].map((block) =>
+      trial(
+        method,
+        `of ${block === "no block" ? block : `the ${block} block`} after time was moved`,
+        async (chain) => {
+          const gate = await chain.gate((await chain.newest()).timestamp + FAR);
+          await chain.get("evm_increaseTime", 2 * FAR);
+          const call = { from: chain.accounts[0], to: gate };
+          return isAnswered(await chain.ask(method, call, ...(block === "no block" ? [] : [block])));
+        },
+      ),
+    ),
+  ),
+  trial("eth_sendTransaction", "of which the gas is estimated after time was moved", async (chain) => {
+    const gate = await chain.gate((await chain.newest()).timestamp + FAR);
+    await chain.get("evm_increaseTime", 2 * FAR);
+    const hash = await chain.mined(
+      await chain.transfer(chain.accounts[0], { to: gate, value: "0x0", gas: undefined }),
+    );
+    const { status } = await chain.get<{ readonly status: string }>("eth_getTransactionReceipt", hash);
+    return status;
+  }),
   ...eachForm(["evm_setTime", "anvil_setTime"], WRONG_NUMBERS, (chain, method, params) =>
     chain.ask(method, ...params),
   ),

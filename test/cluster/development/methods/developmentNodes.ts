@@ -99,7 +99,7 @@ function ask<T>(url: string, method: string, params: readonly unknown[]): Promis
         response.once("end", () => {
           const answer = JSON.parse(text) as {
             readonly result?: T;
-            readonly error?: { readonly code: number; readonly message: string };
+            readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
           };
           if (answer.error === undefined) resolve(answer.result as T);
           else reject(new RpcFailure(answer.error));

@@ -11,6 +11,7 @@ import {
   startHardhat,
   startIbex,
 } from "./developmentNodes.ts";
+import { ERROR_TRIALS } from "./errorTrials.ts";
 import { RULINGS, type Ruling } from "./rulings.ts";
 import { STATE_TRIALS } from "./stateTrials.ts";
 import type { Trial } from "./trial.ts";
@@ -21,7 +22,13 @@ import { TrialChain } from "./trialChain.ts";
  * method, and anvil otherwise. What differs is a ruling of development-network.md#where-it-differs.
  */
 
-const TRIALS: readonly Trial[] = [...BLOCK_TRIALS, ...CHAIN_TRIALS, ...STATE_TRIALS, ...LAST_TRIALS];
+const TRIALS: readonly Trial[] = [
+  ...BLOCK_TRIALS,
+  ...CHAIN_TRIALS,
+  ...STATE_TRIALS,
+  ...ERROR_TRIALS,
+  ...LAST_TRIALS,
+];
 
 /** What each node did in each trial, in their order. */
 type Seen = ReadonlyMap<NodeName, readonly unknown[]>;

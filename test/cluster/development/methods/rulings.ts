@@ -8,6 +8,13 @@ export interface Ruling {
 
 const FLAGS = ["no parameter", "null", "a word", "a number", "false"] as const;
 const RESETS = ["no parameter", "null", "an empty object"] as const;
+const REVERTS = [
+  "reverts with a reason",
+  "reverts with a panic",
+  "reverts with a panic that Solidity has not",
+  "reverts with a custom error",
+  "reverts with nothing",
+] as const;
 
 export const RULINGS: readonly Ruling[] = [
   {
@@ -62,8 +69,19 @@ export const RULINGS: readonly Ruling[] = [
   },
   { what: "many blocks at once", requests: [["hardhat_mine", "a million blocks"]] },
   {
-    what: "calls of the pending block",
-    requests: [["*_setNextBlockTimestamp", "for a call of the pending block"]],
+    what: "the pending block",
+    requests: [["*_setNextBlockTimestamp", "for the pending block itself"]],
+  },
+  {
+    what: "the words of a call that reverts",
+    requests: [
+      ["eth_call", ...REVERTS],
+      ["eth_estimateGas", ...REVERTS],
+    ],
+  },
+  {
+    what: "a nonce that was used",
+    requests: [["eth_sendTransaction", "is refused for a nonce that was used"]],
   },
   { what: "a gas limit of zero", requests: [["anvil_setBlockGasLimit", "zero"]] },
   {

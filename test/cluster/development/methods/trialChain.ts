@@ -4,6 +4,7 @@ import type { DevelopmentNode } from "./developmentNodes.ts";
 /** Accounts that no node has, so that each trial finds them as they are at first. */
 export const OUTSIDER = `0x${"5e".repeat(20)}`;
 const TOKEN = `0x${"70".repeat(20)}`;
+const GATE = `0x${"6a".repeat(20)}`;
 
 interface NewestBlock {
   readonly number: number;
@@ -32,6 +33,17 @@ export class TrialChain {
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
       return { refused: error.code };
+    }
+  }
+
+  /** What tools read of an error: its words, and the data that a call returned. */
+  async askWhy(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    try {
+      await this.node.rpc<unknown>(method, params);
+      return "answered";
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      return { words: withoutRemarks(error.message), data: returnedBy(error) };
     }
   }
 
@@ -91,10 +103,19 @@ export class TrialChain {
 
   /** A token whose balances and allowances are in the slots keccak(arguments). */
   async token(): Promise<string> {
-    await this.get("anvil_setCode", TOKEN, "0x36600490038060046000376000205460005260206000f3").catch(() =>
-      this.get("hardhat_setCode", TOKEN, "0x36600490038060046000376000205460005260206000f3"),
-    );
+    await this.setCode(TOKEN, "0x36600490038060046000376000205460005260206000f3");
     return TOKEN;
+  }
+
+  /** A contract that stores something from this time on, and reverts before it. */
+  async gate(opensAt: number): Promise<string> {
+    const code = `0x63${opensAt.toString(16).padStart(8, "0")}42106010576001600055005b600080fd`;
+    await this.setCode(GATE, code);
+    return GATE;
+  }
+
+  async setCode(address: string, code: string): Promise<void> {
+    await this.get("anvil_setCode", address, code).catch(() => this.get("hardhat_setCode", address, code));
   }
 
   /** Ends its mining, and empties its pool, of which anvil would mine later what it has kept after going back. */
@@ -110,6 +131,16 @@ export class TrialChain {
     await this.halt();
     await this.get("evm_setAutomine", true);
   }
+}
+
+/** Remarks in brackets are each node's own. Hardhat's server puts a word before the text of an error. */
+function withoutRemarks(message: string): string {
+  return message.replace(/^Error: /, "").replace(/ \([^)]*\)+$/, "");
+}
+
+/** The data of a call that failed: Hardhat has it in an object, its matchers read both. */
+function returnedBy({ data }: RpcFailure): unknown {
+  return typeof data === "object" && data !== null && "data" in data ? (data.data ?? undefined) : data;
 }
 
 /** Hashes and ids differ from node to node. */
