@@ -11,7 +11,8 @@ import type {
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { compareBytes, equalBytes, joinBytes } from "../primitives/hex.ts";
+import { compareBytes, EMPTY_BYTES, equalBytes, joinBytes } from "../primitives/hex.ts";
+import { packBytes } from "../primitives/packedBytes.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
@@ -76,7 +77,8 @@ function queryAccounts(
   const all = history.accountsFrom(blockNumber, from);
   if (all === undefined) return { kind: "stateUnavailable" };
   const { items, next } = firstOf(all, limit);
-  return { kind: "accounts", accounts: items, next };
+  const accounts = packBytes(items.flatMap(({ hash, address = EMPTY_BYTES }) => [hash, address]));
+  return { kind: "accounts", accounts, next };
 }
 
 function queryChangedAccounts(
@@ -118,9 +120,9 @@ async function querySlots(
     .map(({ slot, value }) => ({ hash: keccak256(slot), slot: asHash(slot), value }))
     .filter(({ hash }) => compareBytes(hash, from) >= 0)
     .sort((a, b) => compareBytes(a.hash, b.hash));
-  const slots = merged(change?.storageCleared === true ? [] : before, changed);
-  const { items, next } = firstOf(slots, limit);
-  return { kind: "slots", slots: items, next };
+  const { items, next } = firstOf(merged(change?.storageCleared === true ? [] : before, changed), limit);
+  const slots = packBytes(items.flatMap(({ hash, slot = EMPTY_BYTES, value }) => [hash, slot, value]));
+  return { kind: "slots", slots, next };
 }
 
 /**

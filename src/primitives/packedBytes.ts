@@ -34,6 +34,21 @@ export function* unpackBytes(packed: Uint8Array<ArrayBuffer>): Generator<Uint8Ar
   for (const bytes of viewsOf(packed)) yield bytes.slice();
 }
 
+/** Records of so many strings each, by the names of these, as views. */
+export function* recordsOf<Name extends string>(
+  packed: Uint8Array<ArrayBuffer>,
+  names: readonly Name[],
+): Generator<Readonly<Record<Name, Uint8Array>>, void> {
+  let strings: [Name, Uint8Array][] = [];
+  for (const bytes of viewsOf(packed)) {
+    strings.push([names[strings.length] as Name, bytes]);
+    if (strings.length < names.length) continue;
+    // Each name has its string, hence the cast.
+    yield Object.fromEntries(strings) as Record<Name, Uint8Array>;
+    strings = [];
+  }
+}
+
 /** The strings in their order, as views. */
 export function* viewsOf(packed: Uint8Array<ArrayBuffer>): Generator<Uint8Array, void> {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);

@@ -12,7 +12,11 @@ import {
 } from "../../src/calls/callPool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import type { CallRequest, SimulationResult } from "../../src/execution/simulation/callRequest.ts";
+import {
+  type CallRequest,
+  packTouched,
+  type SimulationResult,
+} from "../../src/execution/simulation/callRequest.ts";
 import { type LogFields, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Clock, clockOf, systemClock } from "../../src/primitives/clock.ts";
@@ -173,7 +177,7 @@ describe("the call pool", () => {
     const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, aCaller);
     expect(listed).toMatchObject({
       kind: "returned",
-      accessList: [{ address: addressFromHex(ADDER), slots: new Uint8Array(32) }],
+      accessList: packTouched([{ address: addressFromHex(ADDER), slots: new Uint8Array(32) }]),
     });
   });
 

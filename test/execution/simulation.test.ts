@@ -5,7 +5,7 @@ import {
   type CallRequest,
   type SimulationResult,
   SLOT_LENGTH,
-  type TouchedSlots,
+  unpackTouched,
 } from "../../src/execution/simulation/callRequest.ts";
 import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
 import type { CallContext } from "../../src/execution/simulation/simulate.ts";
@@ -353,8 +353,8 @@ describe("eth_estimateGas", () => {
 });
 
 describe("eth_createAccessList", () => {
-  const readable = (entries: readonly TouchedSlots[] = []) =>
-    entries.map(({ address, slots }) => {
+  const readable = (packed: Uint8Array<ArrayBuffer> | undefined) =>
+    [...unpackTouched(packed)].map(({ address, slots }) => {
       const numbers = Array.from({ length: slots.length / SLOT_LENGTH }, (_, n) =>
         BigInt(toHex(slots.subarray(n * SLOT_LENGTH, (n + 1) * SLOT_LENGTH))),
       );
@@ -373,7 +373,7 @@ describe("eth_createAccessList", () => {
     const failing = { other: { code: "0x600154fe" } };
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f131`;
     const result = await list(aCallContext(calling, { accounts: failing }));
-    expect(result).toMatchObject({ kind: "returned", accessList: [] });
+    expect(result).toMatchObject({ kind: "returned", accessList: new Uint8Array(0) });
   });
 
   it("is empty for a plain transfer, and keeps the caller's own list", async () => {
@@ -381,7 +381,7 @@ describe("eth_createAccessList", () => {
     expect(await list(aCallContext("0x"), { to })).toMatchObject({
       kind: "returned",
       gas: 21_000n,
-      accessList: [],
+      accessList: new Uint8Array(0),
     });
     const accessList = [{ address: CONTRACT, storageKeys: [asHash(slotOf(9))] }];
     const result = await list(aCallContext("0x"), { to, accessList });

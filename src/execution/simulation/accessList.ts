@@ -4,7 +4,13 @@ import { asHash } from "../../primitives/hash.ts";
 import type { AccessListEntry } from "../../types/transaction.ts";
 import { nothingObserved, type Observed } from "../evm.ts";
 import { toSimulationResult } from "./call.ts";
-import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./callRequest.ts";
+import {
+  type CallRequest,
+  packTouched,
+  type SimulationResult,
+  SLOT_LENGTH,
+  type TouchedSlots,
+} from "./callRequest.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 
@@ -53,7 +59,7 @@ function toResult({ simulated, observed, list }: Listing): SimulationResult {
     kind: "returned",
     data: output,
     gas: inflatedGas(gasBeforeRefund, observed),
-    accessList: list.map(joinSlots),
+    accessList: packTouched(list.map(joinSlots)),
   };
 }
 

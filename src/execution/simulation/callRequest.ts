@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { packBytes, recordsOf } from "../../primitives/packedBytes.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { Header } from "../../types/header.ts";
 import type { AccessListEntry, Authorization, TransactionType } from "../../types/transaction.ts";
@@ -88,11 +89,23 @@ export interface BlockOverride {
   readonly blobBaseFee?: bigint;
 }
 
-/** An account with the touched slots concatenated: many small arrays are slow to pass between threads. */
+/** An account with the touched slots concatenated. */
 export interface TouchedSlots {
-  readonly address: Address;
+  readonly address: Uint8Array;
   readonly slots: Uint8Array;
 }
+
+/** Packs accounts with touched slots as one piece of memory: many small arrays are slow to pass between threads. */
+export function packTouched(touched: readonly TouchedSlots[]): Uint8Array<ArrayBuffer> {
+  return packBytes(touched.flatMap(({ address, slots }) => [address, slots]));
+}
+
+/** What packTouched packed, as views. */
+export function unpackTouched(packed: Uint8Array<ArrayBuffer> = NOTHING): Iterable<TouchedSlots> {
+  return recordsOf(packed, ["address", "slots"]);
+}
+
+const NOTHING = new Uint8Array(0);
 
 /** Bytes of each slot. */
 export const SLOT_LENGTH = 32;
@@ -103,7 +116,8 @@ export type SimulationResult =
       readonly kind: "returned";
       readonly data: Uint8Array;
       readonly gas: bigint;
-      readonly accessList?: readonly TouchedSlots[];
+      /** The accounts with touched slots, packed (packTouched). */
+      readonly accessList?: Uint8Array<ArrayBuffer>;
     }
   /** A REVERT; `data` is its whole output. */
   | { readonly kind: "reverted"; readonly data: Uint8Array; readonly gas: bigint }

@@ -47,8 +47,8 @@ interface StateQueries {
   };
   readonly accounts: {
     readonly kind: "accounts";
-    /** The address is undefined if only its hash is known. */
-    readonly accounts: readonly { readonly hash: Hash; readonly address: Address | undefined }[];
+    /** Hash and address of each account, packed (packedBytes.ts); the address is empty if only its hash is known. */
+    readonly accounts: Uint8Array<ArrayBuffer>;
     /** The first hash beyond the limit. */
     readonly next: Hash | undefined;
   };
@@ -63,12 +63,11 @@ interface StateQueries {
     | { readonly kind: "unknownAddress"; readonly hash: Hash };
   readonly slots: {
     readonly kind: "slots";
-    /** The slot is undefined if only its hash is known; the value has no leading zeros. */
-    readonly slots: readonly {
-      readonly hash: Hash;
-      readonly slot: Hash | undefined;
-      readonly value: Uint8Array;
-    }[];
+    /**
+     * Hash, slot and value of each, packed (packedBytes.ts); the slot is empty if only its hash is known, and the value has no
+     * leading zeros.
+     */
+    readonly slots: Uint8Array<ArrayBuffer>;
     readonly next: Hash | undefined;
   };
 }

@@ -1,7 +1,7 @@
 import type { ChainReader } from "../../chain/chainReader.ts";
 import { isStored } from "../../chain/isStored.ts";
 import { joinBytes } from "../../primitives/hex.ts";
-import { roughLengthOf } from "../../primitives/jsonPieces.ts";
+import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { EventLoopPacer } from "../../primitives/pacer.ts";
 import type { RlpItem } from "../../primitives/rlp.ts";
@@ -42,10 +42,12 @@ export function blockAnswer(
   if (detail === "hashes" && transactionCountOf(block) >= MANY_HASHES)
     return keptPieces.get(block) ?? piecesOfHashes(block, chain);
   if (detail === "hashes" || !isLarge(block)) return new RawJson(blockJson(block, detail), "ascii");
-  return new JsonStream(
-    block.size,
-    jsonPieces((writer) => writeBlock(writer, block, detail)),
-  );
+  return new JsonStream(block.size, blockPieces(block, detail));
+}
+
+/** The block object in pieces, each made when it is asked for. */
+export function blockPieces(block: StoredBlock, detail: BlockDetail): Iterable<JsonPiece> {
+  return jsonPieces((writer) => writeBlock(writer, block, detail));
 }
 
 /** Blocks with their transactions in full, as a list that is made as it is read. */

@@ -1,4 +1,4 @@
-import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation/callRequest.ts";
+import { SLOT_LENGTH, type TouchedSlots, unpackTouched } from "../../../execution/simulation/callRequest.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { asHash, type Hash } from "../../../primitives/hash.ts";
 import { equalBytes, joinBytes } from "../../../primitives/hex.ts";
@@ -88,7 +88,8 @@ async function slotsRead({ token, data }: WantedAnswer, context: TokenContext): 
     context,
   );
   if (read.kind !== "returned") return [];
-  const own = (read.accessList ?? []).find(({ address }) => equalBytes(address, token));
+  const touched = [...unpackTouched(read.accessList)];
+  const own = touched.find(({ address }) => equalBytes(address, token));
   return own === undefined ? [] : slotsOf(own);
 }
 

@@ -1,12 +1,14 @@
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
+import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import type { Block, StoredBlock } from "../../../types/block.ts";
 import { type SentTransaction, withSender } from "../../../types/transaction.ts";
 import { withRecoveredSender } from "../../../types/transactionSignature.ts";
 import type { BadBlock } from "../../core/core.ts";
-import { defineMethod, RawJson } from "../../method.ts";
-import { blockJson } from "../../results/blockResult.ts";
+import { defineMethod, JsonStream } from "../../method.ts";
+import { blockPieces } from "../../results/blockResult.ts";
+import { dataPieces } from "../../results/dataAnswer.ts";
 import { listOf, OBJECT } from "../../schemas.ts";
 import { decodeBadBlock } from "./badBlock.ts";
 
@@ -18,17 +20,23 @@ export const debugGetBadBlocks = defineMethod({
   result: { name: "blocks", schema: listOf(OBJECT) },
   ports: ["node"],
   async run(_, context) {
-    const texts: string[] = [];
+    const blocks: ShownBlock[] = [];
     const pacer = new EventLoopPacer();
     for (const bad of await context.backend.node.badBlocks(context)) {
       if (context.isAbandoned()) break;
-      texts.push(await badBlockJson(bad, pacer));
+      blocks.push(await decodeInSteps(bad, pacer));
     }
-    return new RawJson(`[${texts.join(",")}]`);
+    const bytes = blocks.reduce((sum, { raw }) => sum + 2 * raw.length, 0);
+    return new JsonStream(bytes, piecesOf(blocks));
   },
 });
 
-async function badBlockJson({ raw, hash }: BadBlock, pacer: EventLoopPacer): Promise<string> {
+interface ShownBlock {
+  readonly block: StoredBlock;
+  readonly raw: Uint8Array;
+}
+
+async function decodeInSteps({ raw, hash }: BadBlock, pacer: EventLoopPacer): Promise<ShownBlock> {
   const decoded = await decodeBadBlock(raw, pacer);
   const block: StoredBlock = {
     ...decoded,
@@ -38,7 +46,19 @@ async function badBlockJson({ raw, hash }: BadBlock, pacer: EventLoopPacer): Pro
     totalDifficulty: decoded.header.difficulty,
     size: raw.length,
   };
-  return `{"block":${blockJson(block, "transactions")},"hash":"${toHex(hash)}","rlp":"${toHex(raw)}"}`;
+  return { block, raw };
+}
+
+function* piecesOf(blocks: readonly ShownBlock[]): Generator<JsonPiece, void> {
+  let before = "[";
+  for (const { block, raw } of blocks) {
+    yield `${before}{"block":`;
+    yield* blockPieces(block, "transactions");
+    yield `,"hash":"${toHex(block.hash)}","rlp":`;
+    yield* dataPieces(raw);
+    before = "},";
+  }
+  yield blocks.length === 0 ? "[]" : "}]";
 }
 
 /**

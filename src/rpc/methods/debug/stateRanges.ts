@@ -1,11 +1,13 @@
-import type { StateQueryError } from "../../../execution/simulation/stateQuery.ts";
+import type { StateQueryError, StateQueryResult } from "../../../execution/simulation/stateQuery.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
+import { jsonPieces } from "../../../primitives/jsonWriter.ts";
+import { recordsOf } from "../../../primitives/packedBytes.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, invalidParams, RpcError } from "../../errors/errors.ts";
-import { defineMethod, optional, required } from "../../method.ts";
+import { defineMethod, JsonStream, optional, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import {
   decodeAddress,
@@ -13,6 +15,7 @@ import {
   decodeStoragePosition,
   decodeText,
 } from "../../parameters/parameters.ts";
+import { dataPieces } from "../../results/dataAnswer.ts";
 import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /** Raw accounts and storage (json-rpc.md#debug). For a position inside a block, the block is executed again up to it. */
@@ -47,13 +50,7 @@ export const debugAccountAt = defineMethod({
     const answer = await stateQueries.query({ kind: "account", at, address }, context);
     if (answer.kind !== "account") return stateQueryError(answer);
     if (answer.account === undefined) return ERRORS.accountNotFound;
-    const { code, nonce, balance, codeHash } = answer.account;
-    return {
-      code: code.length === 0 ? "0x0" : toHex(code),
-      nonce: toQuantity(nonce),
-      balance: toQuantity(balance),
-      codehash: toHex(codeHash).replace(/^0x0+(?=.)/, "0x"),
-    };
+    return accountAnswer(answer.account);
   },
 });
 
@@ -88,8 +85,7 @@ export const debugAccountRange = defineMethod({
     );
     if (answer.kind === "stateUnavailable") return { addressMap: {} };
     if (answer.kind !== "accounts") return stateQueryError(answer);
-    const members = answer.accounts.map(({ hash, address }) => [toHex(hash), toHex(address ?? ZERO_ADDRESS)]);
-    return { addressMap: Object.fromEntries(members), nextKey: toHex(answer.next ?? ZERO_HASH) };
+    return accountsAnswer(answer);
   },
 });
 
@@ -119,20 +115,74 @@ export const debugStorageRangeAt = defineMethod({
       context,
     );
     if (answer.kind !== "slots") return stateQueryError(answer);
-    const members = answer.slots.map(({ hash, slot, value }) => [
-      toHex(hash),
-      {
-        key: slot === undefined ? null : toHex(slot),
-        value: toWordHex(value),
-      },
-    ]);
-    return {
-      storage: Object.fromEntries(members),
-      ...(answer.next !== undefined && { nextKey: toHex(answer.next) }),
-      complete: answer.next === undefined,
-    };
+    return slotsAnswer(answer);
   },
 });
+
+type ResultOf<Kind extends StateQueryResult["kind"]> = Extract<StateQueryResult, { readonly kind: Kind }>;
+
+/** The code may have any length. */
+function accountAnswer({
+  code,
+  nonce,
+  balance,
+  codeHash,
+}: NonNullable<ResultOf<"account">["account"]>): JsonStream {
+  const rest = {
+    nonce: toQuantity(nonce),
+    balance: toQuantity(balance),
+    codehash: toHex(codeHash).replace(/^0x0+(?=.)/, "0x"),
+  };
+  const members = JSON.stringify(rest).slice(1);
+  return new JsonStream(
+    code.length,
+    (function* () {
+      yield '{"code":';
+      if (code.length === 0) yield '"0x0"';
+      else yield* dataPieces(code);
+      yield `,${members}`;
+    })(),
+  );
+}
+
+function accountsAnswer({ accounts, next = ZERO_HASH }: ResultOf<"accounts">): JsonStream {
+  return new JsonStream(
+    accounts.length,
+    jsonPieces(function* (writer) {
+      writer.beginObject();
+      writer.beginObject("addressMap");
+      for (const { hash, address } of recordsOf(accounts, ["hash", "address"])) {
+        writer.data(toHex(hash), address.length === 0 ? ZERO_ADDRESS : address);
+        yield;
+      }
+      writer.endObject();
+      writer.data("nextKey", next);
+      writer.endObject();
+    }),
+  );
+}
+
+function slotsAnswer({ slots, next }: ResultOf<"slots">): JsonStream {
+  return new JsonStream(
+    slots.length,
+    jsonPieces(function* (writer) {
+      writer.beginObject();
+      writer.beginObject("storage");
+      for (const { hash, slot, value } of recordsOf(slots, ["hash", "slot", "value"])) {
+        writer.beginObject(toHex(hash));
+        if (slot.length === 0) writer.null("key");
+        else writer.data("key", slot);
+        writer.members(`"value":"${toWordHex(value)}"`);
+        writer.endObject();
+        yield;
+      }
+      writer.endObject();
+      if (next !== undefined) writer.data("nextKey", next);
+      writer.boolean("complete", next === undefined);
+      writer.endObject();
+    }),
+  );
+}
 
 /** The error for a state query without an answer. */
 export function stateQueryError({ kind }: StateQueryError): RpcError {

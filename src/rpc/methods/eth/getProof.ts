@@ -1,12 +1,14 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
+import { compareBytes, equalBytes } from "../../../primitives/hex.ts";
+import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../../primitives/jsonWriter.ts";
 import { EventLoopPacer } from "../../../primitives/pacer.ts";
-import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
+import { bytesToBigint } from "../../../primitives/quantity.ts";
 import type { AccountProof } from "../../../state/proof.ts";
+import type { Account } from "../../../types/account.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { type ContextOf, defineMethod, required } from "../../method.ts";
+import { type ContextOf, defineMethod, JsonStream, RawJson, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters/parameters.ts";
 import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
@@ -32,20 +34,9 @@ export const ethGetProof = defineMethod({
     const slots = sortedSlots(keys);
     if (slots === undefined) return ERRORS.internalError;
     const proof = await proveInSteps(context, found, address, slots);
-    if (proof?.account === undefined) return ERRORS.accountNotFound;
-    return {
-      accountProof: proof.accountProof.map(toHex),
-      address: toHex(address),
-      balance: toQuantity(proof.account.balance),
-      codeHash: toHex(proof.account.codeHash),
-      nonce: toQuantity(proof.account.nonce),
-      storageHash: toHex(proof.account.storageRoot),
-      storageProof: proof.storageProof.map(({ slot, value, proof: nodes }) => ({
-        key: toHex(withoutLeadingZeros(slot)),
-        value: toQuantity(bytesToBigint(value)),
-        proof: nodes.map(toHex),
-      })),
-    };
+    return proof?.account === undefined
+      ? ERRORS.accountNotFound
+      : answerOf({ ...proof, address, account: proof.account });
   },
 });
 
@@ -77,6 +68,57 @@ async function proveInSteps(
     storageProof.push(...next.storageProof);
   }
   return first && { ...first, storageProof };
+}
+
+interface ShownProof extends AccountProof {
+  readonly address: Address;
+  readonly account: Account;
+}
+
+function answerOf(proof: ShownProof): RawJson | JsonStream {
+  const nodes = [proof.accountProof, ...proof.storageProof.map((each) => each.proof)].flat();
+  const bytes = nodes.reduce((sum, { length }) => sum + length, 0);
+  return bytes < LARGE_BYTES
+    ? new RawJson(
+        jsonText((writer) => writeAtOnce(writeProof(writer, proof))),
+        "ascii",
+      )
+    : new JsonStream(
+        bytes,
+        jsonPieces((writer) => writeProof(writer, proof)),
+      );
+}
+
+const LARGE_BYTES = 256 * 1024;
+
+function* writeProof(
+  writer: JsonWriter,
+  { address, account, accountProof, storageProof }: ShownProof,
+): Generator<void, void> {
+  writer.beginObject();
+  writeNodes(writer, "accountProof", accountProof);
+  writer.data("address", address);
+  writer.quantity("balance", account.balance);
+  writer.data("codeHash", account.codeHash);
+  writer.quantity("nonce", account.nonce);
+  writer.data("storageHash", account.storageRoot);
+  writer.beginList("storageProof");
+  for (const { slot, value, proof } of storageProof) {
+    writer.beginObject();
+    writer.data("key", withoutLeadingZeros(slot));
+    writer.quantity("value", bytesToBigint(value));
+    writeNodes(writer, "proof", proof);
+    writer.endObject();
+    yield;
+  }
+  writer.endList();
+  writer.endObject();
+}
+
+function writeNodes(writer: JsonWriter, name: string, nodes: readonly Uint8Array[]): void {
+  writer.beginList(name);
+  for (const node of nodes) writer.dataItem(node);
+  writer.endList();
 }
 
 /** Each key costs a walk down the trie. */
