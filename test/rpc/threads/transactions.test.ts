@@ -129,6 +129,18 @@ describe("transactions of a thread's callers", () => {
     expect(await large(megabyte)).toEqual(tooMany);
   });
 
+  it("count with their lists as the objects that these become on the main thread", async () => {
+    const items = 10_000;
+    const accessList = Array(items).fill({ address: account(1).address, storageKeys: [] });
+    const { raw } = aTransaction({ type: 1, accessList });
+    const submit = submissionOf(
+      new TransactionSender({ gather: () => undefined }, new HostCredit("transactions")),
+    );
+    const most = MESSAGES.transactions.most.bytes / 2 / (raw.length + 150 * items);
+    for (let count = 1; count <= most; count++) void submit(raw);
+    expect(codeOf(await submit(raw))).toBe("tooManyWaiting");
+  });
+
   it("of a thread that has ended are added all the same", async () => {
     const { sender, end, added } = twoSides();
     void sender.submit(aTransaction().raw, HOST);

@@ -1,6 +1,7 @@
 import { packBytes } from "../../../primitives/packedBytes.ts";
 import { fail, ok } from "../../../primitives/result.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
+import { occupiedBytes } from "../../../txpool/occupancy.ts";
 import { decodeSubmission, type Submitted } from "../../../txpool/submission.ts";
 import type { Batch, Gatherer } from "../../../workers/channel/channel.ts";
 import type { HostLimit } from "../../../workers/channel/requestSender.ts";
@@ -26,7 +27,7 @@ export class TransactionSender implements Gatherer<Batch<Pick<FromThread, "trans
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const { value: transaction } = decoded;
-    const bytes = SUBMISSION_BYTES + transaction.raw.length;
+    const bytes = SUBMISSION_BYTES + occupiedBytes(transaction);
     const { limit } = this;
     const isAdmitted = limit.takeMessage(remoteHost) && limit.takeBytes(remoteHost, bytes);
     if (!isAdmitted) return refused("tooManyWaiting");
