@@ -130,5 +130,12 @@ describe("config/kubernetes.yaml", () => {
       workingDirectory: folder,
     });
     expect(checked).toMatchObject({ exitCode: 0, errors: "" });
+    // Else what a client offers, by the answers of one node, would wait forever at another.
+    const made = readFileSync(join(folder, "network", "nodes", "follower-1", "node.toml"), "utf8");
+    expect(floorIn(here)).toBe(floorIn(made));
   });
 });
+
+function floorIn(configuration: string): string | undefined {
+  return /^min-gas-price = .*$/m.exec(configuration)?.[0];
+}
