@@ -1,7 +1,7 @@
 import { type DifferingPlace, differingPlaces } from "./differingPlaces.ts";
 import type { RpcAnswer, RpcRequest } from "./endpoint.ts";
 import { explanationOf } from "./explainedDifferences.ts";
-import { withoutSeals } from "./withoutSeals.ts";
+import { rawWithoutSeals, withoutSeals } from "./withoutSeals.ts";
 
 /** Which node is Besu and which is Ibex; undefined when both are the same client, or another one. */
 export type Roles = "oursIsIbex" | "oursIsBesu" | undefined;
@@ -68,12 +68,16 @@ export function compareAnswers(
 
 type Read = Extract<RpcAnswer, { kind: "answer" }>;
 
-const ANSWERS_BLOCK = /^eth_getBlockBy(Hash|Number)$/;
+const ANSWERS_HEADER = /^(eth_get(Block|Header)By(Hash|Number)|erigon_getHeaderByNumber)$/;
+const ANSWERS_RAW_HEADER = /^debug_getRaw(Block|Header)$/;
 
-/** The compared part of an answer: the members that matter, and of a block's extra data only what its hash covers. */
+/** The compared part of an answer: the members that matter, and of a header's extra data only what its hash covers. */
 function comparedOf(method: string, answer: Read): unknown {
-  const isBlock = ANSWERS_BLOCK.test(method) && answer.error === undefined;
-  return isBlock ? { result: withoutSeals(answer.result) } : membersOf(answer);
+  if (answer.error === undefined && ANSWERS_HEADER.test(method))
+    return { result: withoutSeals(answer.result) };
+  if (answer.error === undefined && ANSWERS_RAW_HEADER.test(method))
+    return { result: rawWithoutSeals(answer.result) };
+  return membersOf(answer);
 }
 
 /** The members that matter, without the id and the version of JSON-RPC. */

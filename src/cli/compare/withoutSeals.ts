@@ -1,4 +1,5 @@
 import { parseHex, toHex } from "../../primitives/hex.ts";
+import { encodeRlp, type RlpItem, readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeWithoutSealsAndRound } from "../../types/extraData.ts";
 import { memberOf } from "./differingPlaces.ts";
 
@@ -12,13 +13,49 @@ export function withoutSeals(block: unknown): unknown {
   const size = Number(memberOf(block, "size"));
   const bytes = typeof text === "string" ? parseHex(text) : undefined;
   if (bytes === undefined) return block;
-  const decoded = decodeExtraData(bytes);
-  if (!decoded.ok) return block;
-  const kept = encodeWithoutSealsAndRound(decoded.value);
+  const kept = hashedPartOf(bytes);
+  if (kept === undefined) return block;
   const extraData = toHex(kept);
   if (!Number.isSafeInteger(size)) return { ...Object(block), extraData };
   const payload = listPayload(size) - stringLength(bytes.length) + stringLength(kept.length);
   return { ...Object(block), extraData, size: `0x${payload.toString(16)}` };
+}
+
+/** Like withoutSeals, for the RLP of a header, or of a block, which begins with one. */
+export function rawWithoutSeals(raw: unknown): unknown {
+  const bytes = typeof raw === "string" ? parseHex(raw) : undefined;
+  if (bytes === undefined) return raw;
+  let item: RlpItem;
+  try {
+    item = readRlp(bytes, DEEPEST_NESTING);
+  } catch {
+    return raw;
+  }
+  if (!isList(item)) return raw;
+  const [first, ...rest] = item;
+  const kept = isList(first) ? [headerWithoutSeals(first), ...rest] : headerWithoutSeals(item);
+  return toHex(encodeRlp(kept));
+}
+
+/** A block is nested less deeply: its transactions have access lists of slots. */
+const DEEPEST_NESTING = 16;
+/** Place of the extra data among the items of a header. */
+const EXTRA_DATA = 12;
+
+function headerWithoutSeals(header: readonly RlpItem[]): readonly RlpItem[] {
+  const extraData = header[EXTRA_DATA];
+  const kept = extraData instanceof Uint8Array ? hashedPartOf(extraData) : undefined;
+  return kept === undefined ? header : header.with(EXTRA_DATA, kept);
+}
+
+function isList(item: RlpItem | undefined): item is readonly RlpItem[] {
+  return Array.isArray(item);
+}
+
+/** The part of extra data that a block's hash covers; undefined for other bytes. */
+function hashedPartOf(extraData: Uint8Array): Uint8Array | undefined {
+  const decoded = decodeExtraData(extraData);
+  return decoded.ok ? encodeWithoutSealsAndRound(decoded.value) : undefined;
 }
 
 /** Length of a string's RLP encoding. */
