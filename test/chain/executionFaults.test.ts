@@ -7,6 +7,8 @@ import { Machine } from "../../src/evm/machine.ts";
 import { AccessJournal } from "../../src/execution/accessJournal.ts";
 import { BlockReceipts } from "../../src/execution/blockReceipts.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
+import { Run } from "../../src/execution/interpreter/run.ts";
+import { Substate } from "../../src/execution/interpreter/substate.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import { AssertionFailed } from "../../src/primitives/assert.ts";
@@ -64,6 +66,8 @@ const PLACES: Readonly<Record<string, object>> = {
   journal: AccessJournal.prototype,
   receipts: BlockReceipts.prototype,
   overlay: JournaledOverlay.prototype,
+  run: Run.prototype,
+  substate: Substate.prototype,
 };
 
 let restore: (() => void) | undefined;
