@@ -67,15 +67,20 @@ export function* writeMinedTransactions(writer: JsonWriter, block: StoredBlock):
 
 const TRANSACTIONS_PER_STEP = 64;
 
-/**
- * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose recovery
- * costs some 50 µs: callers with many transactions yield to the event loop in between.
- */
-export function pendingTransactionJson(transaction: SentTransaction): string {
-  return jsonText((writer) => writeAtOnce(writePendingTransaction(writer, transaction)));
+/** A pooled transaction (json-rpc.md#pooled-transaction) as an answer, made as it is read when it is large. */
+export function pendingTransactionAnswer(transaction: SentTransaction): RawJson | JsonStream {
+  if (transaction.raw.length < LARGE_BYTES)
+    return new RawJson(jsonText((writer) => writeAtOnce(writePendingTransaction(writer, transaction))));
+  return new JsonStream(
+    transaction.raw.length,
+    jsonPieces((writer) => writePendingTransaction(writer, transaction)),
+  );
 }
 
-/** Writes what `pendingTransactionJson` shows as an item of a list. The generator yields every few entries of its lists. */
+/**
+ * Writes what `pendingTransactionAnswer` shows as an item of a list. It shows the sender's public key, whose recovery costs some
+ * 50 µs. The generator yields every few entries of its lists, and within long data.
+ */
 export function* writePendingTransaction(
   writer: JsonWriter,
   transaction: SentTransaction,

@@ -13,7 +13,7 @@ import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { encodeBlock } from "../../../src/types/block.ts";
 import { aCaller } from "../../builders/aCaller.ts";
-import { type AllParts, aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
+import { type AllParts, aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
@@ -129,6 +129,16 @@ describe("a large answer", () => {
       ADDRESS,
     );
     expect(shown).toMatchObject({ code: toHex(code), nonce: "0x0", balance: "0x0" });
+  });
+
+  it("of eth_getTransactionByHash may have a pooled transaction of megabytes", async () => {
+    const long = aTransaction({ data: new Uint8Array(2 * MIB).fill(3), gasLimit: 100_000_000n });
+    const shown = await resultInPieces(
+      { pool: poolOf([long]) },
+      "eth_getTransactionByHash",
+      toHex(long.hash),
+    );
+    expect(shown).toMatchObject({ hash: toHex(long.hash), input: toHex(long.data), raw: toHex(long.raw) });
   });
 
   it("of debug_getBadBlocks has each block with its bytes", async () => {

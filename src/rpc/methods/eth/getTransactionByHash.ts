@@ -3,10 +3,10 @@ import { onceKnown } from "../../../primitives/eventual.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { SentTransaction } from "../../../types/transaction.ts";
 import { unpackTransactions } from "../../core/packedTransactions.ts";
-import { type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
+import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
 import { dataAnswer } from "../../results/dataAnswer.ts";
-import { pendingTransactionJson, transactionAnswer } from "../../results/transactionResult.ts";
+import { pendingTransactionAnswer, transactionAnswer } from "../../results/transactionResult.ts";
 import { DATA, HASH, OBJECT, orNull } from "../../schemas.ts";
 
 export const ethGetTransactionByHash = defineMethod({
@@ -22,7 +22,7 @@ export const ethGetTransactionByHash = defineMethod({
       if (found === undefined) return null;
       return found.kind === "mined"
         ? transactionAnswer(found.located)
-        : new RawJson(pendingTransactionJson(found.transaction));
+        : pendingTransactionAnswer(found.transaction);
     }),
 });
 
