@@ -1,7 +1,7 @@
 import { type CompiledContract, compileContract } from "../../test/contracts/compile.ts";
 
 /** A plain ERC-20: balances and allowances in mappings, Transfer and Approval events, checked arithmetic. */
-const SOURCE = `
+export const TOKEN_SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 contract Token {
@@ -47,5 +47,5 @@ contract Token {
 
 /** Compiled for Paris, which every chain here supports. */
 export function compileToken(): CompiledContract {
-  return compileContract(SOURCE, "Token", "paris");
+  return compileContract(TOKEN_SOURCE, "Token", "paris");
 }

@@ -1,5 +1,6 @@
 import { type Contender, startIbex, startInstantAnvil } from "../contenders.ts";
 import { printRatio } from "../report.ts";
+import { type HardhatProject, installHardhatProject } from "./hardhatProject.ts";
 import { BuilderSuite, type MethodTime } from "./suite.ts";
 
 const TESTS = 200;
@@ -10,8 +11,14 @@ interface Round {
   readonly methods: ReadonlyMap<string, MethodTime>;
 }
 
-/** The two nodes run the suite in turns, so that what else the computer does meets both. */
+/** The two nodes run each suite in turns, so that what else the computer does meets both. */
 export async function measureBuilders(rounds: number): Promise<void> {
+  await measureBareRequests(rounds);
+  await measureHardhat(rounds);
+}
+
+/** The requests of the tests alone. */
+async function measureBareRequests(rounds: number): Promise<void> {
   const ibex = await startIbex(undefined, ["--dev-instant-blocks", "--explorer-enabled=false"]);
   const anvil = await startInstantAnvil();
   try {
@@ -37,6 +44,31 @@ export async function measureBuilders(rounds: number): Promise<void> {
     await anvil.stop();
     await ibex.stop();
   }
+}
+
+/** The tests in a project for Hardhat, from the start of the command to its end, on `npm start` as it is shipped. */
+async function measureHardhat(rounds: number): Promise<void> {
+  const project = await installHardhatProject(TESTS);
+  const ibex = await startIbex();
+  const anvil = await startInstantAnvil();
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const [ours, theirs] = [await runProject(project, ibex), await runProject(project, anvil)];
+      console.log(`\n${TESTS} short tests in a project for Hardhat, round ${round} of ${rounds}`);
+      printRatio("npx hardhat test", "s", ours.seconds, theirs.seconds);
+      printRatio("the node's CPU", "s", ours.cpuSeconds, theirs.cpuSeconds);
+    }
+  } finally {
+    await anvil.stop();
+    await ibex.stop();
+    project.remove();
+  }
+}
+
+async function runProject(project: HardhatProject, { port, cpuSeconds }: Contender) {
+  const before = cpuSeconds();
+  const seconds = await project.test(port);
+  return { seconds, cpuSeconds: cpuSeconds() - before };
 }
 
 async function runOnce(contender: Contender): Promise<Round> {
