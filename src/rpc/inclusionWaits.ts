@@ -50,11 +50,14 @@ export class InclusionWaits {
         timer.cancel();
         resolve(found);
       };
-      const stopListening = this.chain.onHeadChanged("inclusionWaits", () => {
+      const look = (): void => {
         const found = this.chain.transactionByHash(hash);
         if (found !== undefined || isAbandoned()) end(found);
-      });
+      };
+      const stopListening = this.chain.onHeadChanged("inclusionWaits", look);
       const timer = this.clock.at(this.clock.nowMs() + timeoutMs, () => end(undefined));
+      // The chain may have got further when the listener was added.
+      look();
     });
   }
 }

@@ -9,15 +9,19 @@ const HASH = asHash(new Uint8Array(32).fill(7));
 /** Only its identity counts. */
 const LOCATED = {} as LocatedTransaction;
 
-/** A chain that has a transaction once told so, and a clock that the test turns. */
-function aWait() {
+/** A chain that has a transaction once told so, and a clock that the test turns. `onListening` is called when a listener is added. */
+function aWait(onListening: (include: () => void) => void = () => undefined) {
   const clock = createHandClock(0);
   const listeners = new Set<(change: HeadChange) => void>();
   let found: LocatedTransaction | undefined;
+  const include = (): void => {
+    found = LOCATED;
+  };
   const waits = new InclusionWaits({
     chain: {
       transactionByHash: (_hash: Hash) => found,
       onHeadChanged(_row, listener) {
+        onListening(include);
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
@@ -28,9 +32,7 @@ function aWait() {
     waits,
     clock,
     listeners,
-    include: () => {
-      found = LOCATED;
-    },
+    include,
     newHead: () => {
       for (const listener of [...listeners]) listener({} as HeadChange);
     },
@@ -55,6 +57,12 @@ describe("a wait for inclusion", () => {
     include();
     expect(await waits.included(HASH, limits)).toBe(LOCATED);
     expect(listeners.size).toBe(0);
+  });
+
+  it("ends at once where the chain has got to the block by listening", async () => {
+    const { waits, listeners, clock } = aWait((include) => include());
+    expect(await waits.included(HASH, limits)).toBe(LOCATED);
+    expect([listeners.size, clock.nextAlarmMs]).toEqual([0, undefined]);
   });
 
   it("ends without it when the time is up", async () => {

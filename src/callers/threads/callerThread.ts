@@ -68,19 +68,20 @@ export async function openCallerThread(
   const logger = createRemoteLogger(data.logLevels, systemClock, (line) => lines.forward(line));
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
   const accounts = accountsOf(data, channel);
+  const interests = openInterests(1, data.interests);
+  const feed = new EventFeed((kinds) => interests.change(data.index, kinds));
   const view = new ChainView({
     database,
     spec: data.spec,
     shownHead: new ShownHead(data.shownHead),
     logger: logger.child("chain"),
     limits: data.viewLimits,
+    onAwaited: (isAwaited) => feed.awaitHeads(isAwaited),
   });
   const transactions = new TransactionSender(
     channel,
     new HostCredit("transactions", hostCreditOf(data, "transactions", "transactionBytes")),
   );
-  const interests = openInterests(1, data.interests);
-  const feed = new EventFeed((kinds) => interests.change(data.index, kinds));
   const counts = data.isMetered ? new MetricsForwarder(channel) : undefined;
   const metrics =
     counts &&

@@ -5,6 +5,7 @@ import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
 import { admitPacked } from "../../rpc/threads/mainSide/admitPacked.ts";
 import { EventSource } from "../../rpc/threads/mainSide/eventSource.ts";
 import { Flushes } from "../../rpc/threads/mainSide/flushes.ts";
+import { HeadNews } from "../../rpc/threads/mainSide/headNews.ts";
 import { Notifications } from "../../rpc/threads/mainSide/notifications.ts";
 import { RequestHost } from "../../rpc/threads/mainSide/requestHost.ts";
 import {
@@ -29,6 +30,7 @@ interface Hosts {
   /** Events for its subscribers. */
   readonly events: EventSource;
   readonly notifications: Notifications;
+  readonly heads: HeadNews;
   readonly counts: Flushes;
   readonly handlers: Handlers<FromThread>;
 }
@@ -84,6 +86,10 @@ export class RpcThread {
   /** Undefined while the thread is not open, as are its events. */
   get notifications(): Notifications | undefined {
     return this.hosts?.notifications;
+  }
+
+  get heads(): HeadNews | undefined {
+    return this.hosts?.heads;
   }
 
   /** Resolves when what the thread has counted has come, or after a little while: it may be held up. */
@@ -145,11 +151,14 @@ export class RpcThread {
     );
     const requests = new RequestHost(channel, { core: withDescriptors(parts, index), logger });
     const counts = new Flushes(channel);
+    const notifications = new Notifications(channel);
+    const wanted = (): number => interests.of(index);
     return {
       channel,
       requests,
-      events: new EventSource(() => interests.of(index), channel),
-      notifications: new Notifications(channel),
+      events: new EventSource(wanted, channel),
+      notifications,
+      heads: new HeadNews(wanted, notifications, () => performance.now()),
       counts,
       handlers: {
         requests: (content) => requests.receive(content),

@@ -140,7 +140,7 @@ export class RpcThreads {
       thread.begin(dataOf(settings, parts, { index, ...shared }), threadParts);
     const each = (tell: (thread: RpcThread) => void): void => this.threads.forEach(tell);
     this.stops = [
-      parts.onHeadChanged(() => each((thread) => thread.notifications?.tell("head", undefined))),
+      parts.onHeadChanged(() => each(({ heads }) => heads?.headChanged())),
       parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.onAdded(transaction))),
       parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.onDropped(transaction))),
       parts.onSyncChanged((status) => each((thread) => thread.notifications?.tell("syncing", status))),

@@ -29,7 +29,12 @@ interface ChainViewParts {
   readonly logger: Logger;
   /** Sizes of the caches; VIEW_LIMITS unless given. */
   readonly limits?: ViewLimits;
+  /** Called with true when the first listener comes for which heads must not wait until a caller asks, with false when none is left. */
+  readonly onAwaited?: (isAwaited: boolean) => void;
 }
+
+/** Listeners of callers who wait. The others bring up to date what the next answer is made from. */
+const AWAITING: ReadonlySet<HeadListener> = new Set(["inclusionWaits", "subscriptions"]);
 
 /**
  * The chain as seen by a thread that does not write it: a snapshot of the database, whose own head pointer identifies its
@@ -48,6 +53,8 @@ export class ChainView implements ChainReader {
   private stores: ViewStores | undefined;
   /** Sequence number of the shown head that the snapshot belongs to; 0 before the first. */
   private sequence = 0;
+  /** Listeners of callers who wait. */
+  private awaiting = 0;
 
   /** Opens a view, which has no head before the first refresh. */
   constructor(parts: ChainViewParts) {
@@ -136,8 +143,17 @@ export class ChainView implements ChainReader {
     return this.open.blocks.hasReceiptsInMemory(number);
   }
 
+  /** A listener of callers who wait hears of heads that were not shown when it was added, and may miss none of them. */
   onHeadChanged(row: HeadListener, listener: (change: HeadChange) => void): () => void {
-    return this.listeners.add(row, listener);
+    if (!AWAITING.has(row)) return this.listeners.add(row, listener);
+    if (++this.awaiting === 1) this.parts.onAwaited?.(true);
+    // Nobody may have told this thread of the heads until now.
+    this.refresh();
+    const remove = this.listeners.add(row, listener);
+    return () => {
+      remove();
+      if (--this.awaiting === 0) this.parts.onAwaited?.(false);
+    };
   }
 
   close(): void {

@@ -1,11 +1,12 @@
 /*
- * Both sides: which events of the pool the subscribers of each thread want. The thread writes it in shared memory before it answers
- * the subscription, and the main thread reads it: a message would come later than an answer by another thread.
+ * Both sides: which events the callers of each thread wait for. The thread writes it in shared memory before it answers a
+ * subscription, and the main thread reads it: a message would come later than an answer by another thread.
  */
 
 /** Kinds of events, as bits. */
 export const ADDED = 1;
 export const DROPPED = 2;
+export const HEADS = 4;
 
 export interface Interests {
   readonly memory: SharedArrayBuffer;

@@ -33,6 +33,8 @@ let view: ChainView;
 let blocks: readonly Uint8Array[];
 /** Headers that the view has read from the database. */
 let headersRead = 0;
+/** What the view has said about listeners of callers who wait. */
+let awaited: boolean[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "ibex-view-"));
@@ -44,11 +46,13 @@ beforeEach(async () => {
   shownHead = new ShownHead();
   // As another thread has it: through the shared memory alone.
   const other = new ShownHead(shownHead.memory);
+  awaited = [];
   view = new ChainView({
     database: { snapshot: countedSnapshot },
     spec: made.spec,
     shownHead: other,
     logger: silentLogger,
+    onAwaited: (isAwaited) => awaited.push(isAwaited),
   });
 });
 
@@ -156,6 +160,28 @@ describe("a view of the chain", () => {
     view.refresh();
     expect(told).toEqual(["5: +4(1),5(1) -", "3: + -5(1),4(1)"]);
     expect(seenOf(view)).toEqual(seenOf(chain));
+  });
+
+  it("says while callers wait for heads, who hear of no head that was shown before", async () => {
+    await importBlocks(0, 1);
+    shownHead.show(chain.head.hash);
+    view.refresh();
+    view.onHeadChanged("feeSamples", () => undefined);
+    expect(awaited).toEqual([]);
+    // Nobody tells the view of this block.
+    await importBlocks(1, 2);
+    shownHead.show(chain.head.hash);
+    const told: bigint[] = [];
+    const stopFirst = view.onHeadChanged("subscriptions", ({ head }) => told.push(head.header.number));
+    expect([view.isCurrent, awaited]).toEqual([true, [true]]);
+    const stopSecond = view.onHeadChanged("inclusionWaits", () => undefined);
+    await importBlocks(2, 3);
+    shownHead.show(chain.head.hash);
+    view.refresh();
+    stopFirst();
+    expect([told, awaited]).toEqual([[3n], [true]]);
+    stopSecond();
+    expect(awaited).toEqual([true, false]);
   });
 
   it("reads no more for many new blocks than for one, unless a listener asks for them", async () => {

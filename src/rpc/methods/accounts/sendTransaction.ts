@@ -115,10 +115,8 @@ async function included(
   context: ContextOf<"chain" | "newestHead" | "inclusionWaits">,
 ): Promise<LocatedTransaction | undefined> {
   const { chain, newestHead, inclusionWaits } = context.backend;
-  if (!isMinedUnasked) {
-    await newestHead();
-    return chain.transactionByHash(hash);
-  }
+  await newestHead();
+  if (!isMinedUnasked) return chain.transactionByHash(hash);
   const limits = { timeoutMs: INCLUSION_TIMEOUT_MS, isAbandoned: () => context.isAbandoned() };
   return inclusionWaits.within(context.remoteHost, () => inclusionWaits.included(hash, limits));
 }

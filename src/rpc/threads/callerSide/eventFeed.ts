@@ -1,7 +1,7 @@
 import { asHash } from "../../../primitives/hash.ts";
 import { unpackTransactions } from "../../core/packedTransactions.ts";
 import type { SubscriptionPorts } from "../../subscriptions/subscriptions.ts";
-import { ADDED, DROPPED } from "../interests.ts";
+import { ADDED, DROPPED, HEADS } from "../interests.ts";
 import type { PoolEvents, ToThread } from "../messages.ts";
 
 /** Events of the main thread (mainSide/eventSource.ts) and the progress of syncing, for the subscribers of this thread. */
@@ -12,15 +12,27 @@ export class EventFeed implements Pick<SubscriptionPorts, "onSyncChanged" | "onL
   private readonly syncing = new Listeners<Parameters<SubscriptionPorts["onSyncChanged"]>[0]>();
 
   private readonly losing = new Listeners<() => void>();
+  private readonly tell: () => void;
+  private areHeadsAwaited = false;
 
-  /** `want` takes what the thread has subscribers to. */
+  /** `want` takes what callers of the thread wait for. */
   constructor(want: (kinds: number) => void) {
-    const tell = (): void =>
-      want((this.added.all.size > 0 ? ADDED : 0) | (this.dropped.all.size > 0 ? DROPPED : 0));
+    this.tell = () =>
+      want(
+        (this.added.all.size > 0 ? ADDED : 0) |
+          (this.dropped.all.size > 0 ? DROPPED : 0) |
+          (this.areHeadsAwaited ? HEADS : 0),
+      );
     this.pool = {
-      onAdded: (listener) => this.added.listen(listener, tell),
-      onDropped: (listener) => this.dropped.listen(listener, tell),
+      onAdded: (listener) => this.added.listen(listener, this.tell),
+      onDropped: (listener) => this.dropped.listen(listener, this.tell),
     };
+  }
+
+  /** Whether the thread is to hear of each head at once (mainSide/headNews.ts), from now on. */
+  awaitHeads(areAwaited: boolean): void {
+    this.areHeadsAwaited = areAwaited;
+    this.tell();
   }
 
   readonly onSyncChanged: SubscriptionPorts["onSyncChanged"] = (listener) =>
