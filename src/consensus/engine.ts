@@ -117,8 +117,8 @@ export class Engine {
 
   /** Must be called for every new head, however it arrived; old heads, and those before the start, are ignored. */
   readonly headAdvanced = (head: Head): void => {
-    // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
-    if (!this.isStarted) return;
+    // Peers may deliver blocks while the node is still opening; `start` gets the newest head. Blocks for development come after the end.
+    if (!this.isStarted || this.isStopped) return;
     const ownSeal = this.findOwnSeal(head.header.number);
     this.post({ kind: "headAdvanced", head, ...(ownSeal && { ownSeal }) });
   };
