@@ -1,5 +1,5 @@
 import type { Block } from "../../types/block.ts";
-import type { CoreContention, ThreadTimes } from "./coreContention.ts";
+import { type CoreContention, SHORTEST_CONTENTION_MS, type ThreadTimes } from "./coreContention.ts";
 import type { BlockTimeBudget } from "./timeBudget.ts";
 
 interface TimedCandidate {
@@ -65,7 +65,9 @@ export class CandidateTiming {
     if (this.candidate?.number === header.number) {
       const tookMs = this.nowMs() - this.candidate.sinceMs;
       // Negative when the clock was set back; the time budget ignores it.
-      const slowdown = this.contention.slowdownSince(this.candidate.sinceTimes);
+      // A small block is finished sooner than a slowdown can be measured, and then the file of the times is not worth reading.
+      const isMeasurable = tookMs >= SHORTEST_CONTENTION_MS;
+      const slowdown = isMeasurable ? this.contention.slowdownSince(this.candidate.sinceTimes) : undefined;
       const finishMs =
         tookMs < 0 ? tookMs : Math.max(0, tookMs - this.candidate.executionMs) / (slowdown ?? 1);
       const { load = transactions.length } = this.candidate;

@@ -5,7 +5,7 @@ export interface ThreadTimes {
 }
 
 /** Shortest time over which the slowdown can be measured, milliseconds: the kernel counts in ticks of up to 10 ms. */
-const MIN_MS = 30;
+export const SHORTEST_CONTENTION_MS = 30;
 /** Upper bound, so that one bad moment does not shrink the next block to a small part. */
 const MAX_SLOWDOWN = 4;
 
@@ -32,7 +32,7 @@ export class CoreContention {
     if (mark === undefined || now === undefined) return undefined;
     const ranMs = now.ranMs - mark.ranMs;
     const waitedMs = Math.max(0, now.waitedMs - mark.waitedMs);
-    if (ranMs + waitedMs < MIN_MS) return undefined;
+    if (ranMs + waitedMs < SHORTEST_CONTENTION_MS) return undefined;
     return Math.min(MAX_SLOWDOWN, 1 + waitedMs / Math.max(1, ranMs));
   }
 }

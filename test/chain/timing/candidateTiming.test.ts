@@ -14,9 +14,13 @@ function aRun() {
     learnFromOthers: (transactions: number, finishMs: number) =>
       void learnt.push(["others", transactions, finishMs]),
   };
-  const contention = new CoreContention(() => ({ ...times }));
+  let reads = 0;
+  const contention = new CoreContention(() => {
+    reads++;
+    return { ...times };
+  });
   const timing = new CandidateTiming(() => clock.nowMs, timeBudget, contention);
-  return { timing, clock, times, learnt };
+  return { timing, clock, times, learnt, reads: () => reads };
 }
 
 function aBlock(number: bigint): Block {
@@ -62,6 +66,18 @@ describe("the timing of the candidate that is decided", () => {
       ["ours", 1, 50],
       ["others", 1, 50],
     ]);
+  });
+
+  it("reads the thread's times at the end only where they can tell of a wait", () => {
+    const { timing, clock, learnt, reads } = aRun();
+    timing.onFilled(7n, { executionMs: 0, load: 1 });
+    clock.nowMs = 29;
+    timing.onCommitted(aBlock(7n));
+    expect([reads(), learnt]).toEqual([1, [["ours", 1, 29]]]);
+    timing.onFilled(8n, { executionMs: 0, load: 1 });
+    clock.nowMs += 30;
+    timing.onCommitted(aBlock(8n));
+    expect(reads()).toBe(3);
   });
 
   it("learns nothing from a block of another number, and forgets its candidate", () => {
