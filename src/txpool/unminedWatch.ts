@@ -3,7 +3,7 @@ import { OftenLines } from "../observability/often.ts";
 import type { Metrics } from "../observability/registry.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { feeCap } from "../types/transaction.ts";
+import { effectiveGasPrice, type FeeFields, feeCap } from "../types/transaction.ts";
 import type { PoolEntry } from "./entry.ts";
 import type { TxPool } from "./txPool.ts";
 import { judgePrice, type PriceJudgement, UNMINED_WORDS } from "./unminedReason.ts";
@@ -72,7 +72,7 @@ export class UnminedWatch {
     this.lines = new OftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
     this.room = { sinceMs: clock.nowMs(), gas: undefined };
     pool.onAdded((entry) => {
-      if (entry.origin === "local" && feeCap(entry.transaction) < pool.blockFloors.minGasPriceWei)
+      if (entry.origin === "local" && this.priceOf(entry.transaction) < pool.blockFloors.minGasPriceWei)
         this.warn(BELOW_FLOOR, entry);
     });
     pool.onRemoved(({ entry }) => {
@@ -129,7 +129,13 @@ export class UnminedWatch {
       logger.warn({ more }, `${message} (and ${more.toLocaleString("en")} more)`);
     if (!this.lines.admits(message, report)) return;
     const { minGasPriceWei } = pool.blockFloors;
-    logger.warn({ hash, sender, nonce, priceWei: feeCap(transaction), minGasPriceWei }, message);
+    logger.warn({ hash, sender, nonce, priceWei: this.priceOf(transaction), minGasPriceWei }, message);
+  }
+
+  /** What a transaction pays in a block like the last one; its cap, while none has been seen. */
+  private priceOf(transaction: FeeFields): bigint {
+    const { baseFeePerGas } = this;
+    return baseFeePerGas === undefined ? feeCap(transaction) : effectiveGasPrice(transaction, baseFeePerGas);
   }
 
   private judge(entry: PoolEntry): UnminedTransaction {

@@ -75,6 +75,17 @@ describe("a local transaction", () => {
     ]);
   });
 
+  it("that offers less beside the base fee is named as it comes, however high its cap", () => {
+    const { pool, seconds, lines } = watched();
+    seconds(1, 0n, 7n);
+    const [low, enough] = [992n, 993n].map((maxPriorityFeePerGas, who) => {
+      const { privateKey } = account(who);
+      return aTransaction({ privateKey, type: 2, maxPriorityFeePerGas, maxFeePerGas: 5000n });
+    });
+    for (const one of [low, enough]) if (one !== undefined) expect(pool.add(one, "local").ok).toBe(true);
+    expect(lines).toEqual([expect.objectContaining({ hash: low && toHex(low.hash), priceWei: 999 })]);
+  });
+
   it("that blocks passed over is listed with the reason that this node can know, until a block takes it", () => {
     const { pool, mine, seconds, list } = watched();
     const [cheap, fair, dear] = [from(0, 0, 999n), from(1, 0, 1500n), from(2, 0, 5000n)];
