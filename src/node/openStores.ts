@@ -11,7 +11,8 @@ import { ok, type Result } from "../primitives/result.ts";
 import { WorldState } from "../state/worldState.ts";
 import { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
-import type { DatabaseOnDisk } from "../storage/database.ts";
+import { inMarkedFolder } from "../storage/checksum.ts";
+import { DamagedData, type DatabaseOnDisk } from "../storage/database.ts";
 import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataFolder/dataDirectory.ts";
 import { type DevelopmentFolder, openDevelopmentFolder } from "./dataFolder/developmentFolder.ts";
@@ -86,6 +87,7 @@ export async function openStores(
   if (!validator.ok) return validator;
   const addresses = [key.value.address, validator.value.address];
   const { chain: path, headFile, voteFile } = directory.value;
+  const isMarked = development.value?.marked !== undefined;
   const stored = await openChainDatabase({
     path,
     headFile,
@@ -96,7 +98,7 @@ export async function openStores(
         hasPeers: settings.peers !== undefined,
         logger,
       }),
-    onUnsyncedLoss: development.value?.marked && ((what) => tellUnsyncedLoss(what, logger)),
+    onUnsyncedLoss: isMarked ? (what) => tellUnsyncedLoss(what, logger) : undefined,
     onMigration: ({ from, to, bytes, seconds }) =>
       logger.info(
         { from, to, bytes, seconds },
@@ -104,6 +106,8 @@ export async function openStores(
       ),
     cacheBytes: settings.databaseCacheBytes ?? caches.database,
     writeBufferBytes: caches.writeBuffer,
+  }).catch((error: unknown) => {
+    throw error instanceof DamagedData && isMarked ? inMarkedFolder(error) : error;
   });
   onStop(() => stored.close());
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);

@@ -115,6 +115,19 @@ export const REPLACE_CHAIN =
 /** The remedy for damage, for the end of a message. */
 export const REMEDY = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
+/** The remedy for damage in a marked folder of the development network, whose blocks no other node has. */
+const MARKED_REMEDY =
+  "To begin again, stop the node and delete chain/, caches/ and head.log in the data folder, or give another folder with --data-path. No " +
+  "other node has the blocks of a development network: what was deployed there is to be deployed again. `ibex database check` shows all " +
+  "that is damaged.";
+
+/** The same damage, found in such a folder. */
+export function inMarkedFolder({ message }: DamagedData): DamagedData {
+  return new DamagedData(
+    [REMEDY, REPLACE_CHAIN].reduce((text, remedy) => text.replace(remedy, MARKED_REMEDY), message),
+  );
+}
+
 /**
  * Remedy for a chain that has lost its newest blocks and is otherwise whole, which the next start verifies. The mildest cure
  * comes first. It does not help when no other node has the lost blocks: a sole validator would make others in their place.

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DEV_CANCUN_GENESIS_FILE, DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
@@ -338,6 +346,27 @@ describe("a folder with the mark", () => {
       expect(Number(await second.ask("eth_blockNumber"))).toBe(head + 1);
     },
   );
+
+  it("says how to begin again where its database is damaged, in words that help without peers", async () => {
+    const first = await started();
+    for (let block = 0; block < 3; block++) await first.ask("evm_mine");
+    await first.node.stop();
+    const manifest = readdirSync(join(folder, "chain")).find((name) => name.startsWith("MANIFEST"));
+    const path = join(folder, "chain", manifest ?? "");
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0xff, bytes.length >> 1));
+    const refused = await start();
+    const refusal = refused.ok ? "it starts" : refused.error.message;
+    expect(refusal).toMatch(/damaged|missing/);
+    expect(refusal).toContain("delete chain/, caches/ and head.log");
+    expect(refusal).toContain("--data-path");
+    expect(refusal).not.toMatch(/peers|backup/);
+    for (const name of ["chain", "caches", "head.log"])
+      rmSync(join(folder, name), { recursive: true, force: true });
+    const second = await started();
+    expect(await second.ask("evm_mine")).toBe("0");
+    expect(await second.ask("eth_blockNumber")).toBe("0x1");
+  });
 
   async function newestVote(): Promise<Uint8Array | undefined> {
     const log = await openVoteLog(join(folder, "votes.log"));
