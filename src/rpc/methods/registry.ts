@@ -1,6 +1,5 @@
 import type { RpcMethod } from "../method.ts";
 import { devAccounts } from "./accounts/accounts.ts";
-import { devSendRawTransaction } from "./accounts/sendRawTransaction.ts";
 import { devSendTransaction, devSignTransaction } from "./accounts/sendTransaction.ts";
 import { devPersonalSign, devSign, devSignTypedData } from "./accounts/sign.ts";
 import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
@@ -420,7 +419,6 @@ export const METHODS: readonly RpcMethod[] = [
   devEstimateGas,
   devFillTransaction,
   devAccounts,
-  devSendRawTransaction,
   devSendTransaction,
   devSignTransaction,
   devPersonalSign,

@@ -1,7 +1,6 @@
 import { JsonRpcProvider, Wallet } from "ethers";
 import {
   BaseError,
-  ContractFunctionRevertedError,
   createTestClient,
   createWalletClient,
   defineChain,
@@ -39,12 +38,7 @@ const INVALID = `0x${"e1".repeat(20)}` as const;
 const GATE = `0x${"e2".repeat(20)}` as const;
 const GATE_CODE = "0x6000544210600e576001600155005b600080fd";
 
-const ECHO_ABI = parseAbi([
-  "function echo(bytes) view",
-  "error Bad(uint256)",
-  "error Panic(uint256)",
-  "error Error(string)",
-]);
+const ECHO_ABI = parseAbi(["error Bad(uint256)", "error Panic(uint256)", "error Error(string)"]);
 
 let node: NodeProcess;
 
@@ -102,26 +96,15 @@ const ethersCode = (asked: Promise<unknown>): Promise<unknown> =>
     (error: { readonly code?: unknown }) => error.code,
   );
 
-const abiEncoded = (data: Hex) =>
-  ({ abi: ECHO_ABI, address: ECHO, functionName: "echo", args: [data] }) as const;
-
 describe("viem finds in the errors of a development network", () => {
-  it.each([
-    ["that are signed by the caller", ALICE],
-    ["that the node signs", ALICE.address],
-  ])("why transactions %s are refused", async (_, account) => {
+  it("why transactions that the node signs are refused", async () => {
     const { wallet } = clients();
-    const transfer = { account, to: BOB.address, gas: 21_000n } as const;
+    const transfer = { account: ALICE.address, to: BOB.address, gas: 21_000n } as const;
     await wallet.sendTransaction(transfer);
     await viemError(wallet.sendTransaction({ ...transfer, value: TOO_MUCH }), InsufficientFundsError);
     await viemError(wallet.sendTransaction({ ...transfer, nonce: 0 }), NonceTooLowError);
     await viemError(wallet.sendTransaction({ ...transfer, gas: 20_000n }), IntrinsicGasTooLowError);
     await viemError(wallet.sendTransaction({ ...transfer, gas: 400_000_001n }), IntrinsicGasTooHighError);
-  });
-
-  it("that an estimate fails for lack of coin", async () => {
-    const asked = clients().test.estimateGas({ account: ALICE, to: BOB.address, value: TOO_MUCH });
-    await viemError(asked, InsufficientFundsError);
   });
 
   it("what a contract reverted with, in a call, an estimate and a transaction", async () => {
@@ -147,27 +130,49 @@ describe("viem finds in the errors of a development network", () => {
       expect(await reverts(data)).toEqual({ code: 3, data });
   });
 
-  it("that a contract has an invalid instruction, as a revert without data", async () => {
+  it("that a transaction met an invalid instruction", async () => {
     const { test } = clients();
-    const asked = test.readContract({ ...abiEncoded("0x"), address: INVALID });
-    const error = await viemError(asked, ContractFunctionRevertedError);
-    expect(error?.reason).toContain("invalid opcode");
     const sent = test.sendTransaction({ account: ALICE.address, to: INVALID, gas: 100_000n });
     expect((await viemError(sent, ExecutionRevertedError))?.message).toContain("invalid opcode");
   });
 });
 
+describe("the errors of methods that every network has", () => {
+  it("are Besu's, with the data of no bytes where a call was halted", async () => {
+    const failure = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+      node.rpc(method, [...params]).then(
+        () => expect.fail("no error"),
+        ({ code, message, data }: RpcFailure) => ({ code, message, data }),
+      );
+    const halted = "Transaction processing could not be completed due to an exception";
+    expect(await failure("eth_call", { to: INVALID }, "latest")).toEqual({
+      code: -32000,
+      message: halted,
+      data: "0x",
+    });
+    expect(await failure("eth_estimateGas", { to: INVALID })).toMatchObject({ code: -32000, data: "0x" });
+    const carol = privateKeyToAccount(expectDefined(DEV_ACCOUNTS[3], "an account").privateKey as Hex);
+    const signed = (value: bigint, gas = 21_000n) =>
+      carol.signTransaction({
+        ...{ chainId: 1337, nonce: 0, to: BOB.address, gas, value },
+        ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n },
+      });
+    const send = (raw: Hex) => failure("eth_sendRawTransaction", raw);
+    expect(await send(await signed(TOO_MUCH))).toMatchObject({
+      code: -32004,
+      message: "Upfront cost exceeds account balance",
+    });
+    expect(await send(await signed(1n, 20_000n))).toMatchObject({ code: -32003 });
+    await node.rpc("eth_sendRawTransaction", [await signed(1n)]);
+    expect(await send(await signed(2n))).toMatchObject({ code: -32001, message: "Nonce too low" });
+  });
+});
+
 describe("ethers finds in the errors of a development network", () => {
-  it("why transactions that are signed by the caller are refused", async () => {
+  it("that a nonce of a transaction that is signed by the caller was used", async () => {
     const wallet = new Wallet(expectDefined(DEV_ACCOUNTS[2], "an account").privateKey, provider());
     const transfer = { to: BOB.address, gasLimit: 21_000n };
     await (await wallet.sendTransaction(transfer)).wait();
-    expect(await ethersCode(wallet.sendTransaction({ to: BOB.address, value: TOO_MUCH }))).toBe(
-      "INSUFFICIENT_FUNDS",
-    );
-    expect(await ethersCode(wallet.sendTransaction({ ...transfer, value: TOO_MUCH }))).toBe(
-      "INSUFFICIENT_FUNDS",
-    );
     expect(await ethersCode(wallet.sendTransaction({ ...transfer, nonce: 0 }))).toBe("NONCE_EXPIRED");
   });
 

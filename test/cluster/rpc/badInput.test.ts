@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
-import { SUPPORTED_API_GROUPS } from "../../../src/config/apiGroups.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString, readRlpList } from "../../../src/primitives/rlp.ts";
@@ -16,13 +15,7 @@ let node: NodeProcess;
 let socket: WebSocket;
 
 beforeAll(async () => {
-  node = await startNodeProcess({
-    options: [
-      ...["--logging=WARN", "--rpc-max-logs-range=5000"],
-      // Without the comforts of the development network, whose errors are those that tools for Hardhat know.
-      ...["http", "ws"].map((server) => `--rpc-${server}-api=${SUPPORTED_API_GROUPS.join(",")}`),
-    ],
-  });
+  node = await startNodeProcess({ options: ["--logging=WARN", "--rpc-max-logs-range=5000"] });
   socket = new WebSocket(node.wsUrl);
   await once(socket, "open");
 });

@@ -6,7 +6,8 @@ import { toHex } from "../../../primitives/hex.ts";
 import type { CodedError } from "../../../primitives/result.ts";
 import { signTransaction, type UnsignedTransaction } from "../../../types/unsignedTransaction.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { toolCallError, toolSubmissionError } from "../../errors/toolErrors.ts";
+import { estimateError } from "../../errors/simulationErrors.ts";
+import { walletRefusal } from "../../errors/toolErrors.ts";
 import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodePartialTransaction, type PartialTransaction } from "../../parameters/fillParameter.ts";
 import { overridesOf } from "../../parameters/overrideParameters.ts";
@@ -101,7 +102,7 @@ export function complete(
         // It is sent nevertheless: after those that wait it may not fail, and blocks have failed ones, too.
         return gasLimit;
       default:
-        return toolCallError(estimated);
+        return estimateError(estimated);
     }
   });
 }
@@ -128,5 +129,5 @@ function walletError(
   { backend: { chain } }: ContextOf<"chain">,
 ): RpcError {
   if (code === "unknownAccount") return unknownAccount(from);
-  return toolSubmissionError(code, { ...facts, gasLimit, blockGasLimit: chain.head.header.gasLimit });
+  return walletRefusal(code, { ...facts, gasLimit, blockGasLimit: chain.head.header.gasLimit });
 }

@@ -5,7 +5,8 @@ import type {
 } from "../../../execution/simulation/callRequest.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { toolCallError } from "../../errors/toolErrors.ts";
+import { callError, estimateError } from "../../errors/simulationErrors.ts";
+import { withHaltData } from "../../errors/toolErrors.ts";
 import { type ContextOf, defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeCall } from "../../parameters/callParameter.ts";
@@ -19,7 +20,7 @@ import { nextBlock } from "../../signing/nextBlock.ts";
 
 /*
  * Calls on a development network (development-network.md#calls-and-errors). The pending block is the one that would be made now, whose time
- * callers may have set; estimates are of it unless another block is named. Errors have what tools look for.
+ * callers may have set; estimates are of it unless another block is named.
  */
 
 const CALL_METHOD = {
@@ -44,7 +45,7 @@ export const devCall = defineMethod({
   async run([call, choice = "latest", accounts, block], context) {
     const result = await simulated("call", { call, choice, accounts, block }, context);
     if (result instanceof RpcError) return result;
-    return result.kind === "returned" ? dataAnswer(result.data) : toolCallError(result);
+    return result.kind === "returned" ? dataAnswer(result.data) : withHaltData(result, callError(result));
   },
 });
 
@@ -56,7 +57,7 @@ export const devEstimateGas = defineMethod({
   async run([call, choice = "pending", accounts, block], context) {
     const result = await simulated("estimateGas", { call, choice, accounts, block }, context);
     if (result instanceof RpcError) return result;
-    return result.kind === "returned" ? toQuantity(result.gas) : toolCallError(result);
+    return result.kind === "returned" ? toQuantity(result.gas) : withHaltData(result, estimateError(result));
   },
 });
 
@@ -69,7 +70,9 @@ export const devCreateAccessList = defineMethod({
   async run([call, choice = "pending", accounts, block], context) {
     const result = await simulated("createAccessList", { call, choice, accounts, block }, context);
     if (result instanceof RpcError) return result;
-    return result.kind === "returned" ? accessListAnswer(result) : toolCallError(result);
+    return result.kind === "returned"
+      ? accessListAnswer(result)
+      : withHaltData(result, estimateError(result));
   },
 });
 
@@ -87,7 +90,7 @@ export const devFillTransaction = defineMethod({
       const asked = { call, choice: "pending", accounts: undefined, block: undefined } as const;
       const result = await simulated("estimateGas", asked, context);
       if (result instanceof RpcError) return result;
-      return result.kind === "returned" ? result.gas : toolCallError(result);
+      return result.kind === "returned" ? result.gas : withHaltData(result, estimateError(result));
     }),
 });
 

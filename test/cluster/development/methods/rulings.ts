@@ -8,12 +8,17 @@ export interface Ruling {
 
 const FLAGS = ["no parameter", "null", "a word", "a number", "false"] as const;
 const RESETS = ["no parameter", "null", "an empty object"] as const;
-const REVERTS = [
+const FAILURES = [
   "reverts with a reason",
   "reverts with a panic",
   "reverts with a panic that Solidity has not",
   "reverts with a custom error",
   "reverts with nothing",
+  "fails with an invalid instruction",
+  "fails with an instruction that is none",
+  "fails with its gas used up",
+  "fails with an empty stack",
+  "fails with a jump to nowhere",
 ] as const;
 
 export const RULINGS: readonly Ruling[] = [
@@ -73,10 +78,10 @@ export const RULINGS: readonly Ruling[] = [
     requests: [["*_setNextBlockTimestamp", "for the pending block itself"]],
   },
   {
-    what: "the words of a call that reverts",
+    what: "calls and estimates that fail",
     requests: [
-      ["eth_call", ...REVERTS],
-      ["eth_estimateGas", ...REVERTS],
+      ["eth_call", ...FAILURES],
+      ["eth_estimateGas", ...FAILURES],
     ],
   },
   {
