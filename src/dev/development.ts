@@ -160,8 +160,7 @@ export class Development {
   }
 
   async mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
-    if (blocks > MINED_BLOCKS_LIMIT)
-      return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
+    if (blocks > MINED_BLOCKS_LIMIT) return TOO_MANY_BLOCKS;
     return this.course(async (taken) => {
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
@@ -287,8 +286,7 @@ export class Development {
    * goes on from the newest block that is left.
    */
   async reorganise({ depth, blocks }: Reorganisation): Promise<Result<void, DevelopmentErrorCode>> {
-    if (blocks.length > MINED_BLOCKS_LIMIT)
-      return fail("caller", "tooManyBlocks", `more than ${MINED_BLOCKS_LIMIT} blocks at a time`);
+    if (blocks.length > MINED_BLOCKS_LIMIT) return TOO_MANY_BLOCKS;
     const read = await readBlocks(blocks);
     if (!read.ok) return read;
     return this.course(async (taken) => {
@@ -510,5 +508,11 @@ function offsetOf({ state }: MarkedFolder, { chain, clock }: DevelopmentParts): 
   const newest = chain.head.header.timestamp - BigInt(Math.floor(clock.nowMs() / 1000));
   return larger(state.offsetSeconds, newest);
 }
+
+const TOO_MANY_BLOCKS = fail(
+  "caller",
+  "tooManyBlocks",
+  `more than ${MINED_BLOCKS_LIMIT} blocks at a time: mine the others by further requests`,
+);
 
 const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };

