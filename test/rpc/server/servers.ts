@@ -20,7 +20,7 @@ import {
   type WebSocketParts,
   type WebSocketSettings,
 } from "../../../src/rpc/server/websocket.ts";
-import { HANG_MS } from "../../hang.ts";
+import { HANG_MS, TEST_HANG_MS } from "../../hang.ts";
 
 /** For clients that share a process with the server: both stand still where the machine is busy. */
 export const PATIENT: ArrivalTimes = {
@@ -42,7 +42,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   proxyAddresses: ["localhost"],
   maxBodyBytes: 5_242_880,
   maxBatchSize: 1024,
-  timeoutMs: 300_000,
+  timeoutMs: TEST_HANG_MS,
   isPrettyPrinted: false,
 };
 
@@ -78,7 +78,7 @@ const GRAPHQL_DEFAULTS: GraphQlSettings = {
   maxConnectionsPerAddress: 60,
   proxyAddresses: ["localhost"],
   maxBodyBytes: 5_242_880,
-  timeoutMs: 300_000,
+  timeoutMs: TEST_HANG_MS,
 };
 
 /** A GraphQL server on a free port, with Besu's defaults; closed when the test ends. */
@@ -106,7 +106,7 @@ export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
   maxConnectionsPerAddress: 60,
   proxyAddresses: ["localhost"],
   maxFrameBytes: 1_048_576,
-  timeoutMs: 300_000,
+  timeoutMs: TEST_HANG_MS,
 };
 
 export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {
