@@ -107,8 +107,6 @@ export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "rpc-max-trace-filter-range": "0",
   "rpc-ws-enabled": "true",
   "rpc-ws-api": ALL_GROUPS,
-  // A suite of tests sends one request after the other, over several connections: one thread has its code compiled sooner.
-  "rpc-threads": "1",
   "Xrpc-ipc-api": ["ETH", "NET", "WEB3", ...DEVELOPMENT_API_GROUPS].join(","),
   "explorer-enabled": "true",
   "faucet-enabled": "true",

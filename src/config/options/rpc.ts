@@ -201,7 +201,7 @@ const ANSWER_OPTIONS = {
   "rpc-threads": option({
     type: integerType({ label: "<COUNT>", unit: "threads", max: 64n }),
     default: undefined,
-    defaultText: "the number of cores less one, and at least 2; 1 on the development network",
+    defaultText: "the number of cores less one, and at least 2",
     group: "Limits and answers of JSON-RPC",
     help: "Number of threads that serve JSON-RPC, apart from the main thread; 0 counts as 1.",
   }),
