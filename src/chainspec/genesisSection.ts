@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
 import { parseHex } from "../primitives/hex.ts";
-import { parseJavaLong } from "../primitives/javaLong.ts";
+import { parseJavaNumber } from "../primitives/javaLong.ts";
 import { bigintToFixedBytes } from "../primitives/quantity.ts";
 import { type Json, type JsonMember, placeOf } from "./json.ts";
 
@@ -241,7 +241,7 @@ function readJsonNumber(text: string, { bareDigits, mayBeDouble }: NumberForm): 
 
 function readDigits(untrimmed: string, { bareDigits, mayBeEmpty }: NumberForm): bigint | undefined {
   const text = untrimmed.trim();
-  if (bareDigits === "java") return parseJavaLong(text);
+  if (bareDigits === "java") return parseJavaNumber(text);
   if (mayBeEmpty === true && (/^0x$/i.test(text) || (text === "" && bareDigits === "hexadecimal"))) return 0n;
   if (/^0x[0-9a-f]+$/i.test(text)) return BigInt(text);
   if (bareDigits === "hexadecimal") return /^[0-9a-f]+$/i.test(text) ? BigInt(`0x${text}`) : undefined;

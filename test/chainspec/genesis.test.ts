@@ -370,7 +370,10 @@ describe("an invalid genesis file is refused, with key, value and position", () 
     ],
     [{ root: { gasLimit: "09" } }, "gasLimit must be a number but was '09'"],
     [{ root: { baseFeePerGas: "0x" } }, "baseFeePerGas must be a number but was '0x'"],
-    [{ root: { gasLimit: "0x8000000000000000" } }, "gasLimit must be a number but was '0x8000000000000000'"],
+    [
+      { root: { gasLimit: "0x8000000000000000" } },
+      "gasLimit must be a number of at most 9223372036854775807 but was '0x8000000000000000'",
+    ],
     [{ root: { timestamp: -1 } }, "timestamp must be a number of at least 0 but was '-1'"],
     [{ root: { timestamp: 1.5 } }, "timestamp must be a number but was '1.5'"],
     [{ root: { mixHash: `0x${"1".repeat(65)}` } }, "Invalid mixHash in genesis block configuration: "],
