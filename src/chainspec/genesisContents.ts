@@ -2,6 +2,7 @@ import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, hashFromHex, ZERO_HASH } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { parseJavaNumber } from "../primitives/javaLong.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 import type { GenesisAccount } from "./chainSpec.ts";
@@ -103,17 +104,21 @@ function readStorage(section: GenesisSection | undefined): GenesisAccount["stora
 }
 
 function readGasLimit(root: GenesisSection): bigint {
-  const key = root.has("gasLimit") ? "gasLimit" : "gasTarget";
+  const key = gasLimitKey(root);
   return required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, DECODED_LONG));
+}
+
+function gasLimitKey(root: GenesisSection): string {
+  return root.has("gasLimit") ? "gasLimit" : "gasTarget";
 }
 
 /** Warns of numbers with a leading zero, which are octal: hardly ever what was meant, but what Besu's chain has. */
 export function octalWarnings(root: GenesisSection): readonly string[] {
-  return ["gasLimit", "gasTarget", "timestamp", "baseFeePerGas"].flatMap((key) => {
+  return [gasLimitKey(root), "timestamp", "baseFeePerGas"].flatMap((key) => {
     const written = root.valueText(key);
-    const [, digits] = /^'[+-]?(0\d+)'$/.exec(written) ?? [];
-    if (digits === undefined || BigInt(digits) === BigInt(`0o${digits}`)) return [];
-    const value = BigInt(`0o${digits}`);
+    const [, text = "", digits = ""] = /^'([+-]?(0\d+))'$/.exec(written) ?? [];
+    const value = parseJavaNumber(text);
+    if (value === undefined || value === BigInt(digits)) return [];
     return `${key} ${written} of the genesis file begins with a zero: it is an octal number, ${value}, as in Besu.`;
   });
 }

@@ -119,6 +119,11 @@ describe("a genesis file", () => {
     ]);
   });
 
+  it("may have anything for the gas target beside a gas limit, as nobody reads it", () => {
+    for (const gasTarget of ["09", "010", "none"])
+      expect(reading(aGenesis({ root: { gasTarget } })).warnings).toEqual([]);
+  });
+
   it("may have a section of Clique or IBFT1, and a negative block of the DAO fork: Besu does not look at them", () => {
     const { spec, warnings } = reading(aGenesis({ config: { clique: {}, ibft: {}, daoForkBlock: -1 } }));
     expect(spec.chainId).toBe(1337n);
