@@ -3,14 +3,15 @@ import { blobGasOf } from "../../execution/checkTransaction.ts";
 import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { StoredBlock } from "../../types/block.ts";
 import { createdAddress } from "../../types/createdAddress.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice, type SentTransaction } from "../../types/transaction.ts";
-import { JsonStream, RawJson } from "../method.ts";
+import type { JsonStream, RawJson } from "../method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
+import { writtenAnswer } from "./writtenAnswer.ts";
 
 /** The receipt of a transaction (json-rpc.md#receipt). `blobGasPriceWei` is the price per unit of blob gas in its block. */
 export function receiptAnswer(
@@ -80,11 +81,7 @@ function answerOf(
   write: (writer: JsonWriter) => Generator<void, void>,
 ): RawJson | JsonStream {
   const bytes = receipts.reduce((sum, receipt) => sum + bytesOf(receipt), 0);
-  if (bytes >= LARGE_BYTES) return new JsonStream(bytes, jsonPieces(write));
-  return new RawJson(
-    jsonText((writer) => writeAtOnce(write(writer))),
-    "ascii",
-  );
+  return writtenAnswer(bytes, write);
 }
 
 /** About what a receipt takes in memory. */
@@ -95,8 +92,6 @@ export function bytesOf({ logs, revertReason }: Receipt): number {
 
 const BYTES_PER_RECEIPT = 256;
 const BYTES_PER_LOG = 128;
-/** Writing so much takes some milliseconds. */
-const LARGE_BYTES = 256 * 1024;
 
 /** What all receipts of a block have in common. */
 interface BlockContext {

@@ -1,6 +1,6 @@
 import type { LocatedTransaction } from "../../chain/chainReader.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { recoverPublicKey } from "../../primitives/secp256k1.ts";
 import { type StoredBlock, transactionAt } from "../../types/block.ts";
@@ -11,7 +11,8 @@ import {
   type Transaction,
 } from "../../types/transaction.ts";
 import { signatureOf, signingHash } from "../../types/transactionSignature.ts";
-import { JsonStream, RawJson } from "../method.ts";
+import type { JsonStream, RawJson } from "../method.ts";
+import { writtenAnswer } from "./writtenAnswer.ts";
 
 /** The first bytes of input, which name the function that is called. */
 export const SELECTOR_BYTES = 4;
@@ -44,17 +45,9 @@ export function transactionAnswer({
   transaction,
   index,
 }: Pick<LocatedTransaction, "block" | "transaction" | "index">): RawJson | JsonStream {
-  if (transaction.raw.length < LARGE_BYTES)
-    return new RawJson(locatedTransactionJson({ block, transaction, index }), "ascii");
   const context = blockContext(block);
-  return new JsonStream(
-    transaction.raw.length,
-    jsonPieces((writer) => writeMined(writer, transaction, index, context)),
-  );
+  return writtenAnswer(transaction.raw.length, (writer) => writeMined(writer, transaction, index, context));
 }
-
-/** Writing so much takes a millisecond or more. */
-const LARGE_BYTES = 256 * 1024;
 
 /** All transactions of a block, in full, as items of a list. The generator yields every few of them, and within long data. */
 export function* writeMinedTransactions(writer: JsonWriter, block: StoredBlock): Generator<void, void> {
@@ -69,12 +62,7 @@ const TRANSACTIONS_PER_STEP = 64;
 
 /** A pooled transaction (json-rpc.md#pooled-transaction) as an answer, made as it is read when it is large. */
 export function pendingTransactionAnswer(transaction: SentTransaction): RawJson | JsonStream {
-  if (transaction.raw.length < LARGE_BYTES)
-    return new RawJson(jsonText((writer) => writeAtOnce(writePendingTransaction(writer, transaction))));
-  return new JsonStream(
-    transaction.raw.length,
-    jsonPieces((writer) => writePendingTransaction(writer, transaction)),
-  );
+  return writtenAnswer(transaction.raw.length, (writer) => writePendingTransaction(writer, transaction));
 }
 
 /**

@@ -5,9 +5,8 @@ import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { jsonPieces } from "../../../primitives/jsonWriter.ts";
 import { recordsOf } from "../../../primitives/packedBytes.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, invalidParams, RpcError } from "../../errors/errors.ts";
-import { defineMethod, JsonStream, optional, required } from "../../method.ts";
+import { defineMethod, JsonStream, optional, type RawJson, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import {
   decodeAddress,
@@ -15,7 +14,7 @@ import {
   decodeStoragePosition,
   decodeText,
 } from "../../parameters/parameters.ts";
-import { dataPieces } from "../../results/dataAnswer.ts";
+import { writtenAnswer } from "../../results/writtenAnswer.ts";
 import { ADDRESS, INTEGER, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /** Raw accounts and storage (json-rpc.md#debug). For a position inside a block, the block is executed again up to it. */
@@ -127,22 +126,16 @@ function accountAnswer({
   nonce,
   balance,
   codeHash,
-}: NonNullable<ResultOf<"account">["account"]>): JsonStream {
-  const rest = {
-    nonce: toQuantity(nonce),
-    balance: toQuantity(balance),
-    codehash: toHex(codeHash).replace(/^0x0+(?=.)/, "0x"),
-  };
-  const members = JSON.stringify(rest).slice(1);
-  return new JsonStream(
-    code.length,
-    (function* () {
-      yield '{"code":';
-      if (code.length === 0) yield '"0x0"';
-      else yield* dataPieces(code);
-      yield `,${members}`;
-    })(),
-  );
+}: NonNullable<ResultOf<"account">["account"]>): RawJson | JsonStream {
+  return writtenAnswer(code.length, function* (writer) {
+    writer.beginObject();
+    if (code.length === 0) writer.members('"code":"0x0"');
+    else yield* writer.longData("code", code);
+    writer.quantity("nonce", nonce);
+    writer.quantity("balance", balance);
+    writer.members(`"codehash":"${toHex(codeHash).replace(/^0x0+(?=.)/, "0x")}"`);
+    writer.endObject();
+  });
 }
 
 function accountsAnswer({ accounts, next = ZERO_HASH }: ResultOf<"accounts">): JsonStream {

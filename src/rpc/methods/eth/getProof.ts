@@ -1,16 +1,17 @@
 import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { compareBytes, equalBytes } from "../../../primitives/hex.ts";
-import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../../primitives/jsonWriter.ts";
+import type { JsonWriter } from "../../../primitives/jsonWriter.ts";
 import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { bytesToBigint } from "../../../primitives/quantity.ts";
 import type { AccountProof } from "../../../state/proof.ts";
 import type { Account } from "../../../types/account.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { type ContextOf, defineMethod, JsonStream, RawJson, required } from "../../method.ts";
+import { type ContextOf, defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeAddress, decodeList, decodeStoragePosition, decodeText } from "../../parameters/parameters.ts";
+import { writtenAnswer } from "../../results/writtenAnswer.ts";
 import { ADDRESS, listOf, NUMBER_TAG_OR_HASH, OBJECT, POSITION } from "../../schemas.ts";
 
 /**
@@ -78,18 +79,8 @@ interface ShownProof extends AccountProof {
 function answerOf(proof: ShownProof): RawJson | JsonStream {
   const nodes = [proof.accountProof, ...proof.storageProof.map((each) => each.proof)].flat();
   const bytes = nodes.reduce((sum, { length }) => sum + length, 0);
-  return bytes < LARGE_BYTES
-    ? new RawJson(
-        jsonText((writer) => writeAtOnce(writeProof(writer, proof))),
-        "ascii",
-      )
-    : new JsonStream(
-        bytes,
-        jsonPieces((writer) => writeProof(writer, proof)),
-      );
+  return writtenAnswer(bytes, (writer) => writeProof(writer, proof));
 }
-
-const LARGE_BYTES = 256 * 1024;
 
 function* writeProof(
   writer: JsonWriter,
