@@ -2,6 +2,7 @@ import type {
   AccountOverride,
   BlockOverride,
   CallRequest,
+  SimulationResult,
 } from "../../../execution/simulation/callRequest.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { RpcError } from "../../errors/errors.ts";
@@ -44,8 +45,7 @@ export const devCall = defineMethod({
   result: { name: "output", schema: DATA },
   async run([call, choice = "latest", accounts, block], context) {
     const result = await simulated("call", { call, choice, accounts, block }, context);
-    if (result instanceof RpcError) return result;
-    return result.kind === "returned" ? dataAnswer(result.data) : withHaltData(result, callError(result));
+    return result instanceof RpcError ? result : dataAnswer(result.data);
   },
 });
 
@@ -56,8 +56,7 @@ export const devEstimateGas = defineMethod({
   result: { name: "gas", schema: QUANTITY },
   async run([call, choice = "pending", accounts, block], context) {
     const result = await simulated("estimateGas", { call, choice, accounts, block }, context);
-    if (result instanceof RpcError) return result;
-    return result.kind === "returned" ? toQuantity(result.gas) : withHaltData(result, estimateError(result));
+    return result instanceof RpcError ? result : toQuantity(result.gas);
   },
 });
 
@@ -69,10 +68,7 @@ export const devCreateAccessList = defineMethod({
   result: { name: "accessList", schema: OBJECT },
   async run([call, choice = "pending", accounts, block], context) {
     const result = await simulated("createAccessList", { call, choice, accounts, block }, context);
-    if (result instanceof RpcError) return result;
-    return result.kind === "returned"
-      ? accessListAnswer(result)
-      : withHaltData(result, estimateError(result));
+    return result instanceof RpcError ? result : accessListAnswer(result);
   },
 });
 
@@ -89,8 +85,7 @@ export const devFillTransaction = defineMethod({
     filledAnswer(wanted, context, async (call) => {
       const asked = { call, choice: "pending", accounts: undefined, block: undefined } as const;
       const result = await simulated("estimateGas", asked, context);
-      if (result instanceof RpcError) return result;
-      return result.kind === "returned" ? result.gas : withHaltData(result, estimateError(result));
+      return result instanceof RpcError ? result : result.gas;
     }),
 });
 
@@ -101,16 +96,20 @@ interface Asked {
   readonly block: BlockOverride | null | undefined;
 }
 
+type Returned = Extract<SimulationResult, { readonly kind: "returned" }>;
+
 async function simulated(
   kind: "call" | "estimateGas" | "createAccessList",
   { call, choice, accounts, block }: Asked,
   context: ContextOf<"chain" | "newestHead" | "simulator" | "development">,
-) {
+): Promise<Returned | RpcError> {
   const next = choice === "pending" ? await nextBlock(context) : undefined;
   const { chain, simulator } = context.backend;
   const found = findHeader(chain, choice);
   if (found instanceof RpcError) return found;
   const blockNumber = found.header.number;
   const overrides = overridesOf(accounts, next === undefined ? block : { ...next, ...block });
-  return simulator.run({ kind, call, blockNumber, ...overrides }, context);
+  const result = await simulator.run({ kind, call, blockNumber, ...overrides }, context);
+  if (result.kind === "returned") return result;
+  return withHaltData(result, kind === "call" ? callError(result) : estimateError(result));
 }
