@@ -24,7 +24,8 @@ USER 1000:1000
 # Relative paths start here: the data folder is /data/ibex-data unless --data-path names another.
 WORKDIR /data
 VOLUME /data
-ENV NODE_ENV=production IBEX_HEALTH_URL=http://127.0.0.1:8545/liveness
+ENV NODE_ENV=production IBEX_HEALTH_URL=http://127.0.0.1:8545/liveness \
+    MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=1048576
 # HTTP, WebSocket, metrics, peers.
 EXPOSE 8545 8546 9545 30303
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
+#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=1048576 node --max-semi-space-size=64
 import { nodeVersionFault } from "./nodeVersion.mjs";
 
 // The program is loaded only after this check: an older Node.js lacks names that its modules import, and would end with a

@@ -78,8 +78,11 @@ export async function startProgram(
     ...ports,
     ...options,
   ];
-  return start("ibex", command, words, { port, wsPort, dataPath, logFile });
+  return start("ibex", command, words, { port, wsPort, dataPath, logFile }, ALLOCATOR);
 }
+
+/** The settings of the C library's allocator with which the node is started, unless the environment has others. */
+const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: "65536", MALLOC_TRIM_THRESHOLD_: "1048576", ...process.env };
 
 /** In each block; it never fills. */
 const GAS_LIMIT = 1_000_000_000;
@@ -182,10 +185,11 @@ async function start(
     readonly dataPath?: string;
     readonly logFile?: string | undefined;
   },
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Contender> {
   const startedAtMs = performance.now();
   const output = logFile === undefined ? "ignore" : openSync(logFile, "a");
-  const child = spawn(command, options, { stdio: ["ignore", output, "pipe"] });
+  const child = spawn(command, options, { stdio: ["ignore", output, "pipe"], env });
   if (typeof output === "number") closeSync(output);
   const said = keepLast(child.stderr);
   let isStopping = false;

@@ -31,7 +31,7 @@ import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { type CalibrationParts, measureFinishing } from "./timing/calibration.ts";
 import { CandidateTiming } from "./timing/candidateTiming.ts";
 import { CoreContention, type ThreadTimes } from "./timing/coreContention.ts";
-import { LargeLogs } from "./timing/largeLogs.ts";
+import { LargeEffects } from "./timing/largeEffects.ts";
 import { SlowTransactions } from "./timing/slowTransactions.ts";
 import { BlockTimeBudget } from "./timing/timeBudget.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -102,7 +102,7 @@ export class BlockExecution {
   private readonly parts: BlockExecutionParts;
   private readonly timeBudget: BlockTimeBudget;
   private readonly slow: SlowTransactions;
-  private readonly largeLogs: LargeLogs;
+  private readonly largeEffects: LargeEffects;
   private readonly candidateTiming: CandidateTiming;
   /** Number of executions in progress. */
   private running = 0;
@@ -119,7 +119,7 @@ export class BlockExecution {
       isContractAsked: accountContract !== undefined,
       logger,
     });
-    this.largeLogs = new LargeLogs({ nowMs, logger });
+    this.largeEffects = new LargeEffects({ nowMs, logger });
     this.candidateTiming = new CandidateTiming(nowMs, this.timeBudget, contention);
   }
 
@@ -154,7 +154,7 @@ export class BlockExecution {
         hasOtherValidators: validatorCount > 1,
       });
       const slow = this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 });
-      const timeLimits = faults.limiting(this.largeLogs.limiting(slow, { number, windowMs }), number);
+      const timeLimits = faults.limiting(this.largeEffects.limiting(slow, { number, windowMs }), number);
       const limits = { deadlineMs: startMs + windowMs, timeLimits };
       try {
         const built = await this.build(unsealed, source, limits);
@@ -258,7 +258,7 @@ export class BlockExecution {
   onCommitted(block: Block): void {
     this.timeBudget.onCommitted();
     this.slow.onMined(block.transactions);
-    this.largeLogs.onMined(block.transactions);
+    this.largeEffects.onMined(block.transactions);
     this.candidateTiming.onCommitted(block);
   }
 

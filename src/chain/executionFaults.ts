@@ -1,4 +1,5 @@
 import { discardMachines } from "../execution/blockSession.ts";
+import { ANY_EFFECTS } from "../execution/effectCost.ts";
 import type { TimeLimits } from "../execution/timeLimits.ts";
 import { OutOfTime } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -53,8 +54,8 @@ export class ExecutionFaults {
       },
       stopped: (...stopped) => limits.stopped(...stopped),
       nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
-      logLimitBytes: (...asked) => limits.logLimitBytes?.(...asked) ?? Number.POSITIVE_INFINITY,
-      loggedTooMuch: (...stopped) => limits.loggedTooMuch?.(...stopped),
+      effectLimit: (...asked) => limits.effectLimit?.(...asked) ?? ANY_EFFECTS,
+      exceededEffects: (...stopped) => limits.exceededEffects?.(...stopped),
     };
   }
 

@@ -9,7 +9,7 @@ import {
 } from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
-import { loadOf } from "./logCost.ts";
+import { type Effects, loadOf } from "./effectCost.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
@@ -26,17 +26,22 @@ export interface ReceiptSettings {
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
-  /** Time to finish the block, in usual transactions (logCost.ts). */
+  /** Time to finish the block, in usual transactions (effectCost.ts). */
   load = 0;
-  /** Cost of the logs (logCost.ts). */
-  logBytes = 0;
   private readonly settings: ReceiptSettings;
   private bloom = EMPTY_BLOOM;
+  private effectBytes = 0;
+  private changes = 0;
   /** Bytes of revert reasons kept. */
   private reasonBytes = 0;
 
   constructor(settings: ReceiptSettings) {
     this.settings = settings;
+  }
+
+  /** The effects of all transactions. */
+  get effects(): Effects {
+    return { bytes: this.effectBytes, changes: this.changes };
   }
 
   get logsBloom(): Uint8Array {
@@ -62,12 +67,13 @@ export class BlockReceipts {
 
   private append(
     type: TransactionType,
-    { outcome, gasUsed, logs, logBytes, output }: TransactionResult,
+    { outcome, gasUsed, logs, effects, output }: TransactionResult,
     logsBloom: Uint8Array,
   ): void {
     this.gasUsed += gasUsed;
-    this.logBytes += logBytes;
-    this.load += loadOf(logBytes);
+    this.effectBytes += effects.bytes;
+    this.changes += effects.changes;
+    this.load += loadOf(effects);
     if (logs.length > 0) this.addBloom(logsBloom);
     const root = this.settings.intermediateRoot?.();
     this.receipts.push({

@@ -8,14 +8,14 @@ import { type BlockRoom, type Fit, fits } from "./blockFit.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { BlockSession } from "./blockSession.ts";
+import { ANY_EFFECTS, type Effects, EffectsBeyondLimit } from "./effectCost.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import {
   type ExecutionErrorCode,
   executeTransaction,
   type TransactionOutcome,
 } from "./executeTransaction.ts";
-import { LogsBeyondLimit } from "./logCost.ts";
-import type { Limit, TimeLimits } from "./timeLimits.ts";
+import { isNoLimit, type NoLimit, type TimeLimits } from "./timeLimits.ts";
 import { TransactionFault } from "./transactionFault.ts";
 import type { AskPermission } from "./transactionPermission.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -26,10 +26,10 @@ export interface TransactionSource {
   next(): SentTransaction | undefined;
   /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
-  /** Bytes of logs (logCost.ts) that the block still has time for; absent if time does not count. */
-  leftLogBytes?(): number;
-  /** Called for each added transaction, with the cost of its logs. */
-  logged?(bytes: number): void;
+  /** How much the block still has time to finish, in usual transactions (effectCost.ts); absent if time does not count. */
+  leftLoad?(): number;
+  /** Called for each added transaction. */
+  added?(effects: Effects): void;
 }
 
 export interface BuildSettings extends ReceiptSettings, BlockRoom {
@@ -53,7 +53,7 @@ export interface BuiltBlock extends BlockResult {
 /**
  * Takes transactions from `source` until gas, bytes or time are used up or none is left
  * (ibft2.md#transaction-selection), and executes them on `overlay`, which starts from the parent's state. Yields to the
- * event loop every ten milliseconds. A transaction that exceeds its time limit, the deadline or the limit of its logs is
+ * event loop every ten milliseconds. A transaction that exceeds its time limit, the deadline or the limit of its effects is
  * stopped and omitted. Throws TransactionFault for what the execution of a transaction throws, except AssertionFailed.
  */
 export async function buildBlock(
@@ -87,10 +87,8 @@ class BlockBuilder {
   private readonly overlay: Overlay;
   private readonly settings: BuildSettings;
   private readonly timeLimits: TimeLimits;
-  /**
-   * The time at which the running transaction is stopped, or else the block's deadline; and the most that its logs may cost.
-   */
-  private readonly bounds: { deadlineMs: number; readonly logs: { limitBytes: number } };
+  /** The time at which the running transaction is stopped, or else the block's deadline; and the most effects that it may have. */
+  private readonly bounds: { deadlineMs: number; readonly effects: { limit: Effects } };
   private readonly yieldPolicy: YieldPolicy;
   private readonly withoutDeadline: YieldPolicy;
 
@@ -101,7 +99,7 @@ class BlockBuilder {
     this.settings = settings;
     this.timeLimits = settings.timeLimits ?? UNLIMITED;
     this.receipts = new BlockReceipts(settings);
-    this.bounds = { deadlineMs: settings.deadlineMs, logs: { limitBytes: Number.POSITIVE_INFINITY } };
+    this.bounds = { deadlineMs: settings.deadlineMs, effects: { limit: ANY_EFFECTS } };
     this.yieldPolicy = createYieldPolicy(settings.clock, this.bounds);
     this.withoutDeadline = createYieldPolicy(settings.clock);
     this.session = this.newSession();
@@ -129,7 +127,7 @@ class BlockBuilder {
       const executed = trying instanceof Promise ? await trying : trying;
       bounds.deadlineMs = deadlineMs;
       const tookMs = clock.nowMs() - startMs;
-      if (executed instanceof LogsBeyondLimit) this.onLoggedTooMuch(transaction, executed, tookMs);
+      if (executed instanceof EffectsBeyondLimit) this.onExceededEffects(transaction, executed, tookMs);
       else if (executed !== undefined) {
         const adding = this.onExecuted(transaction, executed);
         if (adding !== undefined) await adding;
@@ -139,7 +137,7 @@ class BlockBuilder {
   }
 
   /**
-   * Executes one transaction; undoes it if it is stopped by its time or its logs. Synchronous if the execution is, as most
+   * Executes one transaction; undoes it if it is stopped by its time or its effects. Synchronous if the execution is, as most
    * are.
    */
   private tryTransaction(transaction: SentTransaction): Tried | Promise<Tried> {
@@ -167,10 +165,10 @@ class BlockBuilder {
     return undefined;
   }
 
-  private undoIfStopped(transaction: SentTransaction, error: unknown): LogsBeyondLimit | undefined {
+  private undoIfStopped(transaction: SentTransaction, error: unknown): EffectsBeyondLimit | undefined {
     if (!(error instanceof OutOfTime)) faultOf(transaction, error);
     this.overlay.revert();
-    return error instanceof LogsBeyondLimit ? error : undefined;
+    return error instanceof EffectsBeyondLimit ? error : undefined;
   }
 
   private fitOf(transaction: SentTransaction): Fit {
@@ -179,22 +177,22 @@ class BlockBuilder {
   }
 
   /**
-   * Bounds the logs of the next transaction and returns its time limit in milliseconds; undefined if this block may not have
+   * Bounds the effects of the next transaction and returns its time limit in milliseconds; undefined if this block may not have
    * it.
    */
   private limitOf(transaction: SentTransaction): number | undefined {
     const { timeLimits, source, receipts } = this;
     const { clock, deadlineMs } = this.settings;
-    const timelyBytes = source.leftLogBytes?.() ?? Number.POSITIVE_INFINITY;
-    const room = { usedBytes: receipts.logBytes, timelyBytes };
-    const logs = timeLimits.logLimitBytes?.(transaction, room) ?? Number.POSITIVE_INFINITY;
-    if (typeof logs !== "number") return this.omit(transaction, logs);
-    this.bounds.logs.limitBytes = logs;
+    const timelyLoad = source.leftLoad?.() ?? Number.POSITIVE_INFINITY;
+    const effects =
+      timeLimits.effectLimit?.(transaction, { used: receipts.effects, timelyLoad }) ?? ANY_EFFECTS;
+    if (isNoLimit(effects)) return this.omit(transaction, effects);
+    this.bounds.effects.limit = effects;
     const limit = timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
     return typeof limit === "number" ? limit : this.omit(transaction, limit);
   }
 
-  private omit({ hash }: SentTransaction, limit: Exclude<Limit, number>): undefined {
+  private omit({ hash }: SentTransaction, limit: NoLimit): undefined {
     if (limit !== "notNow") this.dropped.push({ hash, reason: limit.dropped });
   }
 
@@ -206,15 +204,14 @@ class BlockBuilder {
     this.leaveOut(transaction, this.timeLimits.stopped(transaction, times));
   }
 
-  /** Called after a transaction was stopped before a log and undone. */
-  private onLoggedTooMuch(
+  /** Called after a transaction was stopped for its effects and undone. */
+  private onExceededEffects(
     transaction: SentTransaction,
-    { neededBytes }: LogsBeyondLimit,
+    { needed }: EffectsBeyondLimit,
     tookMs: number,
   ): void {
-    const { limitBytes } = this.bounds.logs;
-    const facts = { limitBytes, neededBytes, tookMs };
-    this.leaveOut(transaction, this.timeLimits.loggedTooMuch?.(transaction, facts));
+    const { limit } = this.bounds.effects;
+    this.leaveOut(transaction, this.timeLimits.exceededEffects?.(transaction, { limit, needed, tookMs }));
   }
 
   private leaveOut({ hash }: SentTransaction, reason: string | undefined): void {
@@ -229,7 +226,7 @@ class BlockBuilder {
     if (executed.ok) {
       this.transactions.push(transaction);
       this.bytes += transaction.raw.length;
-      this.source.logged?.(executed.value.logBytes);
+      this.source.added?.(executed.value.effects);
       // The transaction is part of the block, even if the deadline has passed by now.
       return this.addReceipt(transaction, executed.value);
     }
@@ -260,8 +257,8 @@ function faultOf(transaction: SentTransaction, error: unknown): never {
   throw error instanceof AssertionFailed ? error : new TransactionFault(transaction, error);
 }
 
-/** The outcome; undefined if time was up; or why the transaction was stopped before a log. */
-type Tried = TransactionOutcome | LogsBeyondLimit | undefined;
+/** The outcome; undefined if time was up; or why the transaction was stopped for its effects. */
+type Tried = TransactionOutcome | EffectsBeyondLimit | undefined;
 
 /** Limits under which only the deadline applies. */
 const UNLIMITED: TimeLimits = {

@@ -6,6 +6,7 @@ import type { Log } from "../types/log.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import type { ChainConfig } from "./chainConfig.ts";
+import type { Effects } from "./effectCost.ts";
 import type { HaltReason } from "./haltReason.ts";
 import type { MessageObserver } from "./messageObserver.ts";
 import type { ExecutionObserver } from "./observer.ts";
@@ -66,8 +67,7 @@ export interface MessageResult {
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
-  /** Cost of the logs after the execution (logCost.ts). */
-  readonly logBytes: number;
+  readonly effects: Effects;
   /** Accounts to delete at the end of the transaction. */
   readonly destroyed: readonly Address[];
 }

@@ -32,7 +32,7 @@ export interface BlockResult {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;
-  /** Time to finish the block, in usual transactions (logCost.ts). */
+  /** Time to finish the block, in usual transactions (effectCost.ts). */
   readonly load: number;
   /** Execution requests; absent before Prague. */
   readonly requests?: DrainedRequests;

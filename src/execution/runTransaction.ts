@@ -79,9 +79,9 @@ function settle(
   const refund = asked === 0n ? asked : smaller(asked, spent / rules.refundQuotient);
   const floor = floorGas(rules, transaction.data);
   const gasUsed = larger(spent - refund, floor);
-  const { outcome, output, logs, logBytes, destroyed } = message;
+  const { outcome, output, logs, effects, destroyed } = message;
   if (!session.isDiscarded) settleAccounts(session, transaction, price, { gasUsed, destroyed });
-  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs, logBytes };
+  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs, effects };
 }
 
 /** Gives gas back, pays the beneficiary, and deletes accounts. */

@@ -1,4 +1,5 @@
 import type { Log } from "../types/log.ts";
+import type { Effects } from "./effectCost.ts";
 import type { MessageResult } from "./evm.ts";
 
 /** Result of an executed transaction. */
@@ -11,6 +12,5 @@ export interface TransactionResult {
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
-  /** Cost of the logs after the execution (logCost.ts). */
-  readonly logBytes: number;
+  readonly effects: Effects;
 }

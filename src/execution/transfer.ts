@@ -5,6 +5,7 @@ import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { blobGasOf, type Executable, nonceAfter } from "./checkTransaction.ts";
+import { NO_EFFECTS } from "./effectCost.ts";
 import { clearIfEmpty, credit, hasNoCode } from "./emptyAccounts.ts";
 import { minimumGas } from "./intrinsicGas.ts";
 import type { TransactionResult } from "./transactionResult.ts";
@@ -53,7 +54,7 @@ export function transfer(session: BlockSession, transaction: Executable, price: 
     gasBeforeRefund: gasUsed,
     output: EMPTY_BYTES,
     logs: NO_LOGS,
-    logBytes: 0,
+    effects: NO_EFFECTS,
   };
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../primitives/clock.ts";
 import type { Pacer } from "../primitives/pacer.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
+import type { Effects } from "./effectCost.ts";
 import { MemoryBudget } from "./memoryBudget.ts";
 
 /** Makes long work yield to the event loop, so that consensus and callers wait milliseconds, not seconds. */
@@ -14,14 +15,14 @@ export interface YieldPolicy extends Pacer {
   readonly deadline?: DeadlineCheck;
   /** Counts the memory in use; absent if gas is the only bound. */
   readonly memory?: MemoryBudget;
-  /** Bounds the logs of each transaction; absent where gas is their only bound. */
-  readonly logs?: LogLimit;
+  /** Bounds the effects of each transaction; absent where gas is their only bound. */
+  readonly effects?: EffectBound;
 }
 
-/** Bounds the logs of transactions. Read at every log, so that the owner can change it between two transactions. */
-interface LogLimit {
-  /** Most that one transaction's logs may cost (logCost.ts). Beyond it, LogsBeyondLimit is thrown. */
-  readonly limitBytes: number;
+/** Bounds the effects of transactions. Read at each of them, so that the owner can change it between two transactions. */
+interface EffectBound {
+  /** The most that one transaction may have. Beyond it, EffectsBeyondLimit is thrown. */
+  readonly limit: Effects;
 }
 
 /**
@@ -46,7 +47,7 @@ interface YieldSettings {
   readonly deadlineMs?: number;
   /** Aborted once no caller waits for the work any more. */
   readonly signal?: StopSignal;
-  readonly logs?: LogLimit;
+  readonly effects?: EffectBound;
 }
 
 /** Lets running work check whether a caller still waits for it. */
@@ -74,7 +75,7 @@ export function createYieldPolicy(clock: Pick<Clock, "nowMs">, settings: YieldSe
       const nowMs = clock.nowMs();
       yieldAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - startMs)), LONGEST_SLICE_MS);
     },
-    ...(settings.logs !== undefined && { logs: settings.logs }),
+    ...(settings.effects !== undefined && { effects: settings.effects }),
   };
 }
 

@@ -4,7 +4,15 @@ import { keyOfAddress, keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
-import { type AccountEntry, changeOf, type SlotCell, type Undo, undo } from "./overlayEntries.ts";
+import {
+  type AccountEntry,
+  changeOf,
+  changesOf,
+  isChanged,
+  type SlotCell,
+  type Undo,
+  undo,
+} from "./overlayEntries.ts";
 import type { AccountChange, StateChanges } from "./stateChanges.ts";
 import type { StateReader } from "./stateReader.ts";
 
@@ -37,6 +45,8 @@ export interface Overlay extends StateReader {
   originalStorage(address: Address, slot: Uint8Array): Uint8Array;
   /** Marks the beginning of a transaction for originalStorage. No checkpoint may be open. */
   beginTransaction(): void;
+  /** Number of accounts and slots that differ from the reader below; an account that was written back counts. */
+  readonly changeCount: number;
   /** Everything that differs from the reader below. No checkpoint may be open. */
   changes(): StateChanges;
 }
@@ -80,6 +90,7 @@ export class JournaledOverlay implements Overlay {
   /** Length of the journal at each open checkpoint. */
   private readonly checkpoints: number[] = [];
   private transaction = 0;
+  private changed = 0;
   /**
    * The last lookups, by the identity of the caller's bytes: an instruction looks up its slot several times, code uses
    * mostly slots of one account, and a transfer two accounts in turn.
@@ -114,6 +125,10 @@ export class JournaledOverlay implements Overlay {
     return size ?? this.below.code(codeHash).length;
   }
 
+  get changeCount(): number {
+    return this.changed;
+  }
+
   hasStorage(address: Address): boolean {
     const entry = this.entry(address);
     if (entry.account === undefined) return false;
@@ -145,14 +160,18 @@ export class JournaledOverlay implements Overlay {
     const cell = this.cell(entry, slot);
     if (this.checkpoints.length > 0 && !this.isNoted(cell)) {
       const { length } = this.journal;
-      this.note({ kind: "slot", cell, value: cell.value });
+      this.note({ kind: "slot", entry, cell, value: cell.value });
       cell.notedAt = length;
     }
     if (cell.writtenIn !== this.transaction) {
       cell.original = cell.value;
       cell.writtenIn = this.transaction;
     }
+    const before = changesOf(entry);
+    if (isChanged(cell)) entry.changedSlots--;
     cell.value = value;
+    if (isChanged(cell)) entry.changedSlots++;
+    this.changed += changesOf(entry) - before;
   }
 
   putCode(address: Address, code: Uint8Array, codeHash = codeHashOf(code)): void {
@@ -185,8 +204,12 @@ export class JournaledOverlay implements Overlay {
   revert(): void {
     const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
     this.meter?.release((this.journal.length - length) * UNDO_BYTES);
-    for (let at = this.journal.length; at > length; at--)
-      undo(expectDefined(this.journal.pop(), "a journal entry"));
+    for (let at = this.journal.length; at > length; at--) {
+      const step = expectDefined(this.journal.pop(), "a journal entry");
+      const before = changesOf(step.entry);
+      undo(step);
+      this.changed += changesOf(step.entry) - before;
+    }
   }
 
   beginTransaction(): void {
@@ -237,6 +260,7 @@ export class JournaledOverlay implements Overlay {
       base,
       account: base,
       slots: NO_SLOTS,
+      changedSlots: 0,
       cleared: false,
       clearing: undefined,
     };
@@ -279,7 +303,9 @@ export class JournaledOverlay implements Overlay {
 
   private setAccount(entry: AccountEntry, account: Account | undefined): void {
     if (this.checkpoints.length > 0) this.note({ kind: "account", entry, account: entry.account });
+    const before = changesOf(entry);
     entry.account = account;
+    this.changed += changesOf(entry) - before;
   }
 
   /** Whether the journal already has the cell's value since the last checkpoint, so that every possible revert restores it. */
@@ -295,11 +321,15 @@ export class JournaledOverlay implements Overlay {
   }
 
   private clearEntry(entry: AccountEntry): void {
-    const { slots, cleared, clearing } = entry;
-    if (this.checkpoints.length > 0) this.note({ kind: "clearing", entry, slots, cleared, clearing });
+    const { slots, changedSlots, cleared, clearing } = entry;
+    if (this.checkpoints.length > 0)
+      this.note({ kind: "clearing", entry, slots, changedSlots, cleared, clearing });
     if (clearing?.transaction !== this.transaction)
       entry.clearing = { transaction: this.transaction, slots, cleared };
+    const before = changesOf(entry);
     entry.slots = NO_SLOTS;
+    entry.changedSlots = 0;
     entry.cleared = true;
+    this.changed += changesOf(entry) - before;
   }
 }

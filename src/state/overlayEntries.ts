@@ -12,6 +12,8 @@ export interface AccountEntry {
   account: Account | undefined;
   /** Slots read or written since the last clearing. */
   slots: Map<string, SlotCell>;
+  /** Number of slots that differ from the reader below. */
+  changedSlots: number;
   /** True when the slots of the reader below are no longer visible. */
   cleared: boolean;
   /** The transaction that first cleared the storage, and the slots before: originalStorage still reads them. */
@@ -39,11 +41,17 @@ export interface SlotCell {
 /** The record that reverts one change. */
 export type Undo =
   | { readonly kind: "account"; readonly entry: AccountEntry; readonly account: Account | undefined }
-  | { readonly kind: "slot"; readonly cell: SlotCell; readonly value: Uint8Array }
+  | {
+      readonly kind: "slot";
+      readonly entry: AccountEntry;
+      readonly cell: SlotCell;
+      readonly value: Uint8Array;
+    }
   | {
       readonly kind: "clearing";
       readonly entry: AccountEntry;
       readonly slots: Map<string, SlotCell>;
+      readonly changedSlots: number;
       readonly cleared: boolean;
       readonly clearing: Clearing | undefined;
     };
@@ -53,11 +61,16 @@ export function undo(step: Undo): void {
     case "account":
       step.entry.account = step.account;
       return;
-    case "slot":
-      step.cell.value = step.value;
+    case "slot": {
+      const { entry, cell, value } = step;
+      if (isChanged(cell)) entry.changedSlots--;
+      cell.value = value;
+      if (isChanged(cell)) entry.changedSlots++;
       return;
+    }
     case "clearing":
       step.entry.slots = step.slots;
+      step.entry.changedSlots = step.changedSlots;
       step.entry.cleared = step.cleared;
       step.entry.clearing = step.clearing;
       return;
@@ -66,14 +79,25 @@ export function undo(step: Undo): void {
   }
 }
 
+/** Whether a slot differs from the reader below. */
+export function isChanged({ base, value }: SlotCell): boolean {
+  return value !== base && !equalBytes(value, base);
+}
+
+/** Number of slots of an account that differ from the reader below, and one for the account if anything of it does. */
+export function changesOf({ base, account, changedSlots, cleared }: AccountEntry): number {
+  const isSame = changedSlots === 0 && account === base && (!cleared || base === undefined);
+  return changedSlots + (isSame ? 0 : 1);
+}
+
 /** The difference of an account from the reader below; undefined when there is none. */
 export function changeOf(entry: AccountEntry): AccountChange | undefined {
   const { address, base, account } = entry;
   if (account === undefined)
     return base === undefined ? undefined : { address, storageCleared: true, slots: [] };
   const slots: { slot: Uint8Array; value: Uint8Array }[] = [];
-  for (const { slot, base: before, value } of entry.slots.values())
-    if (value !== before && !equalBytes(value, before)) slots.push({ slot, value });
+  for (const cell of entry.slots.values())
+    if (isChanged(cell)) slots.push({ slot: cell.slot, value: cell.value });
   const storageCleared = entry.cleared && base !== undefined;
   if (slots.length === 0 && !storageCleared && sameAccount(base, account)) return undefined;
   return { address, account, storageCleared, slots };

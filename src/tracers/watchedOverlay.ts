@@ -112,6 +112,10 @@ export class WatchedOverlay implements Overlay {
     this.inner.beginTransaction();
   }
 
+  get changeCount(): number {
+    return this.inner.changeCount;
+  }
+
   changes(): StateChanges {
     return this.inner.changes();
   }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FORK_NAMES } from "../../src/chainspec/forks.ts";
 import type { Executable } from "../../src/execution/checkTransaction.ts";
+import { loadOf } from "../../src/execution/effectCost.ts";
 import { runTransaction } from "../../src/execution/runTransaction.ts";
 import type { TransactionResult } from "../../src/execution/transactionResult.ts";
 import { runsNoCode, transfer } from "../../src/execution/transfer.ts";
@@ -65,7 +66,7 @@ describe("a transaction that runs no code", () => {
           const price = context.baseFeePerGas + tip;
           const run = async (
             how: typeof transfer | typeof runTransaction,
-          ): Promise<[TransactionResult, unknown]> => {
+          ): Promise<[Omit<TransactionResult, "effects">, number, unknown]> => {
             const overlay = anOverlay([
               [EMPTY, {}],
               [ABSENT, { balance: 0n }],
@@ -75,7 +76,8 @@ describe("a transaction that runs no code", () => {
             const session = aSession(fork, overlay, context);
             overlay.beginTransaction();
             expect(runsNoCode(session, transaction)).toBe(true);
-            return [await how(session, transaction, price), changesOf(overlay)];
+            const { effects, ...result } = await how(session, transaction, price);
+            return [result, loadOf(effects), changesOf(overlay)];
           };
           const [direct, interpreted] = [await run(transfer), await run(runTransaction)];
           expect(direct).toEqual(interpreted);

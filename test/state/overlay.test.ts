@@ -26,6 +26,11 @@ describe("overlay", () => {
         }
         expectSameReads(overlay, model);
         expect(rebuilt(overlay)).toEqual(model.accounts);
+        // An account that was written back counts without being reported.
+        const { accounts } = overlay.changes();
+        const reported = accounts.reduce((sum, { slots }) => sum + 1 + slots.length, 0);
+        expect(overlay.changeCount).toBeGreaterThanOrEqual(reported);
+        expect(overlay.changeCount).toBeLessThanOrEqual(reported + ADDRESSES);
       }),
       { numRuns: casesOf(300) },
     );
@@ -37,9 +42,13 @@ describe("overlay", () => {
     overlay.putAccount(addressOf(0), { ...EMPTY_ACCOUNT, balance: 5n });
     overlay.putStorage(addressOf(0), slotOf(0), Uint8Array.of(9));
     overlay.clearStorage(addressOf(1));
+    expect(overlay.changeCount).toBe(3);
     overlay.revert();
+    expect(overlay.changeCount).toBe(0);
     overlay.putStorage(addressOf(0), slotOf(1), Uint8Array.of(7));
+    expect(overlay.changeCount).toBe(2);
     overlay.putStorage(addressOf(0), slotOf(1), EMPTY_BYTES);
+    expect(overlay.changeCount).toBe(0);
     expect(overlay.changes()).toEqual({ accounts: [], code: [] });
   });
 

@@ -35,7 +35,7 @@ export class CandidateTiming {
 
   /**
    * Called when our candidate is filled; `executionMs` estimates its execution on the other validators, and `load` is how long
-   * finishing it takes, in usual transactions (execution/logCost.ts).
+   * finishing it takes, in usual transactions (execution/effectCost.ts).
    */
   onFilled(
     number: bigint,

@@ -44,7 +44,7 @@ const MAX_FINISH_MS = 10_000;
  * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks of
  * all proposers (finishingTime.ts), as the time on free cores; the time since the last commit shows how busy the cores are
  * (coreContention.ts), and a lone validator expects as much of that slowdown as lasted through earlier blocks. A transaction
- * with many logs counts as several (execution/logCost.ts).
+ * with many logs or changes of the state counts as several (execution/effectCost.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
@@ -110,7 +110,7 @@ export class BlockTimeBudget {
   }
 
   /**
-   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from
+   * Learns from a block of ours with this load, in usual transactions (execution/effectCost.ts): `finishMs` is the time from
    * the end of filling to the commit, less the estimated execution time of the other validators. It is divided by the
    * slowdown meanwhile, if that is known.
    */

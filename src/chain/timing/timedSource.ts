@@ -1,5 +1,5 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
-import { LOAD_BYTES, loadOf } from "../../execution/logCost.ts";
+import { loadOf } from "../../execution/effectCost.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
 /**
@@ -40,8 +40,8 @@ export function createTimedSource(
   const cpuMs = hasOtherValidators ? processCpuMs : undefined;
   const startCpuMs = cpuMs?.() ?? 0;
   let taken = 0;
-  /** Extra time of transactions with many logs, in usual transactions. */
-  let logLoad = 0;
+  /** Extra time of transactions with many effects, in usual transactions. */
+  let extraLoad = 0;
   let lastNextMs = startMs;
   let skippedMs = 0;
   let usedCpuMs = 0;
@@ -60,7 +60,7 @@ export function createTimedSource(
   /** How much there is still time to finish, in usual transactions. */
   function leftLoad(): number {
     const othersMs = hasOtherValidators ? executionMs() : 0;
-    return (filledByMs - lastNextMs - othersMs) / allowedEachMs - taken - logLoad;
+    return (filledByMs - lastNextMs - othersMs) / allowedEachMs - taken - extraLoad;
   }
 
   return {
@@ -74,9 +74,9 @@ export function createTimedSource(
       skippedMs += nowMs() - lastNextMs;
       source.skipSender();
     },
-    leftLogBytes: () => leftLoad() * LOAD_BYTES,
-    logged(logBytes) {
-      logLoad += loadOf(logBytes) - 1;
+    leftLoad,
+    added(effects) {
+      extraLoad += loadOf(effects) - 1;
     },
     get executionMs() {
       return executionMs();

@@ -94,7 +94,7 @@ function writeEnvironment(
   machine.setEnvironment(11, block.blobBaseFee);
 }
 
-function resultOf({ end, message, substate, refund, rules }: Run): MessageResult {
+function resultOf({ end, message, substate, refund, rules, effects }: Run): MessageResult {
   assert(end !== undefined, "the outermost message has ended");
   const hasSucceeded = end.outcome === "succeeded";
   return {
@@ -103,7 +103,7 @@ function resultOf({ end, message, substate, refund, rules }: Run): MessageResult
     gasRefund: hasSucceeded ? BigInt(refund) : 0n,
     output: end.output,
     logs: substate.logs,
-    logBytes: substate.logBytes,
+    effects,
     destroyed: substate.destroyedAccounts.filter(
       (address) => !rules.keepsOldContracts || substate.isCreated(address),
     ),

@@ -137,6 +137,7 @@ export function beginCreation(run: Run, frame: Frame, value: bigint): void {
   }
   const nonce = rules.clearsEmptyAccounts ? before.nonce + 1n : before.nonce;
   overlay.putAccount(address, { ...before, nonce, balance: before.balance + value });
+  run.countChanges();
   if (frame.inputSize === 0) {
     run.watch?.ranNothing(frame);
     finish(run, frame, "succeeded");
@@ -166,6 +167,7 @@ export function deploy(run: Run, frame: Frame): void {
     return;
   }
   const output = { at, size };
+  run.countBytes(size);
   if (size > LONG_BYTES) {
     run.work = deployInSlices(run, frame, output);
     return;

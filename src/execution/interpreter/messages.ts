@@ -73,7 +73,8 @@ export function writeAccounts({ machine }: Run, { at, address, sender }: Frame, 
 }
 
 /** Moves the value of a call. Touches both accounts even for zero; false if the recipient's balance overflows. */
-function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame, value: bigint): boolean {
+function moveValue(run: Run, { sender, address }: Frame, value: bigint): boolean {
+  const { overlay, accesses, rules } = run;
   accesses.touch(sender);
   accesses.touch(address);
   if (value === 0n) {
@@ -86,6 +87,7 @@ function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame
   const { balance } = overlay.account(address) ?? EMPTY_ACCOUNT;
   if (balance + value > HIGHEST_BALANCE) return false;
   credit(overlay, address, value);
+  run.countChanges();
   return true;
 }
 

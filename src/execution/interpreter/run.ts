@@ -6,9 +6,9 @@ import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
+import { costOfLog, type Effects, EffectsBeyondLimit } from "../effectCost.ts";
 import type { EvmParts, Message } from "../evm.ts";
 import type { HaltReason } from "../haltReason.ts";
-import { costOfLog, LogsBeyondLimit } from "../logCost.ts";
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber, precompileKeys } from "../precompiles/addresses.ts";
 import type { Rules } from "../rules.ts";
@@ -71,6 +71,7 @@ export class Run {
   refund = 0;
   keptBytes = 0;
   private openCheckpoints = 0;
+  private readonly changesBefore: number;
   private lastCodeHash: Hash | undefined = undefined;
   private lastCode: Uint8Array = EMPTY_BYTES;
   private readonly defaultPrecompiles: ReadonlySet<string>;
@@ -87,6 +88,7 @@ export class Run {
     this.machine = machine;
     this.message = message;
     this.watch = watch;
+    this.changesBefore = this.overlay.changeCount;
     this.defaultPrecompiles = precompileKeys(evm.rules.fork);
   }
 
@@ -124,10 +126,31 @@ export class Run {
 
   /** Counts a log before it is made. */
   countLog(topicCount: number, dataBytes: number): void {
-    const neededBytes = this.substate.logBytes + costOfLog(topicCount, dataBytes);
-    const { logs } = this.yieldPolicy;
-    if (logs !== undefined && neededBytes > logs.limitBytes) throw new LogsBeyondLimit(neededBytes);
-    this.substate.logBytes = neededBytes;
+    this.countBytes(costOfLog(topicCount, dataBytes));
+  }
+
+  /** Counts bytes of effects (effectCost.ts) before they are made. */
+  countBytes(bytes: number): void {
+    const neededBytes = this.substate.effectBytes + bytes;
+    const { effects } = this.yieldPolicy;
+    if (effects !== undefined && neededBytes > effects.limit.bytes)
+      throw new EffectsBeyondLimit({ ...this.effects, bytes: neededBytes });
+    this.substate.effectBytes = neededBytes;
+  }
+
+  /** Counts what was written to the overlay; called after the writes of each instruction. */
+  countChanges(): void {
+    const { effects } = this.yieldPolicy;
+    if (effects !== undefined && this.overlay.changeCount - this.changesBefore > effects.limit.changes)
+      throw new EffectsBeyondLimit(this.effects);
+  }
+
+  /** The effects of the message so far. */
+  get effects(): Effects {
+    return {
+      bytes: this.substate.effectBytes,
+      changes: Math.max(0, this.overlay.changeCount - this.changesBefore),
+    };
   }
 
   /** Releases what was kept beyond `keptBytes`. */

@@ -36,6 +36,7 @@ export function destroy(run: Run, frame: Frame): HaltReason | undefined {
   // EIP-6780: an older contract stays, and its balance only leaves for another account.
   if (!rules.keepsOldContracts || substate.isCreated(address) || !isSelf)
     overlay.putAccount(address, { ...account, balance: 0n });
+  run.countChanges();
   return undefined;
 }
 

@@ -22,6 +22,7 @@ export function storageStore(run: Run, frame: Frame): HaltReason | undefined {
   if (!run.charge(frame, gas)) return "INSUFFICIENT_GAS";
   run.drop(frame, 2);
   overlay.putStorage(frame.address, slot, value);
+  run.countChanges();
   return undefined;
 }
 

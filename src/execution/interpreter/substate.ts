@@ -5,7 +5,7 @@ import type { Log } from "../../types/log.ts";
 /** The sizes of a substate at some point. */
 export interface SubstateMark {
   readonly logs: number;
-  readonly logBytes: number;
+  readonly effectBytes: number;
   readonly destroyed: number;
   readonly created: number;
 }
@@ -16,8 +16,8 @@ export interface SubstateMark {
  */
 export class Substate {
   readonly logs: Log[] = [];
-  /** Cost of the logs after the execution (logCost.ts). */
-  logBytes = 0;
+  /** Cost of the logs and of stored code (effectCost.ts). */
+  effectBytes = 0;
   private readonly destroyed: Address[] = [];
   private readonly created: string[] = [];
   /** The sets are created on first use: most messages destroy and create nothing. */
@@ -55,15 +55,15 @@ export class Substate {
 
   /** A mark for revertTo. */
   mark(): SubstateMark {
-    const { logs, logBytes, destroyed, created } = this;
+    const { logs, effectBytes, destroyed, created } = this;
     if (logs.length === 0 && destroyed.length === 0 && created.length === 0) return EMPTY;
-    return { logs: logs.length, logBytes, destroyed: destroyed.length, created: created.length };
+    return { logs: logs.length, effectBytes, destroyed: destroyed.length, created: created.length };
   }
 
   /** Removes what was added since the mark. */
-  revertTo({ logs, logBytes, destroyed, created }: SubstateMark): void {
+  revertTo({ logs, effectBytes, destroyed, created }: SubstateMark): void {
     this.logs.length = logs;
-    this.logBytes = logBytes;
+    this.effectBytes = effectBytes;
     if (this.destroyed.length > destroyed)
       for (const address of this.destroyed.splice(destroyed)) this.destroyedKeys?.delete(toKey(address));
     if (this.created.length > created)
@@ -71,4 +71,4 @@ export class Substate {
   }
 }
 
-const EMPTY: SubstateMark = { logs: 0, logBytes: 0, destroyed: 0, created: 0 };
+const EMPTY: SubstateMark = { logs: 0, effectBytes: 0, destroyed: 0, created: 0 };

@@ -97,24 +97,27 @@ describe("the block time budget", () => {
     expect(uneven.fill(0.1)).toBeLessThan(even.fill(0.1) * 0.8);
   });
 
-  it("counts a transaction with many logs as several, and tells for how many bytes more there is time", () => {
+  it("counts a transaction with large effects as several, and tells for how many more there is time", () => {
     const { timeBudget } = aProposer();
     timeBudget.restore({ fixedMs: 50, eachMs: 0.5 });
-    const filled = (logBytes: number): { transactions: number; leftBytes: number } => {
+    const filled = (bytes: number, changes = 0): number => {
       const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: false });
       let transactions = 0;
-      for (; source.next() !== undefined; transactions++) source.logged?.(logBytes);
-      return { transactions, leftBytes: source.leftLogBytes?.() ?? 0 };
+      for (; source.next() !== undefined; transactions++) source.added?.({ bytes, changes });
+      return transactions;
     };
     // 700 ms for 0.5 ms each; 2,048 bytes take as long as a transaction.
-    expect(filled(0).transactions).toBe(1400);
-    expect(filled(2048).transactions).toBe(1400);
-    expect(filled(20_480).transactions).toBe(140);
-    expect(filled(16 * 1024 * 1024).transactions).toBe(1);
+    expect(filled(0)).toBe(1400);
+    expect(filled(2048)).toBe(1400);
+    expect(filled(20_480)).toBe(140);
+    expect(filled(16 * 1024 * 1024)).toBe(1);
+    // A change takes as long as a transaction, save for those of a usual one.
+    expect(filled(0, 8)).toBe(1400);
+    expect(filled(0, 18)).toBe(140);
     const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: false });
     source.next();
-    source.logged?.(400 * 2048);
-    expect(source.leftLogBytes?.()).toBe(1000 * 2048);
+    source.added?.({ bytes: 200 * 2048, changes: 208 });
+    expect(source.leftLoad?.()).toBe(1000);
   });
 
   it("fills the first full block after empty ones as the later ones when the cost of a transaction is known", () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
-import { BLOCK_LOG_BYTES, TRANSACTION_LOG_BYTES } from "../../src/chain/timing/largeLogs.ts";
+import { BLOCK_EFFECTS, TRANSACTION_EFFECTS } from "../../src/chain/timing/largeEffects.ts";
 import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
@@ -29,12 +29,36 @@ const LOGGER = "0x00000000000000000000000000000000000109e5";
 const SPENDER = "0x00000000000000000000000000000000000109e6";
 /** Calls SPENDER with 4,000,000 gas, some 2 MiB of logs, as many times as the call's data says, and then logs one byte. */
 const CALLER = "0x00000000000000000000000000000000000109e7";
+/** Writes the block's number into as many slots as the call's data says. */
+const WRITER = "0x00000000000000000000000000000000000109e8";
+/** Likewise, and then reverts. */
+const REVERTER = "0x00000000000000000000000000000000000109e9";
+/** Calls WRITER twice with the call's data: each slot is written twice. */
+const TWICE = "0x00000000000000000000000000000000000109ea";
+/** Calls REVERTER three times with the call's data. */
+const UNDONE = "0x00000000000000000000000000000000000109eb";
+/** Sends one wei each to as many new accounts as the call's data says. */
+const PAYER = "0x00000000000000000000000000000000000109ec";
+
+/** Copies the call's data to memory. */
+const COPY = "6000356000" + "52";
+function call(to: string): string {
+  return `6000600060206000600073${to.slice(2)}5af150`;
+}
+
 const CODE = {
   [LOGGER]: "0x6000356000a000",
   // JUMPDEST; five zeros and a size of 32; LOG4; JUMP to 0
   [SPENDER]: "0x5b600060006000600060206000a4600056",
   // count; JUMPDEST at 3: call; pop; subtract 1; jump back unless 0; log a byte
   [CALLER]: `0x6000355b6000600060006000600073${SPENDER.slice(2)}623d0900f150600190038060035760016000a000`,
+  // count; JUMPDEST at 3: SSTORE of NUMBER; subtract 1; jump back unless 0
+  [WRITER]: "0x6000355b4381556001900380600357" + "00",
+  [REVERTER]: "0x6000355b4381556001900380600357" + "60006000fd",
+  [TWICE]: `0x${COPY}${call(WRITER)}${call(WRITER)}00`,
+  [UNDONE]: `0x${COPY}${call(REVERTER).repeat(3)}00`,
+  // count; JUMPDEST at 3: call the account at 2^128 plus the count with a wei; pop; subtract 1; jump back unless 0
+  [PAYER]: "0x6000355b600060006000600060018570" + `01${"00".repeat(16)}` + "015af150600190038060035700",
 };
 
 function aLog(sender: number, bytes: number, nonce = 0n): SentTransaction {
@@ -56,9 +80,14 @@ function calling(
   });
 }
 
-async function open(choices: Partial<Parameters<typeof aChain>[0]> = {}): Promise<Chain> {
-  const genesis = JSON.parse(genesisWith({})) as { alloc: object };
-  const alloc = Object.fromEntries(Object.entries(CODE).map(([at, code]) => [at, { balance: "0x0", code }]));
+async function open(
+  choices: Partial<Parameters<typeof aChain>[0]> = {},
+  config: object = {},
+): Promise<Chain> {
+  const genesis = JSON.parse(genesisWith(config)) as { alloc: object };
+  const alloc = Object.fromEntries(
+    Object.entries(CODE).map(([at, code]) => [at, { balance: "0xffffffff", code }]),
+  );
   const { chain } = await aChain({
     genesis: JSON.stringify({
       ...genesis,
@@ -97,14 +126,15 @@ describe("the logs of our blocks", () => {
   it("a transaction with more than 8 MiB of them is dropped with a reason, and blocks go on", async () => {
     const { logger, lines } = loggedLines();
     const chain = await open({ logger });
-    const pool = aSupply([aLog(0, 64 * MIB), aLog(1, TRANSACTION_LOG_BYTES), aLog(2, 1)]);
+    const pool = aSupply([aLog(0, 64 * MIB), aLog(1, TRANSACTION_EFFECTS.bytes), aLog(2, 1)]);
     expect(await mine(chain, pool)).toBe(1);
     expect(pool.waiting.size).toBe(0);
-    const reason = "its logs cost more than 8 MiB, the limit of one transaction in this node's blocks";
+    const reason =
+      "its logs and new code cost more than 8 MiB, the limit of one transaction in this node's blocks";
     expect(pool.dropped).toEqual([reason, reason]);
     const warnings = lines.filter(({ level }) => level === "WARN").map(({ message }) => message);
     expect(new Set(warnings)).toEqual(
-      new Set(["a transaction has more logs than a block of this node may have: dropped"]),
+      new Set(["a transaction logs, stores or changes more than a block of this node may have: dropped"]),
     );
     expect(await mine(chain, pool)).toBe(0);
   });
@@ -116,7 +146,7 @@ describe("the logs of our blocks", () => {
     for (let block = 0; block < 12 && pool.waiting.size > 0; block++) {
       const count = await mine(chain, pool);
       mined.push(count);
-      expect(count * 7 * MIB).toBeLessThanOrEqual(BLOCK_LOG_BYTES);
+      expect(count * 7 * MIB).toBeLessThanOrEqual(BLOCK_EFFECTS.bytes);
     }
     expect(pool.dropped).toEqual([]);
     expect(mined.reduce((sum, count) => sum + count, 0)).toBe(7);
@@ -130,6 +160,61 @@ describe("the logs of our blocks", () => {
     expect(pool.dropped).toEqual([]);
     expect(chain.blockByNumber(1n)?.receipts[0]?.logs.map(({ data }) => data.length)).toEqual([1]);
   });
+});
+
+describe("the changes of our blocks", () => {
+  const { changes: most } = TRANSACTION_EFFECTS;
+
+  it.each([
+    { what: "slots", contract: WRITER },
+    { what: "new accounts", contract: PAYER },
+  ])(
+    "a transaction that changes more than 40,000 $what is dropped with a reason, and blocks go on",
+    async ({ contract }) => {
+      const chain = await open();
+      const pool = aSupply([
+        calling(contract, BigInt(most)),
+        calling(WRITER, 1n, { privateKey: account(1).privateKey }),
+      ]);
+      // It is tried again while it might fit into a block with more time.
+      let mined = 0;
+      for (let block = 0; block < 12 && pool.waiting.size > 0; block++) mined += await mine(chain, pool);
+      expect(mined).toBe(1);
+      expect(pool.dropped).toEqual([
+        "it changes more than 40,000 accounts and storage slots, the limit of one transaction in this node's blocks",
+      ]);
+    },
+  );
+
+  it("what stays below is mined, however often it writes, and what reverts does not count", async () => {
+    const chain = await open();
+    const pool = aSupply([
+      calling(TWICE, BigInt(most - 100)),
+      calling(UNDONE, BigInt(most / 2), { privateKey: account(1).privateKey }),
+    ]);
+    for (let block = 0; block < 12 && pool.waiting.size > 0; block++) await mine(chain, pool);
+    expect(pool.waiting.size).toBe(0);
+    expect(pool.dropped).toEqual([]);
+    for (const { receipts } of blocksOf(chain))
+      for (const { outcome } of receipts) expect(outcome).toEqual({ status: 1 });
+  });
+
+  it("code that is stored counts by its bytes", async () => {
+    const chain = await open({}, { contractSizeLimit: 64 * MIB });
+    const data = hexToBytes("0x62900000" + "6000f3");
+    const pool = aSupply([
+      aTransaction({ to: undefined, data, gasLimit: 20_000_000_000n, gasPrice: 0n, value: 0n }),
+    ]);
+    expect(await mine(chain, pool)).toBe(0);
+    expect(pool.dropped).toEqual([
+      "its logs and new code cost more than 8 MiB, the limit of one transaction in this node's blocks",
+    ]);
+  });
+
+  function blocksOf({ head, blockByNumber }: Chain) {
+    const numbers = Array.from({ length: Number(head.header.number) }, (_, at) => BigInt(at + 1));
+    return numbers.map((number) => blockByNumber(number)).filter((block) => block !== undefined);
+  }
 });
 
 describe("a block of others with 40 MiB of logs", () => {

@@ -1,5 +1,5 @@
-import { leastGasOfLogs } from "../../execution/logCost.ts";
-import type { TimeLimits } from "../../execution/timeLimits.ts";
+import { type Effects, LOAD_BYTES, leastGasOfLogs } from "../../execution/effectCost.ts";
+import type { EffectRoom, NoLimit, TimeLimits } from "../../execution/timeLimits.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
@@ -9,35 +9,35 @@ import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 import { TimedOutSenders } from "./timedOutSenders.ts";
 
 /**
- * Limits how much the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their
- * root and the database, here and on every other node. Gas alone would let a block with a gas limit of 400 million have 44
- * MB of logs, and one of 2^53 any amount. A transaction is stopped before the log that would exceed its limit, so that
- * nothing is computed for that log.
+ * Limits the effects of the transactions in our blocks (execution/effectCost.ts): their logs, the code that they store, and the
+ * accounts and slots that they change. They cost time and memory after the execution, here and on every other node: bloom,
+ * receipts, roots and the database. Gas alone would let a block with a gas limit of 400 million have 44 MB of logs, and one of
+ * 2^53 any amount. A transaction is stopped before the log that would exceed its limit, and after the change that does.
  *
- *     more than TRANSACTION_LOG_BYTES     dropped: no block of this node can have it
+ *     more than TRANSACTION_EFFECTS       dropped: no block of this node can have it
  *     more than the block has room for    left out, and tried again when there is as much room as it is known to need
  *
- * A block has room for BLOCK_LOG_BYTES, and for as much as there is time to finish. The time does not count for a
+ * A block has room for BLOCK_EFFECTS, and for as much as there is time to finish. The time does not count for a
  * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
- * transaction, since filling ends when the time is used up. Logs of reverted calls do not count: nothing is computed for
+ * transaction, since filling ends when the time is used up. Effects of reverted calls do not count: nothing is computed for
  * them, their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
  * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
  * transactions. All this is local to one node and no rule of consensus.
  */
-export class LargeLogs {
-  private readonly parts: LargeLogsParts;
+export class LargeEffects {
+  private readonly parts: LargeEffectsParts;
   /** Left out transactions, keyed by hash, the oldest first. */
   private readonly leftOut = new Map<string, LeftOut>();
   /** Senders of transactions that were dropped. */
   private readonly droppedSenders: TimedOutSenders;
 
-  constructor(parts: LargeLogsParts) {
+  constructor(parts: LargeEffectsParts) {
     this.parts = parts;
     this.droppedSenders = new TimedOutSenders(() => parts.nowMs());
   }
 
-  /** Adds limits for logs to those of one block whose filling may take `windowMs`. */
+  /** Adds limits for effects to those of one block whose filling may take `windowMs`. */
   limiting(limits: TimeLimits, block: { readonly number: bigint; readonly windowMs: number }): TimeLimits {
     let lostMs = 0;
     let hasStoppedKnownSender = false;
@@ -45,19 +45,19 @@ export class LargeLogs {
       limitMs: (...asked) => limits.limitMs(...asked),
       stopped: (...stopped) => limits.stopped(...stopped),
       nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
-      logLimitBytes: (transaction, room) => {
-        if (transaction.gasLimit <= TRANSACTION_GAS) return 0;
-        const leftBytes = Math.min(TRANSACTION_LOG_BYTES, BLOCK_LOG_BYTES - room.usedBytes);
-        if (leftBytes < HARMLESS_BYTES) return "notNow";
-        if (transaction.gasLimit <= HARMLESS_GAS) return leftBytes;
+      effectLimit: (transaction, room) => {
+        if (transaction.gasLimit <= TRANSACTION_GAS) return HARMLESS_EFFECTS;
+        const left = leftInBlock(room.used);
+        if (!holds(left, HARMLESS_EFFECTS)) return "notNow";
+        if (transaction.gasLimit <= HARMLESS_GAS) return left;
         const mayWaste = this.droppedSenders.has(transaction)
           ? !hasStoppedKnownSender
           : lostMs < block.windowMs * WASTE_SHARE;
         return mayWaste
-          ? this.limitBytes(transaction, { leftBytes, timelyBytes: room.timelyBytes }, block.number)
+          ? this.limitOf(transaction, { left, timelyLoad: room.timelyLoad }, block.number)
           : "notNow";
       },
-      loggedTooMuch: (transaction, facts) => {
+      exceededEffects: (transaction, facts) => {
         if (this.droppedSenders.has(transaction)) hasStoppedKnownSender = true;
         else lostMs += facts.tookMs;
         return this.leaveOut(transaction, facts, block.number);
@@ -71,45 +71,44 @@ export class LargeLogs {
     for (const { hash } of transactions) this.leftOut.delete(toKey(hash));
   }
 
-  private limitBytes(
+  private limitOf(
     { hash }: SentTransaction,
-    { leftBytes, timelyBytes }: { readonly leftBytes: number; readonly timelyBytes: number },
+    { left, timelyLoad }: { readonly left: Effects } & Pick<EffectRoom, "timelyLoad">,
     number: bigint,
-  ): ReturnType<NonNullable<TimeLimits["logLimitBytes"]>> {
+  ): Effects | NoLimit {
     const known = this.find(hash);
     if (known?.reason !== undefined) return { dropped: known.reason };
     if (known !== undefined && number < known.notBefore) return "notNow";
     const hasWaited = known !== undefined && number >= known.since + WAIT_BLOCKS;
-    const limitBytes = hasWaited
-      ? leftBytes
-      : Math.min(leftBytes, Math.max(Math.floor(timelyBytes), HARMLESS_BYTES));
-    return limitBytes < (known?.neededBytes ?? 0) ? "notNow" : limitBytes;
+    const limit = hasWaited ? left : within(left, timelyLoad);
+    return known !== undefined && !holds(limit, known.needed) ? "notNow" : limit;
   }
 
   /** Returns the reason to drop the transaction, if any. */
   private leaveOut(
     transaction: SentTransaction,
-    { limitBytes, neededBytes }: { readonly limitBytes: number; readonly neededBytes: number },
+    { limit, needed }: { readonly limit: Effects; readonly needed: Effects },
     number: bigint,
   ): string | undefined {
     const { hash, sender, gasLimit } = transaction;
     const key = toKey(hash);
     const { since = number, tries = 0 } = this.leftOut.get(key) ?? {};
-    const reason = neededBytes > TRANSACTION_LOG_BYTES ? TOO_MANY_LOGS : undefined;
+    const reason = reasonToDrop(needed);
     const notBefore = number + 2n ** BigInt(Math.min(tries, MOST_DOUBLINGS));
     const untilMs = this.parts.nowMs() + REMEMBERED_MS;
     this.leftOut.delete(key);
-    this.leftOut.set(key, { since, tries: tries + 1, notBefore, neededBytes, reason, untilMs });
+    this.leftOut.set(key, { since, tries: tries + 1, notBefore, needed, reason, untilMs });
     dropOldest(this.leftOut, LEFT_OUT_LIMIT);
-    const fields = { number, hash, sender, gasLimit, neededBytes, limitBytes };
+    const fields = { number, hash, sender, gasLimit, needed, limit };
     if (reason !== undefined) {
       this.droppedSenders.add(transaction);
       this.parts.logger.warn(
         fields,
-        "a transaction has more logs than a block of this node may have: dropped",
+        "a transaction logs, stores or changes more than a block of this node may have: dropped",
       );
     } else if (tries === 0) {
-      const message = "a transaction has more logs than this block has room for: it will be retried later";
+      const message =
+        "a transaction logs, stores or changes more than this block has room for: it will be retried later";
       this.parts.logger.debug(fields, message);
     }
     return reason;
@@ -125,7 +124,7 @@ export class LargeLogs {
   }
 }
 
-interface LargeLogsParts {
+interface LargeEffectsParts {
   nowMs(): number;
   readonly logger: Pick<Logger, "warn" | "debug">;
 }
@@ -136,8 +135,8 @@ interface LeftOut {
   readonly tries: number;
   /** Number of the first block that may try it again. */
   readonly notBefore: bigint;
-  /** Least cost of its logs. */
-  readonly neededBytes: number;
+  /** The least that it needs. */
+  readonly needed: Effects;
   /** Why it was dropped; undefined while it waits. */
   readonly reason: string | undefined;
   /** Time at which the record is forgotten. */
@@ -145,15 +144,15 @@ interface LeftOut {
 }
 
 /**
- * Most that the logs of one transaction, and of one block of this node, may cost. The first also bounds how late a block may
- * be, since a transaction that has waited for some blocks is included whatever the time.
+ * The most effects that one transaction, and one block of this node, may have. The first also bounds how late a block may be,
+ * since a transaction that has waited for some blocks is included whatever the time; the second also bounds memory.
  */
-export const TRANSACTION_LOG_BYTES = 8 * 1024 * 1024;
-export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;
-/** Least that every executed transaction may log: it takes less than a millisecond. */
-const HARMLESS_BYTES = 64 * 1024;
-/** Highest gas limit with which logs cannot cost more than HARMLESS_BYTES. */
-const HARMLESS_GAS = leastGasOfLogs(HARMLESS_BYTES);
+export const TRANSACTION_EFFECTS: Effects = { bytes: 8 * 1024 * 1024, changes: 40_000 };
+export const BLOCK_EFFECTS: Effects = { bytes: 32 * 1024 * 1024, changes: 400_000 };
+/** The least that every executed transaction may have: it takes less than a millisecond. */
+const HARMLESS_EFFECTS: Effects = { bytes: 64 * 1024, changes: 32 };
+/** Highest gas limit with which effects cannot be more than harmless; a change costs at least 4,900 gas. */
+const HARMLESS_GAS = leastGasOfLogs(HARMLESS_EFFECTS.bytes);
 /** Share of the filling time that transactions stopped before a log may take; after that, others wait. */
 const WASTE_SHARE = 1 / 4;
 /** Number of blocks after which a transaction no longer waits for a block with enough time. */
@@ -164,4 +163,32 @@ const MOST_DOUBLINGS = 4;
 const LEFT_OUT_LIMIT = 1_024;
 const REMEMBERED_MS = 600_000;
 
-const TOO_MANY_LOGS = "its logs cost more than 8 MiB, the limit of one transaction in this node's blocks";
+const TOO_MANY_BYTES =
+  "its logs and new code cost more than 8 MiB, the limit of one transaction in this node's blocks";
+const TOO_MANY_CHANGES =
+  "it changes more than 40,000 accounts and storage slots, the limit of one transaction in this node's blocks";
+
+function reasonToDrop({ bytes, changes }: Effects): string | undefined {
+  if (bytes > TRANSACTION_EFFECTS.bytes) return TOO_MANY_BYTES;
+  return changes > TRANSACTION_EFFECTS.changes ? TOO_MANY_CHANGES : undefined;
+}
+
+function leftInBlock(used: Effects): Effects {
+  return {
+    bytes: Math.min(TRANSACTION_EFFECTS.bytes, BLOCK_EFFECTS.bytes - used.bytes),
+    changes: Math.min(TRANSACTION_EFFECTS.changes, BLOCK_EFFECTS.changes - used.changes),
+  };
+}
+
+function holds(limit: Effects, needed: Effects): boolean {
+  return limit.bytes >= needed.bytes && limit.changes >= needed.changes;
+}
+
+/** What there is time for, and at least what is harmless. */
+function within(left: Effects, timelyLoad: number): Effects {
+  const { bytes, changes } = HARMLESS_EFFECTS;
+  return {
+    bytes: Math.min(left.bytes, Math.max(Math.floor(timelyLoad * LOAD_BYTES), bytes)),
+    changes: Math.min(left.changes, Math.max(Math.floor(timelyLoad), changes)),
+  };
+}
