@@ -80,9 +80,12 @@ export class FeeHistoryReader {
     if (request.percentiles === undefined) return history;
     const percentiles = [...request.percentiles].sort((a, b) => a - b);
     const reward: (readonly Hex[])[] = [];
+    // Curves that are cached take no turn of the event loop, and an answer may have 204,800 fees of them.
+    const pacer = new EventLoopPacer();
     for (const named of headers) {
       if (request.isAbandoned?.() === true) break;
       reward.push(await this.curves.rewards(named, percentiles));
+      if (pacer.isDue()) await pacer.yield();
     }
     return { ...history, reward };
   }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { FeeHistoryReader } from "../../../src/rpc/fees/feeHistory.ts";
 import { GasPriceOracle, type GasPriceSettings } from "../../../src/rpc/fees/gasPriceOracle.ts";
 import { createPriceSample, percentileOf } from "../../../src/rpc/fees/priceSample.ts";
@@ -168,6 +168,25 @@ describe("the fee history", () => {
       percentiles: [20, 20.1, 50, 50.1, 100],
     });
     expect(reward).toEqual([["0x5", "0xa", "0xa", "0x1e", "0x1e"]]);
+  });
+
+  it("lets the event loop turn between blocks, also when all of their fees are cached", async () => {
+    const request = { newest: 2n, blockCount: 3, percentiles: [50] };
+    await reader.read(request);
+    const clock = vi.spyOn(performance, "now");
+    let ms = 0;
+    clock.mockImplementation(() => (ms += 60_000));
+    let turns = 0;
+    let isReading = true;
+    const turn = (): void => {
+      turns++;
+      if (isReading) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await reader.read(request).finally(() => clock.mockRestore());
+    isReading = false;
+    // One for each header, and one for the rewards of each block.
+    expect(turns).toBeGreaterThanOrEqual(6);
   });
 
   it("sorts percentiles, and gives the highest fee above 100 and zeros for an empty block", async () => {

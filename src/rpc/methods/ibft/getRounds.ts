@@ -1,5 +1,6 @@
 import { expectDefined } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
+import { EventLoopPacer } from "../../../primitives/pacer.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { decodeExtraData } from "../../../types/extraData.ts";
@@ -24,14 +25,16 @@ export const ibftGetRounds = defineMethod({
   ],
   result: { name: "blocks", schema: listOf(OBJECT) },
   ports: ["chain"],
-  run([choice, count], { backend: { chain } }) {
+  async run([choice, count], { backend: { chain } }) {
     if (count > MOST_BLOCKS) return ERRORS.rangeTooLarge;
     const newest = numberOf(chain, choice);
     const rows: Json[] = [];
+    const pacer = new EventLoopPacer();
     for (let number = newest; number >= 0n && newest - number < BigInt(count); number--) {
       const named = chain.headerByNumber(number);
       if (named === undefined) break;
       rows.push(rowOf(named));
+      if (pacer.isDue()) await pacer.yield();
     }
     return rows;
   },
