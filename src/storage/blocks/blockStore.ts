@@ -273,12 +273,17 @@ export class BlockStore {
     const { number } = record.header;
     const known = this.blocks.get(number);
     if (known !== undefined) return known;
+    // A block of which nothing is read costs as much memory as its header, which is kept anyway.
     const block = residentFromDisk(this.database, record, () => {
-      // Updates the weight, unless the block was dropped meanwhile: a rewind may have removed it.
-      if (this.blocks.get(number) === block) this.keep(number, block);
+      if (this.isStored(record) && (this.blocks.get(number) ?? block) === block) this.keep(number, block);
     });
-    this.keep(number, block);
     return block;
+  }
+
+  /** Whether a block that was read is still the one of its number: a rewind may have removed it, or its body. */
+  private isStored(record: HeaderRecord): boolean {
+    const { number } = record.header;
+    return this.headers.get(number) === record && isWithin(this.historyStart, number);
   }
 
   private keep(number: bigint, block: ResidentBlock): void {

@@ -163,11 +163,30 @@ describe("the block store", () => {
 
   it("decodes a block only once", async () => {
     const store = storeOver(await databaseWith(chain));
-    expect(store.block(2n)).toBe(store.blockByHash(second.hash));
     expect(store.block(2n)?.transactions).toBe(store.block(2n)?.transactions);
     expect(store.block(2n)?.receipts).toBe(store.block(2n)?.receipts);
+    expect(store.block(2n)).toBe(store.blockByHash(second.hash));
     store.remember(third);
     expect(store.block(3n)).toBe(third);
+  });
+
+  it("keeps no room for blocks of which nothing is read but their headers", async () => {
+    const many = aStoredChain({ seed: 6, blocks: 40, transactions: 1 });
+    const store = new BlockStore({ headers: 64, blockBytes: 16_384 }, { database: await databaseWith(many) });
+    const transactions = store.block(1n)?.transactions;
+    for (const { header } of many) expect(store.block(header.number)?.header).toEqual(header);
+    expect(store.block(1n)?.transactions).toBe(transactions);
+  });
+
+  it("does not keep what was read of a block after it was removed", async () => {
+    const store = storeOver(await databaseWith(chain));
+    const removed = expectDefined(store.block(3n), "the head");
+    store.forgetAbove(2n);
+    expect(removed.transactions.length).toBe(150);
+    expect(store.block(3n)).not.toBe(removed);
+    const kept = expectDefined(store.block(2n), "a block");
+    expect(kept.transactions.length).toBe(150);
+    expect(store.block(2n)).toBe(kept);
   });
 
   it("caches blocks of no more memory than its limit", async () => {

@@ -1,9 +1,9 @@
 import { allFilters } from "./allFilters.ts";
 import type { CallerAttack } from "./callerAttack.ts";
+import { hugeLogs, logBlocks, slotBlocks } from "./effectBlocks.ts";
 import { endlessCalls, endlessCallsOfOneAddress } from "./endlessCalls.ts";
 import { endlessSearches } from "./endlessSearches.ts";
 import { largeTrace } from "./largeTrace.ts";
-import { hugeLogs, logBlocks } from "./logBlocks.ts";
 import { poolParts } from "./poolParts.ts";
 import { unreadReceipts } from "./unreadReceipts.ts";
 
@@ -17,4 +17,5 @@ export const CALLER_ATTACKS: readonly CallerAttack[] = [
   allFilters,
   logBlocks,
   hugeLogs,
+  slotBlocks,
 ];

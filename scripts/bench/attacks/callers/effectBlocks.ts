@@ -11,18 +11,36 @@ const GAS = 70_000_000n;
 /** Ten senders fill blocks with transactions of 7 MiB of logs. */
 export const logBlocks: CallerAttack = {
   name: "blocks full of logs",
+  prepare: async (node) => (isOver) => keepSending(node, emit(LOGS, MIB), GAS, isOver),
+};
+
+/** Ten senders write 30,000 new slots a transaction, and one 200,000. */
+export const slotBlocks: CallerAttack = {
+  name: "30,000 and 200,000 new slots with a gas limit of 2^53",
+  genesis: { gasLimit: "0x1fffffffffffff" },
   prepare: async (node) => async (isOver) => {
-    await Promise.all(
-      accounts.map(async (_, sender) => {
-        while (!isOver()) {
-          const hash = await send(node, sender, emit(LOGS, MIB), GAS);
-          while (hash !== undefined && !isOver() && !(await isGone(node, hash))) await pause(500);
-          if (hash === undefined) await pause(500);
-        }
-      }),
-    );
+    await send(node, 0, write(200_000), 10_000_000_000n);
+    await keepSending(node, write(30_000), 1_000_000_000n, isOver);
   },
 };
+
+/** Each of ten senders sends its next transaction when the last one was mined or dropped. */
+async function keepSending(
+  node: AttackedNode,
+  data: Hex,
+  gasLimit: bigint,
+  isOver: () => boolean,
+): Promise<void> {
+  await Promise.all(
+    accounts.map(async (_, sender) => {
+      while (!isOver()) {
+        const hash = await send(node, sender, data, gasLimit);
+        while (hash !== undefined && !isOver() && !(await isGone(node, hash))) await pause(500);
+        if (hash === undefined) await pause(500);
+      }
+    }),
+  );
+}
 
 /** A block may have any amount of gas, which one log of 100 MB and many of 20 MB use. */
 export const hugeLogs: CallerAttack = {
@@ -45,6 +63,11 @@ const TRANSACTIONS_OF_EACH_SENDER = 7;
 /** Init code with so many LOG0 of so many bytes. */
 function emit(logs: number, bytes: number): Hex {
   return `0x${`63${bytes.toString(16).padStart(8, "0")}5fa0`.repeat(logs)}`;
+}
+
+/** Init code that writes so many slots: the count; JUMPDEST; SSTORE of NUMBER; subtract 1; jump back unless 0. */
+function write(slots: number): Hex {
+  return `0x62${slots.toString(16).padStart(6, "0")}5b438155600190038060045700`;
 }
 
 /** Returns the hash, or nothing when the node refuses it. */
