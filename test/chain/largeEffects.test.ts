@@ -169,7 +169,7 @@ describe("the changes of our blocks", () => {
     { what: "slots", contract: WRITER },
     { what: "new accounts", contract: PAYER },
   ])(
-    "a transaction that changes more than 40,000 $what is dropped with a reason, and blocks go on",
+    "a transaction that changes more than 20,000 $what is dropped with a reason, and blocks go on",
     async ({ contract }) => {
       const chain = await open();
       const pool = aSupply([
@@ -181,7 +181,7 @@ describe("the changes of our blocks", () => {
       for (let block = 0; block < 12 && pool.waiting.size > 0; block++) mined += await mine(chain, pool);
       expect(mined).toBe(1);
       expect(pool.dropped).toEqual([
-        "it changes more than 40,000 accounts and storage slots, the limit of one transaction in this node's blocks",
+        "it changes more than 20,000 accounts and storage slots, the limit of one transaction in this node's blocks",
       ]);
     },
   );

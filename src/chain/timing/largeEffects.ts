@@ -147,8 +147,8 @@ interface LeftOut {
  * The most effects that one transaction, and one block of this node, may have. The first also bounds how late a block may be,
  * since a transaction that has waited for some blocks is included whatever the time; the second also bounds memory.
  */
-export const TRANSACTION_EFFECTS: Effects = { bytes: 8 * 1024 * 1024, changes: 40_000 };
-export const BLOCK_EFFECTS: Effects = { bytes: 32 * 1024 * 1024, changes: 400_000 };
+export const TRANSACTION_EFFECTS: Effects = { bytes: 8 * 1024 * 1024, changes: 20_000 };
+export const BLOCK_EFFECTS: Effects = { bytes: 32 * 1024 * 1024, changes: 200_000 };
 /** The least that every executed transaction may have: it takes less than a millisecond. */
 const HARMLESS_EFFECTS: Effects = { bytes: 64 * 1024, changes: 32 };
 /** Highest gas limit with which effects cannot be more than harmless; a change costs at least 4,900 gas. */
@@ -166,7 +166,7 @@ const REMEMBERED_MS = 600_000;
 const TOO_MANY_BYTES =
   "its logs and new code cost more than 8 MiB, the limit of one transaction in this node's blocks";
 const TOO_MANY_CHANGES =
-  "it changes more than 40,000 accounts and storage slots, the limit of one transaction in this node's blocks";
+  "it changes more than 20,000 accounts and storage slots, the limit of one transaction in this node's blocks";
 
 function reasonToDrop({ bytes, changes }: Effects): string | undefined {
   if (bytes > TRANSACTION_EFFECTS.bytes) return TOO_MANY_BYTES;

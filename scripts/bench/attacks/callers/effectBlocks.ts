@@ -14,13 +14,13 @@ export const logBlocks: CallerAttack = {
   prepare: async (node) => (isOver) => keepSending(node, emit(LOGS, MIB), GAS, isOver),
 };
 
-/** Ten senders write 30,000 new slots a transaction, and one 200,000. */
+/** Ten senders write 19,000 new slots a transaction, and one 200,000. */
 export const slotBlocks: CallerAttack = {
-  name: "30,000 and 200,000 new slots with a gas limit of 2^53",
+  name: "19,000 and 200,000 new slots with a gas limit of 2^53",
   genesis: { gasLimit: "0x1fffffffffffff" },
   prepare: async (node) => async (isOver) => {
     await send(node, 0, write(200_000), 10_000_000_000n);
-    await keepSending(node, write(30_000), 1_000_000_000n, isOver);
+    await keepSending(node, write(19_000), 1_000_000_000n, isOver);
   },
 };
 
