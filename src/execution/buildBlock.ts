@@ -8,7 +8,7 @@ import { type BlockRoom, type Fit, fits } from "./blockFit.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { BlockSession } from "./blockSession.ts";
-import { ANY_EFFECTS, type Effects, EffectsBeyondLimit } from "./effectCost.ts";
+import { ANY_EFFECTS, type Effects } from "./effectCost.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import {
   type ExecutionErrorCode,
@@ -19,7 +19,7 @@ import { isNoLimit, type NoLimit, type TimeLimits } from "./timeLimits.ts";
 import { TransactionFault } from "./transactionFault.ts";
 import type { AskPermission } from "./transactionPermission.ts";
 import type { TransactionResult } from "./transactionResult.ts";
-import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
+import { createYieldPolicy, EffectsBeyondLimit, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** Supplies a block's transactions, best first; the pool's selection implements it. The source applies price floors. */
 export interface TransactionSource {

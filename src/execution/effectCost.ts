@@ -1,5 +1,3 @@
-import { OutOfTime } from "./yieldPolicy.ts";
-
 /**
  * What an executed transaction leaves behind, as it costs every node after the execution: for the block's bloom, the receipts,
  * the roots and the database.
@@ -39,18 +37,6 @@ export function loadOf({ bytes, changes }: Effects): number {
 /** The smallest gas for which logs cost as many bytes: a log or topic pays 375 (yellow paper, appendix G), data 8 a byte. */
 export function leastGasOfLogs(logBytes: number): bigint {
   return BigInt(Math.floor((logBytes / BYTES_EACH) * GAS_EACH));
-}
-
-/** A transaction was stopped before effects for which its block has no room. */
-export class EffectsBeyondLimit extends OutOfTime {
-  override name = "EffectsBeyondLimit";
-  /** Its effects, with the refused ones. Those of reverted calls do not count. */
-  readonly needed: Effects;
-
-  constructor(needed: Effects) {
-    super("the logs, the code or the changes of a transaction cost more than its block has room for");
-    this.needed = needed;
-  }
 }
 
 /** Bytes that take as long to finish as a usual transaction: some 20 µs. */

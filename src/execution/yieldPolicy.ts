@@ -41,6 +41,18 @@ export class OutOfTime extends Error {
   override name = "OutOfTime";
 }
 
+/** A transaction was stopped before effects for which its block has no room. */
+export class EffectsBeyondLimit extends OutOfTime {
+  override name = "EffectsBeyondLimit";
+  /** Its effects, with the refused ones. Those of reverted calls do not count. */
+  readonly needed: Effects;
+
+  constructor(needed: Effects) {
+    super("the logs, the code or the changes of a transaction cost more than its block has room for");
+    this.needed = needed;
+  }
+}
+
 /** Bounds of work that yields. Read at every check, so that the owner can change them while the work runs. */
 interface YieldSettings {
   /** Wall-clock time by which the work must end. */
