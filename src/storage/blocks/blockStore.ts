@@ -275,7 +275,9 @@ export class BlockStore {
     if (known !== undefined) return known;
     // A block of which nothing is read costs as much memory as its header, which is kept anyway.
     const block = residentFromDisk(this.database, record, () => {
-      if (this.isStored(record) && (this.blocks.get(number) ?? block) === block) this.keep(number, block);
+      const kept = this.blocks.get(number);
+      // A kept block is only weighed again: it leaves the cache in a rewind, but its header may leave the other cache before it.
+      if (kept === block || (kept === undefined && this.isStored(record))) this.keep(number, block);
     });
     return block;
   }

@@ -229,6 +229,23 @@ describe("the block store", () => {
     ]);
   });
 
+  it("counts what is read of a kept block after its header was dropped from the cache", async () => {
+    const database = await databaseWith(chain);
+    const store = new BlockStore({ headers: 1, blockBytes: 1_550_000 }, { database });
+    const numbers = [1n, 2n, 3n];
+    const read = numbers.map((number) => {
+      const block = expectDefined(store.block(number), `block ${number}`);
+      expect(block.transactions.length).toBe(150);
+      return block;
+    });
+    for (const number of numbers) expect(store.block(number)?.receipts.length).toBe(150);
+    expect(numbers.map((number) => store.block(number) === read[Number(number) - 1])).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
   it("looks up single transactions and receipts without the rest of their block", async () => {
     const many = aStoredChain({ seed: 4, blocks: 1, transactions: 300 });
     const head = expectDefined(many[1], "the head");
