@@ -20,6 +20,8 @@ interface BlockLogParts {
    * default all are.
    */
   readonly isCalm?: boolean;
+  /** True where callers may rewind the chain at any time, between two tests: such a rewind is then told at the level "debug". */
+  readonly mayCallersRewind?: boolean;
   readonly metrics?: Metrics | undefined;
 }
 
@@ -61,8 +63,9 @@ export class BlockLog {
         if (this.parts.logger.isEnabled("info")) this.logBlock(block, tookMs);
       }
     this.headAtMs = this.parts.clock.nowMs();
-    if (removed.length > 0)
-      this.parts.logger.warn({ blocks: removed.length, head: head.header.number }, "blocks removed");
+    if (removed.length === 0) return;
+    const level = this.parts.mayCallersRewind === true ? "debug" : "warn";
+    this.parts.logger[level]({ blocks: removed.length, head: head.header.number }, "blocks removed");
   }
 
   /**

@@ -51,6 +51,7 @@ export async function openNetwork(
     self: validator.address,
     pending: () => pool.statistics.pending,
     isCalm: settings.logging.format === "terminal",
+    mayCallersRewind: settings.development !== undefined,
     metrics,
   });
   const counters = createPeerCounters(metrics);

@@ -9,6 +9,7 @@ import { decodeExtraData, encodeExtraData } from "../../src/types/extraData.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
 
 it("logs of each block who built it, its round, how full it is and how long it took", async () => {
@@ -121,4 +122,19 @@ it("tells a person who looks on of blocks in which something happened, and of on
   show(23n);
   expect(told.info).toEqual(["#10", "#20", "#21", "#22", "#23"].map((number) => `Imported ${number}`));
   expect(told.debug).toHaveLength(18);
+});
+
+it("warns of a rewind, except where callers may rewind the chain at any time", async () => {
+  const { chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
+  const { head } = chain;
+  const removed = [{ ...head, transactions: [], receipts: [], ommers: [], size: 0 }];
+  for (const mayCallersRewind of [false, true]) {
+    const { logger, lines } = loggedLines("DEBUG");
+    const parts = { clock: createHandClock(0), self: addressOfPrivateKey(DEV_VALIDATOR_KEY) };
+    const log = new BlockLog({ ...parts, pending: () => 0, mayCallersRewind, logger });
+    log.headChanged({ head, added: [], removed });
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      [mayCallersRewind ? "DEBUG" : "WARN", "blocks removed"],
+    ]);
+  }
 });
