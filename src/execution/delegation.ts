@@ -10,7 +10,7 @@ import type { Authorization } from "../types/transaction.ts";
 import type { AccessJournal } from "./accessJournal.ts";
 import { codeOf } from "./accountCode.ts";
 import { AUTHORIZATION_GAS } from "./intrinsicGas.ts";
-import type { YieldPolicy } from "./yieldPolicy.ts";
+import { EffectsBeyondLimit, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** True for code that only delegates to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
@@ -45,16 +45,27 @@ interface DelegationContext {
   readonly yieldPolicy: YieldPolicy;
 }
 
+/** What authorizations did before the message of their transaction. */
+export interface AppliedAuthorizations {
+  /** Gas to refund: an authorization is charged as for a new account, and some existed before. */
+  readonly refund: bigint;
+  /** Number of accounts that they changed. */
+  readonly changes: number;
+}
+
+export const NO_AUTHORIZATIONS: AppliedAuthorizations = { refund: 0n, changes: 0 };
+
 /**
- * Sets the code of each account that authorized it, and returns the gas to refund: an authorization is charged as for a
- * new account, and some existed before. Skips authorizations that do not apply (EIP-7702). Recovering a signer takes
- * 50 µs and a transaction may hold more than a thousand authorizations, so it yields in between, or throws OutOfTime.
+ * Sets the code of each account that authorized it. Skips authorizations that do not apply (EIP-7702). Recovering a signer
+ * takes 50 µs and a transaction may hold more than a thousand authorizations, so it yields in between, or throws OutOfTime.
  */
 export async function applyAuthorizations(
   { config: { chainId }, overlay, accesses, yieldPolicy }: DelegationContext,
   authorizations: readonly Authorization[],
-): Promise<bigint> {
+): Promise<AppliedAuthorizations> {
+  const changesBefore = overlay.changeCount;
   let refund = 0n;
+  let changes = 0;
   for (const authorization of authorizations) {
     if (yieldPolicy.isDue()) await yieldPolicy.yield();
     const authority = fits(authorization, chainId) ? authorityOf(authorization) : undefined;
@@ -67,8 +78,11 @@ export async function applyAuthorizations(
     if (account !== undefined) refund += AUTHORIZATION_GAS - EXISTING_ACCOUNT_GAS;
     delegate(overlay, authority, authorization.address);
     accesses.touch(authority);
+    changes = Math.max(0, overlay.changeCount - changesBefore);
+    if (yieldPolicy.effects !== undefined && changes > yieldPolicy.effects.limit.changes)
+      throw new EffectsBeyondLimit({ bytes: 0, changes });
   }
-  return refund;
+  return { refund, changes };
 }
 
 const PREFIX = Uint8Array.of(0xef, 0x01, 0x00);

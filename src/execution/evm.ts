@@ -54,6 +54,8 @@ export interface Message {
   readonly gasLimit: bigint;
   readonly gasPrice: bigint;
   readonly blobVersionedHashes: readonly Hash[];
+  /** Number of accounts that authorizations of the same transaction have changed, if any: they count for its effects. */
+  readonly changes?: number;
 }
 
 export interface MessageResult {

@@ -4,7 +4,7 @@ import { larger, smaller } from "../primitives/quantity.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { blobGasOf, type Executable, nonceAfter } from "./checkTransaction.ts";
-import { applyAuthorizations } from "./delegation.ts";
+import { type AppliedAuthorizations, applyAuthorizations, NO_AUTHORIZATIONS } from "./delegation.ts";
 import { clearIfEmpty, credit } from "./emptyAccounts.ts";
 import type { MessageResult } from "./evm.ts";
 import { floorGas, intrinsicGas } from "./intrinsicGas.ts";
@@ -31,9 +31,9 @@ export function runTransaction(
   buyGas(session, transaction, price);
   const { authorizationList } = transaction;
   return authorizationList.length === 0
-    ? runMessage(session, transaction, price, 0n)
-    : applyAuthorizations(session, authorizationList).then((refund) =>
-        runMessage(session, transaction, price, refund),
+    ? runMessage(session, transaction, price, NO_AUTHORIZATIONS)
+    : applyAuthorizations(session, authorizationList).then((applied) =>
+        runMessage(session, transaction, price, applied),
       );
 }
 
@@ -41,7 +41,7 @@ function runMessage(
   session: BlockSession,
   transaction: Executable,
   price: bigint,
-  authorizationRefund: bigint,
+  applied: AppliedAuthorizations,
 ): Eventual<TransactionResult> {
   const intrinsic = intrinsicGas(session.rules, transaction);
   const message = session.evm.run({
@@ -52,12 +52,13 @@ function runMessage(
     gasLimit: transaction.gasLimit - intrinsic,
     gasPrice: price,
     blobVersionedHashes: transaction.blobVersionedHashes,
+    changes: applied.changes,
   });
   return onceKnown(message, (result) =>
     settle(session, transaction, price, {
       result,
       spent: intrinsic + result.gasUsed,
-      refund: result.gasRefund + authorizationRefund,
+      refund: result.gasRefund + applied.refund,
     }),
   );
 }

@@ -3,7 +3,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
 import { BlockSession } from "../../src/execution/blockSession.ts";
 import { executeTransaction } from "../../src/execution/executeTransaction.ts";
-import { OutOfTime } from "../../src/execution/yieldPolicy.ts";
+import { NEVER_YIELD, OutOfTime } from "../../src/execution/yieldPolicy.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
@@ -198,6 +198,20 @@ describe("accounts", () => {
   });
 });
 
+it("before Spurious Dragon, accounts that a call without value creates count for a transaction's effects", async () => {
+  const callsTo = (to: number) => `6000600060006000600073${toHex(contractAt(to)).slice(2)}61fffff150`;
+  const overlay = withCode(`0x${[11, 12, 13].map(callsTo).join("")}`);
+  overlay.beginTransaction();
+  const limit = { bytes: Number.POSITIVE_INFINITY, changes: 2 };
+  const yieldPolicy = { ...NEVER_YIELD, effects: { limit } };
+  const session = new BlockSession({ ...theRules("homestead"), overlay, yieldPolicy });
+  const transaction = callOf({ chainId: undefined, gasLimit: 1_000_000n });
+  await expect(async () => executeTransaction(session, transaction)).rejects.toMatchObject({
+    name: "EffectsBeyondLimit",
+    needed: { changes: 3 },
+  });
+});
+
 describe("a set-code transaction", () => {
   const authority = account(2).address;
   const target = contractAt(3);
@@ -261,6 +275,27 @@ describe("a set-code transaction", () => {
     const session = new BlockSession({ ...theRules("prague"), overlay: stopped, yieldPolicy: stop });
     await expect(async () => executeTransaction(session, many)).rejects.toThrow(OutOfTime);
     expect(stopped.account(accountFromSeed(1).address)).toBeUndefined();
+  });
+
+  it("counts the accounts that authorized it for its effects, and is stopped when they are too many", async () => {
+    const authorizationList = Array.from({ length: 20 }, (_, n) =>
+      anAuthorization({ privateKey: accountFromSeed(n + 1).privateKey, address: target }),
+    );
+    const many = aTransaction({ type: 4, gasLimit: 1_000_000n, to: authority, value: 0n, authorizationList });
+    const limited = (changes: number) => {
+      const overlay = anOverlay([[authority, targetCode]]);
+      overlay.beginTransaction();
+      const limit = { bytes: Number.POSITIVE_INFINITY, changes };
+      const yieldPolicy = { ...NEVER_YIELD, effects: { limit } };
+      return executeTransaction(new BlockSession({ ...theRules("prague"), overlay, yieldPolicy }), many);
+    };
+    // The message changes one account and its slot.
+    expect(await limited(22)).toMatchObject({ ok: true, value: { effects: { changes: 22 } } });
+    for (const tooFew of [21, 5])
+      await expect(async () => limited(tooFew)).rejects.toMatchObject({
+        name: "EffectsBeyondLimit",
+        needed: { changes: tooFew + 1 },
+      });
   });
 
   it("removes a delegation with the zero address, and lets delegated accounts send", async () => {

@@ -78,7 +78,9 @@ function moveValue(run: Run, { sender, address }: Frame, value: bigint): boolean
   accesses.touch(sender);
   accesses.touch(address);
   if (value === 0n) {
-    if (!rules.clearsEmptyAccounts) credit(overlay, address, 0n);
+    if (rules.clearsEmptyAccounts) return true;
+    credit(overlay, address, 0n);
+    run.countChanges();
     return true;
   }
   const account = overlay.account(sender) ?? EMPTY_ACCOUNT;

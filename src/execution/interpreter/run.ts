@@ -88,7 +88,7 @@ export class Run {
     this.machine = machine;
     this.message = message;
     this.watch = watch;
-    this.changesBefore = this.overlay.changeCount;
+    this.changesBefore = this.overlay.changeCount - (message.changes ?? 0);
     this.defaultPrecompiles = precompileKeys(evm.rules.fork);
   }
 
@@ -145,7 +145,7 @@ export class Run {
       throw new EffectsBeyondLimit(this.effects);
   }
 
-  /** The effects of the message so far. */
+  /** The effects so far of the message, and of the authorizations before it. */
   get effects(): Effects {
     return {
       bytes: this.substate.effectBytes,
