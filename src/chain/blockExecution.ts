@@ -153,8 +153,9 @@ export class BlockExecution {
         periodMs: periodMs * Math.max(1, selectionShare),
         hasOtherValidators: validatorCount > 1,
       });
-      const slow = this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 });
-      const timeLimits = faults.limiting(this.largeEffects.limiting(slow, { number, windowMs }), number);
+      const block = { number, windowMs, isLoneValidator: validatorCount === 1 };
+      const slow = this.slow.limitsFor(block);
+      const timeLimits = faults.limiting(this.largeEffects.limiting(slow, block), number);
       const limits = { deadlineMs: startMs + windowMs, timeLimits };
       try {
         const built = await this.build(unsealed, source, limits);

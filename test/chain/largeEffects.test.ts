@@ -186,6 +186,18 @@ describe("the changes of our blocks", () => {
     },
   );
 
+  it.each([
+    { what: "changes", transaction: calling(WRITER, BigInt(most - 100)) },
+    { what: "logs", transaction: aLog(0, 7 * MIB) },
+  ])(
+    "a lone validator mines the first $what at once: no block without it might follow",
+    async ({ transaction }) => {
+      const chain = await open();
+      const pool = aSupply([transaction]);
+      expect(await mine(chain, pool)).toBe(1);
+    },
+  );
+
   it("what stays below is mined, however often it writes, and what reverts does not count", async () => {
     const chain = await open();
     const pool = aSupply([

@@ -1,4 +1,4 @@
-import { type Effects, LOAD_BYTES, leastGasOfLogs } from "../../execution/effectCost.ts";
+import { type Effects, LOAD_BYTES, leastGasOfLogs, NO_EFFECTS } from "../../execution/effectCost.ts";
 import type { EffectRoom, NoLimit, TimeLimits } from "../../execution/timeLimits.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
@@ -19,7 +19,9 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
  *
  * A block has room for BLOCK_EFFECTS, and for as much as there is time to finish. The time does not count for a
  * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
- * transaction, since filling ends when the time is used up. Effects of reverted calls do not count: nothing is computed for
+ * transaction, since filling ends when the time is used up. Nor does it count for the first effects in a block of a lone
+ * validator, whose next block may not come before this transaction is mined: on the development network blocks are made for
+ * what waits. Effects of reverted calls do not count: nothing is computed for
  * them, their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
  * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
@@ -37,8 +39,8 @@ export class LargeEffects {
     this.droppedSenders = new TimedOutSenders(() => parts.nowMs());
   }
 
-  /** Adds limits for effects to those of one block whose filling may take `windowMs`. */
-  limiting(limits: TimeLimits, block: { readonly number: bigint; readonly windowMs: number }): TimeLimits {
+  /** Adds limits for effects to those of one block. */
+  limiting(limits: TimeLimits, block: LimitedBlock): TimeLimits {
     let lostMs = 0;
     let hasStoppedKnownSender = false;
     return {
@@ -53,9 +55,7 @@ export class LargeEffects {
         const mayWaste = this.droppedSenders.has(transaction)
           ? !hasStoppedKnownSender
           : lostMs < block.windowMs * WASTE_SHARE;
-        return mayWaste
-          ? this.limitOf(transaction, { left, timelyLoad: room.timelyLoad }, block.number)
-          : "notNow";
+        return mayWaste ? this.limitOf(transaction, room, block) : "notNow";
       },
       exceededEffects: (transaction, facts) => {
         if (this.droppedSenders.has(transaction)) hasStoppedKnownSender = true;
@@ -73,11 +73,13 @@ export class LargeEffects {
 
   private limitOf(
     { hash }: SentTransaction,
-    { left, timelyLoad }: { readonly left: Effects } & Pick<EffectRoom, "timelyLoad">,
-    number: bigint,
+    { used, timelyLoad }: EffectRoom,
+    { number, isLoneValidator }: LimitedBlock,
   ): Effects | NoLimit {
     const known = this.find(hash);
     if (known?.reason !== undefined) return { dropped: known.reason };
+    const left = leftInBlock(used);
+    if (isLoneValidator && holds(NO_EFFECTS, used)) return left;
     if (known !== undefined && number < known.notBefore) return "notNow";
     const hasWaited = known !== undefined && number >= known.since + WAIT_BLOCKS;
     const limit = hasWaited ? left : within(left, timelyLoad);
@@ -122,6 +124,15 @@ export class LargeEffects {
     this.leftOut.delete(key);
     return undefined;
   }
+}
+
+/** The block to limit the effects in. */
+interface LimitedBlock {
+  readonly number: bigint;
+  /** Time that filling may take. */
+  readonly windowMs: number;
+  /** True when no other validator makes blocks. */
+  readonly isLoneValidator: boolean;
 }
 
 interface LargeEffectsParts {
