@@ -65,6 +65,8 @@ interface FillOrder {
   readonly validatorCount: number;
   /** Whether the head has moved: an exception of an execution then says nothing about its transaction. */
   readonly hasHeadMoved: () => boolean;
+  /** Time that the block may take, milliseconds; the block period unless given. */
+  readonly periodMs?: number;
 }
 
 interface BlockExecutionParts {
@@ -138,11 +140,11 @@ export class BlockExecution {
   async fill(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
-    { validatorCount, hasHeadMoved }: FillOrder,
+    { validatorCount, hasHeadMoved, ...order }: FillOrder,
   ): Promise<FilledBlock> {
     const { spec, clock, production, faults } = this.parts;
     const startMs = clock.nowMs();
-    const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
+    const periodMs = order.periodMs ?? parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
     const selectionShare = production.selectionTimePercent / 100;
     const windowMs = periodMs * selectionShare;
     const { number } = unsealed;

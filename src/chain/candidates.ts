@@ -29,6 +29,8 @@ interface CandidateRequest {
   /** Timestamp in seconds, already valid against the parent's. */
   readonly timestamp: bigint;
   readonly vote?: ValidatorVote;
+  /** Time that the block may take, milliseconds, where it is not due within the block period. */
+  readonly periodMs?: number;
 }
 
 export interface CandidateSettings {
@@ -65,7 +67,7 @@ export interface Candidates {
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
   const { writer, validators, execution, executedBlocks, importer, faults } = parts;
   return {
-    async build({ parent, round, timestamp, vote }, supply) {
+    async build({ parent, round, timestamp, vote, periodMs }, supply) {
       const base = writer.head;
       if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
       const unsealed = execution.unsealed(parent, timestamp);
@@ -80,7 +82,11 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         return roots && { filling, ...roots };
       };
       const completed = await execution
-        .fill(order, supply, { validatorCount: set.length, hasHeadMoved: () => writer.head !== base })
+        .fill(order, supply, {
+          validatorCount: set.length,
+          hasHeadMoved: () => writer.head !== base,
+          ...(periodMs !== undefined && { periodMs }),
+        })
         .then(complete)
         .catch(async (error: unknown) => {
           if (isBeyondExecution(error)) throw error;

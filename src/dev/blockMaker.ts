@@ -10,6 +10,12 @@ import type { NamedHeader } from "../types/block.ts";
 import { EMPTY_BLOOM } from "../types/bloom.ts";
 import { type Alteration, alter } from "./alteration.ts";
 
+/**
+ * Time that a block may take. A transaction that is too slow for a block waits for a later one, and where blocks are made on demand
+ * none may come without it. So each may run for 11 s, an eighth of three quarters of this.
+ */
+const PERIOD_MS = 120_000;
+
 interface BlockMakerParts {
   readonly chain: Pick<Chain, "head" | "build" | "tallyAfter">;
   readonly writer: DevelopmentWriter;
@@ -38,7 +44,8 @@ export class BlockMaker {
     isWanted: (candidate: Candidate) => boolean = () => true,
   ): Promise<NamedHeader | undefined> {
     const { chain, pool, writer } = this.parts;
-    const built = await chain.build({ parent: chain.head, round: 0, timestamp }, pool);
+    const request = { parent: chain.head, round: 0, timestamp, periodMs: PERIOD_MS };
+    const built = await chain.build(request, pool);
     if (!built.ok) throw new Error(`no block could be built: ${built.error.message}`);
     const candidate = built.value;
     if (!isWanted(candidate)) return undefined;

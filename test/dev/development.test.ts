@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { candidateOfBlock, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
 import { sign } from "../../src/primitives/secp256k1.ts";
 import { MarkedFolder } from "../../src/storage/developmentMark.ts";
 import { decodeBlock, encodeBlock, type StoredBlock } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
 import { impersonatedSignature } from "../../src/types/impersonatedSignature.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
 import { aDevelopmentChain, anotherNode, START_SECONDS } from "./aDevelopmentChain.ts";
 
@@ -220,6 +222,27 @@ describe("the blocks of a development chain", () => {
     ])
       expect(refused).toMatchObject({ error: { code: "halted" } });
     expect(chain.head.header.number).toBe(0n);
+  });
+});
+
+describe("a transaction that takes longer than a share of the block period", () => {
+  it.each([
+    ["mined at once", true],
+    ["mined on demand", false],
+  ])("is in the next block where it is %s: no other block would come first", async (_, isInstant) => {
+    const hand = createHandClock(START_SECONDS * 1000);
+    let lookups = 0;
+    // Each look at the clock takes a millisecond.
+    const clock = { ...hand, nowMs: () => hand.nowMs() + lookups++ };
+    const { development, admission, chain } = await aDevelopmentChain({ isInstant, clock });
+    const data = hexToBytes("0x5b600056");
+    const endless = aTransaction({ to: undefined, data, gasLimit: 30_000_000n });
+    expect(await admission.submit(endless.raw)).toMatchObject({ ok: true });
+    if (!isInstant) await development.mine({ blocks: 1 });
+    await development.whenMined();
+    expect(blockOf(chain, chain.head.header.number).transactions).toHaveLength(1);
+    const tookMs = hand.nowMs() + lookups - START_SECONDS * 1000;
+    expect(tookMs).toBeGreaterThan(1000);
   });
 });
 
