@@ -105,6 +105,5 @@ function report(progress: IndexProgress | undefined): void {
 const PAUSE_RATIO = 2;
 const REPORT_MS = 1000;
 
-// Runs last, after all declarations.
-await work();
-port.close();
+// Runs last, after all declarations. It is not awaited (loadedMessage.ts).
+void work().then(() => port.close());

@@ -118,6 +118,9 @@ export class BlockSession {
  * that can afford it.
  */
 export async function loadInterpreter(): Promise<void> {
+  if (interpreter !== undefined) return;
+  const { prepareHashes } = await import("./precompiles/hashes.ts");
+  await prepareHashes();
   interpreter ??= await import("./interpreter/createEvm.ts");
 }
 

@@ -59,5 +59,5 @@ async function writeAll(): Promise<LogIndexReport> {
   return { kind: "done", written };
 }
 
-// Runs last, after all declarations.
-port.postMessage(await writeAll());
+// Runs last, after all declarations. It is not awaited (loadedMessage.ts).
+void writeAll().then((report) => port.postMessage(report));

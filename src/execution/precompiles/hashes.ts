@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import type { IHasher } from "hash-wasm";
+import { expectDefined } from "../../primitives/assert.ts";
 import {
   failed,
   type PrecompileCall,
@@ -14,8 +15,23 @@ import {
 const { createRIPEMD160, createSHA256 } = createRequire(import.meta.url)(
   "hash-wasm",
 ) as typeof import("hash-wasm");
-const wasmSha256 = await createSHA256();
-const wasmRipemd160 = await createRIPEMD160();
+/**
+ * Made when they are first needed, and not while this file is evaluated: a file that waits for something makes all that import it
+ * asynchronous, and a thread that is terminated while it imports them ends the process (Node.js 24).
+ */
+let hashers: { readonly sha256: IHasher; readonly ripemd160: IHasher } | undefined;
+
+/** Makes the hashes of the contracts ready; undefined if they are. */
+export function prepareHashes(): Promise<void> | undefined {
+  if (hashers !== undefined) return undefined;
+  return Promise.all([createSHA256(), createRIPEMD160()]).then(([sha256Hasher, ripemd160Hasher]) => {
+    hashers ??= { sha256: sha256Hasher, ripemd160: ripemd160Hasher };
+  });
+}
+
+function prepared(): NonNullable<typeof hashers> {
+  return expectDefined(hashers, "the hashes of precompiled contracts");
+}
 
 /** Precompiled contract 0x02. */
 export const SHA256: RunPrecompile = (call) => {
@@ -26,10 +42,10 @@ export const SHA256: RunPrecompile = (call) => {
     : sha256InSlices(call.data, gas);
 };
 
-/** SHA-256 of a short input. */
+/** SHA-256 of a short input. Throws unless prepareHashes has ended. */
 export function sha256(data: Uint8Array): Uint8Array {
   return data.length <= SHORT_SHA256_BYTES
-    ? hashOf(wasmSha256, data)
+    ? hashOf(prepared().sha256, data)
     : Uint8Array.from(createHash("sha256").update(data).digest());
 }
 
@@ -38,7 +54,7 @@ export const RIPEMD160: RunPrecompile = (call) => {
   const gas = priceOf(call.data, 600n, 120n);
   if (gas > call.gasLimit) return failed(call, "outOfGas");
   return call.data.length <= HASHED_IN_SLICE
-    ? succeeded(gas, inWord(hashOf(wasmRipemd160, call.data)))
+    ? succeeded(gas, inWord(hashOf(prepared().ripemd160, call.data)))
     : ripemd160InSlices(call.data, gas);
 };
 
@@ -72,17 +88,18 @@ function* sha256InSlices(data: Uint8Array, gas: bigint): SlicedWork {
 }
 
 function* ripemd160InSlices(data: Uint8Array, gas: bigint): SlicedWork {
-  wasmRipemd160.init();
+  const hasher = prepared().ripemd160;
+  hasher.init();
   for (let at = 0; at < data.length; at += HASHED_IN_SLICE) {
     if (at > 0) {
       // Other calls may use the instance in between.
-      const state = wasmRipemd160.save();
+      const state = hasher.save();
       yield;
-      wasmRipemd160.load(state);
+      hasher.load(state);
     }
-    wasmRipemd160.update(data.subarray(at, at + HASHED_IN_SLICE));
+    hasher.update(data.subarray(at, at + HASHED_IN_SLICE));
   }
-  return succeeded(gas, inWord(wasmRipemd160.digest("binary")));
+  return succeeded(gas, inWord(hasher.digest("binary")));
 }
 
 function* copyInSlices({ data, memoryBudget }: PrecompileCall, gas: bigint): SlicedWork<PrecompileResult> {

@@ -7,7 +7,7 @@ import { bls12 } from "./bls12.ts";
 import { type Bn254, bn254 } from "./bn254.ts";
 import { always, type PrecompiledContract, type RunPrecompile } from "./contract.ts";
 import { ECRECOVER } from "./ecrecover.ts";
-import { IDENTITY, RIPEMD160, SHA256 } from "./hashes.ts";
+import { IDENTITY, prepareHashes, RIPEMD160, SHA256 } from "./hashes.ts";
 import { prepareKzg } from "./kzg.ts";
 import { loadMcl } from "./mcl.ts";
 import { eip198Price, eip2565Price, modexp } from "./modexp.ts";
@@ -33,16 +33,16 @@ const byFork = new Map<ForkName, readonly (PrecompiledContract | undefined)[]>()
 function contractOf(number: number, fork: ForkName): PrecompiledContract {
   const simple = SIMPLE[number];
   if (simple !== undefined) return always(simple);
+  if (number === 0x02) return { prepare: prepareHashes, run: SHA256 };
+  if (number === 0x03) return { prepare: prepareHashes, run: RIPEMD160 };
   if (number === 0x05) return always(isAtLeast(fork, "berlin") ? MODEXP_EIP2565 : MODEXP_EIP198);
   if (number <= 0x08) return onBn254(bn254Contract(number, fork));
-  if (number === 0x0a) return { prepare: prepareKzg, run: POINT_EVALUATION };
+  if (number === 0x0a) return { prepare: preparePointEvaluation, run: POINT_EVALUATION };
   return onBls12(number);
 }
 
 const SIMPLE: Readonly<Record<number, RunPrecompile>> = {
   1: ECRECOVER,
-  2: SHA256,
-  3: RIPEMD160,
   4: IDENTITY,
   9: BLAKE2F,
 };
@@ -56,6 +56,12 @@ function bn254Contract(number: number, fork: ForkName): (curve: Bn254) => RunPre
   if (number === 0x07) return (curve) => (call) => curve.multiply(call, isCheap ? 6000n : 40_000n);
   const [gas, gasPerPair] = isCheap ? [45_000n, 34_000n] : [100_000n, 80_000n];
   return (curve) => (call) => curve.pair(call, gas, gasPerPair);
+}
+
+/** It hashes a commitment. */
+function preparePointEvaluation(): Promise<void> | undefined {
+  const hashes = prepareHashes();
+  return hashes === undefined ? prepareKzg() : hashes.then(() => prepareKzg());
 }
 
 /** A curve that is loaded on first use. */
@@ -114,6 +120,6 @@ export async function loadCurves(fork: ForkName): Promise<void> {
 
 const CURVES: readonly (readonly [ForkName, () => Promise<void> | undefined])[] = [
   ["byzantium", BN254.prepare],
-  ["cancun", prepareKzg],
+  ["cancun", preparePointEvaluation],
   ["prague", BLS12.prepare],
 ];

@@ -92,6 +92,5 @@ const PAUSE_RATIO = 1;
 const LONGEST_PAUSE_MS = 1000;
 const REPORT_MS = 1000;
 
-// Runs last, after all declarations.
-await work();
-port.close();
+// Runs last, after all declarations. It is not awaited (loadedMessage.ts).
+void work().then(() => port.close());

@@ -82,5 +82,5 @@ async function scrubAllBlocks(): Promise<number> {
 
 const ENTRIES_PER_PAUSE = 500;
 
-// The scrubber starts here, where all constants of the file are initialised.
-port.postMessage(await scrub());
+// The scrubber starts here, where all constants of the file are initialised. It is not awaited (loadedMessage.ts).
+void scrub().then((end) => port.postMessage(end));

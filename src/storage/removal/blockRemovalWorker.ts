@@ -69,6 +69,5 @@ function untilNews(): Promise<void> {
 const PAUSE_RATIO = 2;
 const REPORT_MS = 1000;
 
-// Runs last, after all declarations.
-await work();
-port.close();
+// Runs last, after all declarations. It is not awaited (loadedMessage.ts).
+void work().then(() => port.close());
