@@ -203,6 +203,8 @@ describe("ibex blocks", () => {
     expect(refused.exitCode).toBe(exitCode);
     expect(refused.errors).toMatch(message);
     expect(existsSync(join(folder, "x"))).toBe(false);
+    // Nor is a key or a folder made.
+    expect(existsSync(join(folder, "data"))).toBe(false);
   });
 
   it("refuses to export above the head, or to an unwritable path", async () => {

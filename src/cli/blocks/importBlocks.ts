@@ -20,12 +20,9 @@ export async function importBlocks(
   importChain: ImportChain,
   logger: Logger,
 ): Promise<Result<ImportResult, ImportErrorCode>> {
-  const sizes: number[] = [];
-  for (const { name, path } of request.files) {
-    const size = await sizeOf(path);
-    if (size === undefined) return fail("caller", "badFile", `The file ${name} cannot be read.`);
-    sizes.push(size);
-  }
+  const measured = await measureFiles(request.files);
+  if (!measured.ok) return measured;
+  const sizes = measured.value;
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const progress = new Progress({ message: "importing blocks", total }, logger);
   const run = new ImportRun(request, importChain, { progress, total });
@@ -48,6 +45,19 @@ export async function importBlocks(
     request.isStopped() ? "import stopped" : "import finished",
   );
   return ok({ imported, skipped, wasStopped: request.isStopped() });
+}
+
+/** The bytes of each file. An error when one cannot be read: asked before a folder and a key are made for a misspelt name. */
+export async function measureFiles(
+  files: ImportRequest["files"],
+): Promise<Result<readonly number[], "badFile">> {
+  const sizes: number[] = [];
+  for (const { name, path } of files) {
+    const size = await sizeOf(path);
+    if (size === undefined) return fail("caller", "badFile", `The file ${name} cannot be read.`);
+    sizes.push(size);
+  }
+  return ok(sizes);
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

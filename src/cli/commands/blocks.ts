@@ -100,13 +100,16 @@ async function importWith(
   { values, io }: Invocation<ImportValues>,
 ): Promise<number> {
   const { openImportChain } = await import("../blocks/importChain.ts");
-  const { importBlocks } = await import("../blocks/importBlocks.ts");
+  const { importBlocks, measureFiles } = await import("../blocks/importBlocks.ts");
+  const files = names.map((name) => ({ name, path: resolve(io.workingDirectory, name) }));
+  const measured = await measureFiles(files);
+  if (!measured.ok) return reportFailure(measured.error.message, io, EXIT.failed);
   const isStopped = listen(io);
   const opened = await openImportChain(settings, logger);
   if (!opened.ok) return reportOpenError(opened.error, settings, io);
   try {
     const request = {
-      files: names.map((name) => ({ name, path: resolve(io.workingDirectory, name) })),
+      files,
       startBlock: values["start-block"],
       endBlock: values["end-block"],
       isStopped,
