@@ -21,8 +21,8 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
  * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
  * transaction, since filling ends when the time is used up. Nor does it count for the first effects in a block of a lone
  * validator, whose next block may not come before this transaction is mined: on the development network blocks are made for
- * what waits. Effects of reverted calls do not count: nothing is computed for
- * them, their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
+ * what waits. Effects of reverted calls do not count: nothing is computed for them, their memory is counted while they hold it,
+ * and their time is bounded as for any execution (slowTransactions.ts).
  *
  * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
  * transactions. All this is local to one node and no rule of consensus.
@@ -164,7 +164,7 @@ export const BLOCK_EFFECTS: Effects = { bytes: 32 * 1024 * 1024, changes: 200_00
 const HARMLESS_EFFECTS: Effects = { bytes: 64 * 1024, changes: 32 };
 /** Highest gas limit with which effects cannot be more than harmless; a change costs at least 4,900 gas. */
 const HARMLESS_GAS = leastGasOfLogs(HARMLESS_EFFECTS.bytes);
-/** Share of the filling time that transactions stopped before a log may take; after that, others wait. */
+/** Share of the filling time that transactions stopped for their effects may take; after that, others wait. */
 const WASTE_SHARE = 1 / 4;
 /** Number of blocks after which a transaction no longer waits for a block with enough time. */
 const WAIT_BLOCKS = 4n;
