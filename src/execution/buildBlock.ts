@@ -26,8 +26,11 @@ export interface TransactionSource {
   next(): SentTransaction | undefined;
   /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
-  /** How much the block still has time to finish, in usual transactions (effectCost.ts); absent if time does not count. */
-  leftLoad?(): number;
+  /**
+   * How large the effects of the next transaction may be, given the time left to finish the block, in usual transactions
+   * (effectCost.ts); absent if time does not count.
+   */
+  leftLargeLoad?(): number;
   /** Called for each added transaction. */
   added?(effects: Effects): void;
 }
@@ -183,7 +186,7 @@ class BlockBuilder {
   private limitOf(transaction: SentTransaction): number | undefined {
     const { timeLimits, source, receipts } = this;
     const { clock, deadlineMs } = this.settings;
-    const timelyLoad = source.leftLoad?.() ?? Number.POSITIVE_INFINITY;
+    const timelyLoad = source.leftLargeLoad?.() ?? Number.POSITIVE_INFINITY;
     const effects =
       timeLimits.effectLimit?.(transaction, { used: receipts.effects, timelyLoad }) ?? ANY_EFFECTS;
     if (isNoLimit(effects)) return this.omit(transaction, effects);

@@ -34,6 +34,6 @@ export function isNoLimit(limit: Effects | NoLimit): limit is NoLimit {
 export interface EffectRoom {
   /** The effects of the transactions that it has. */
   readonly used: Effects;
-  /** How much it still has time to finish, in usual transactions (effectCost.ts). */
+  /** How large the next ones may be, given the time left to finish the block, in usual transactions (effectCost.ts). */
   readonly timelyLoad: number;
 }

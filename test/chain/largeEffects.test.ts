@@ -198,6 +198,18 @@ describe("the changes of our blocks", () => {
     },
   );
 
+  it("a lone validator mines one that there is no time for after small ones in each block, not two", async () => {
+    const chain = await open();
+    // A change takes a tenth of a second.
+    chain.restoreBlockTiming({ fixedMs: 0, eachMs: 100 });
+    const large = (sender: number) =>
+      calling(WRITER, BigInt(most / 2), { privateKey: account(sender).privateKey });
+    const small = calling(WRITER, 9n);
+    const pool = aSupply([small, large(1), large(2), large(3)]);
+    const candidate = await build(chain, pool.supply);
+    expect(candidate.transactions).toEqual([small, large(1)]);
+  });
+
   it("what stays below is mined, however often it writes, and what reverts does not count", async () => {
     const chain = await open();
     const pool = aSupply([

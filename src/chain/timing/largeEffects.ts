@@ -19,10 +19,10 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
  *
  * A block has room for BLOCK_EFFECTS, and for as much as there is time to finish. The time does not count for a
  * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
- * transaction, since filling ends when the time is used up. Nor does it count for the first effects in a block of a lone
- * validator, whose next block may not come before this transaction is mined: on the development network blocks are made for
- * what waits. Effects of reverted calls do not count: nothing is computed for them, their memory is counted while they hold it,
- * and their time is bounded as for any execution (slowTransactions.ts).
+ * transaction, since filling ends when the time is used up. In blocks of a lone validator it does not count for the first large
+ * effects instead: the next block may not come before this transaction is mined, since on the development network blocks are
+ * made for what waits. Effects of reverted calls do not count: nothing is computed for them, their memory is counted while they
+ * hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
  * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
  * transactions. All this is local to one node and no rule of consensus.
@@ -43,11 +43,15 @@ export class LargeEffects {
   limiting(limits: TimeLimits, block: LimitedBlock): TimeLimits {
     let lostMs = 0;
     let hasStoppedKnownSender = false;
+    let hasLarge = false;
+    let lastUsed = NO_EFFECTS;
     return {
       limitMs: (...asked) => limits.limitMs(...asked),
       stopped: (...stopped) => limits.stopped(...stopped),
       nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
       effectLimit: (transaction, room) => {
+        hasLarge ||= !holds(LARGE_EFFECTS, without(room.used, lastUsed));
+        lastUsed = room.used;
         if (transaction.gasLimit <= TRANSACTION_GAS) return HARMLESS_EFFECTS;
         const left = leftInBlock(room.used);
         if (!holds(left, HARMLESS_EFFECTS)) return "notNow";
@@ -55,7 +59,7 @@ export class LargeEffects {
         const mayWaste = this.droppedSenders.has(transaction)
           ? !hasStoppedKnownSender
           : lostMs < block.windowMs * WASTE_SHARE;
-        return mayWaste ? this.limitOf(transaction, room, block) : "notNow";
+        return mayWaste ? this.limitOf(transaction, room, { ...block, hasLarge }) : "notNow";
       },
       exceededEffects: (transaction, facts) => {
         if (this.droppedSenders.has(transaction)) hasStoppedKnownSender = true;
@@ -74,15 +78,15 @@ export class LargeEffects {
   private limitOf(
     { hash }: SentTransaction,
     { used, timelyLoad }: EffectRoom,
-    { number, isLoneValidator }: LimitedBlock,
+    { number, isLoneValidator, hasLarge }: LimitedBlock & { readonly hasLarge: boolean },
   ): Effects | NoLimit {
     const known = this.find(hash);
     if (known?.reason !== undefined) return { dropped: known.reason };
     const left = leftInBlock(used);
-    if (isLoneValidator && holds(NO_EFFECTS, used)) return left;
+    if (isLoneValidator && !hasLarge) return left;
     if (known !== undefined && number < known.notBefore) return "notNow";
     const hasWaited = known !== undefined && number >= known.since + WAIT_BLOCKS;
-    const limit = hasWaited ? left : within(left, timelyLoad);
+    const limit = hasWaited && !isLoneValidator ? left : within(left, timelyLoad);
     return known !== undefined && !holds(limit, known.needed) ? "notNow" : limit;
   }
 
@@ -162,6 +166,8 @@ export const TRANSACTION_EFFECTS: Effects = { bytes: 8 * 1024 * 1024, changes: 2
 export const BLOCK_EFFECTS: Effects = { bytes: 32 * 1024 * 1024, changes: 200_000 };
 /** The least that every executed transaction may have: it takes less than a millisecond. */
 const HARMLESS_EFFECTS: Effects = { bytes: 64 * 1024, changes: 32 };
+/** The most that is not large: a transaction with more takes above ten milliseconds to finish. */
+const LARGE_EFFECTS: Effects = { bytes: 1024 * 1024, changes: 500 };
 /** Highest gas limit with which effects cannot be more than harmless; a change costs at least 4,900 gas. */
 const HARMLESS_GAS = leastGasOfLogs(HARMLESS_EFFECTS.bytes);
 /** Share of the filling time that transactions stopped for their effects may take; after that, others wait. */
@@ -193,6 +199,10 @@ function leftInBlock(used: Effects): Effects {
 
 function holds(limit: Effects, needed: Effects): boolean {
   return limit.bytes >= needed.bytes && limit.changes >= needed.changes;
+}
+
+function without(all: Effects, some: Effects): Effects {
+  return { bytes: all.bytes - some.bytes, changes: all.changes - some.changes };
 }
 
 /** What there is time for, and at least what is harmless. */

@@ -17,6 +17,11 @@ const SHARE_WITH_OTHERS = 0.7;
  */
 const MAX_PERIODS_APART = 1.15;
 /**
+ * The same for transactions of large effects without other validators. A block has few of them, so that blocks of one and of
+ * two would otherwise alternate, unevenly; small transactions fill each block alike.
+ */
+const MAX_PERIODS_APART_ALONE = 1.2;
+/**
  * Time after a large block of this node during which the estimate follows only its own blocks. Blocks of the node that
  * callers send transactions to take longer than those of others, which have yet to recover many of the senders.
  */
@@ -88,15 +93,21 @@ export class BlockTimeBudget {
     },
   ): TimedSource {
     const { fixedMs, eachMs, usualLateness, isKnown } = this.finishing;
-    const latestMs = hasOtherValidators
-      ? this.lastCommitMs + periodMs * MAX_PERIODS_APART
-      : Number.POSITIVE_INFINITY;
-    const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
+    const shareEndMs = startMs + periodMs * shareOf({ hasOtherValidators, isKnown });
+    const evenMs =
+      this.lastCommitMs + periodMs * (hasOtherValidators ? MAX_PERIODS_APART : MAX_PERIODS_APART_ALONE);
+    const commitByMs = hasOtherValidators ? Math.min(shareEndMs, evenMs) : shareEndMs;
     this.slowdownBefore = this.parts.contention.slowdownSince(this.commitMark) ?? this.lastSlowdown;
     const slowdown = hasOtherValidators ? this.slowdownBefore : 1 + (this.slowdownBefore - 1) * this.lasting;
-    const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
+    const filledBy = (byMs: number): number =>
+      Math.max(byMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
+    const [filledByMs, largeByMs] = [filledBy(commitByMs), filledBy(Math.min(commitByMs, evenMs))];
     const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
-    return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, this.parts);
+    return createTimedSource(
+      source,
+      { startMs, filledByMs, largeByMs, allowedEachMs, hasOtherValidators },
+      this.parts,
+    );
   }
 
   /** Called after each commit of a block, ours or another validator's. */

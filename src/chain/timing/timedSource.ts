@@ -22,6 +22,8 @@ interface SourceLimits {
   readonly startMs: number;
   /** Latest end of filling, before the time that each transaction adds. */
   readonly filledByMs: number;
+  /** The same for transactions of large effects. */
+  readonly largeByMs: number;
   /** Time that each transaction in the block adds to finishing it. */
   readonly allowedEachMs: number;
   /** Whether other validators have to execute the block after this node. */
@@ -33,7 +35,7 @@ const CPU_READ_INTERVAL_MS = 5;
 
 export function createTimedSource(
   source: TransactionSource,
-  { startMs, filledByMs, allowedEachMs, hasOtherValidators }: SourceLimits,
+  { startMs, filledByMs, largeByMs, allowedEachMs, hasOtherValidators }: SourceLimits,
   { nowMs, cpuMs: processCpuMs }: SourceClocks,
 ): TimedSource {
   // A reading counts all threads of the process; without other validators nobody asks for the estimate.
@@ -57,16 +59,16 @@ export function createTimedSource(
     return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
   }
 
-  /** How much there is still time to finish, in usual transactions. */
-  function leftLoad(): number {
+  /** How much there is still time to finish when filling ends by `byMs`, in usual transactions. */
+  function leftLoad(byMs: number): number {
     const othersMs = hasOtherValidators ? executionMs() : 0;
-    return (filledByMs - lastNextMs - othersMs) / allowedEachMs - taken - extraLoad;
+    return (byMs - lastNextMs - othersMs) / allowedEachMs - taken - extraLoad;
   }
 
   return {
     next(): SentTransaction | undefined {
       lastNextMs = nowMs();
-      if (taken > 0 && leftLoad() <= 0) return undefined;
+      if (taken > 0 && leftLoad(filledByMs) <= 0) return undefined;
       taken++;
       return source.next();
     },
@@ -74,7 +76,7 @@ export function createTimedSource(
       skippedMs += nowMs() - lastNextMs;
       source.skipSender();
     },
-    leftLoad,
+    leftLargeLoad: () => leftLoad(largeByMs),
     added(effects) {
       extraLoad += loadOf(effects) - 1;
     },

@@ -117,7 +117,7 @@ describe("the block time budget", () => {
     const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: false });
     source.next();
     source.added?.({ bytes: 200 * 2048, changes: 208 });
-    expect(source.leftLoad?.()).toBe(1000);
+    expect(source.leftLargeLoad?.()).toBe(1000);
   });
 
   it("fills the first full block after empty ones as the later ones when the cost of a transaction is known", () => {
@@ -141,6 +141,25 @@ describe("the block time budget", () => {
       expect(executionMs).toBeGreaterThan(hasOtherValidators ? 245 : 730);
       expect(executionMs).toBeLessThan(hasOtherValidators ? 265 : 760);
     }
+  });
+
+  it("lets large effects of a lone validator's block take until 1.2 periods after the previous block, and small ones longer", () => {
+    const { clock, timeBudget } = aProposer();
+    timeBudget.restore({ fixedMs: 0, eachMs: 1 });
+    const leftAfter = (lastCommitMs: number): number | undefined => {
+      clock.nowMs = lastCommitMs;
+      timeBudget.onCommitted();
+      clock.nowMs = 6_000;
+      const source = timeBudget.limit(endless, { startMs: 6_000, periodMs: 1000, hasOtherValidators: false });
+      const left = source.leftLargeLoad?.();
+      let taken = 0;
+      while (source.next() !== undefined) taken++;
+      expect(taken).toBe(750);
+      return left;
+    };
+    expect(leftAfter(5_100)).toBe(300);
+    expect(leftAfter(5_400)).toBe(600);
+    expect(leftAfter(5_900)).toBe(750);
   });
 
   it("leaves other validators time to execute the block, from the first block on", () => {
