@@ -2,7 +2,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../state/stateHistory.ts";
 import type { Unread } from "../workers/sealed.ts";
@@ -18,8 +18,8 @@ export interface CallPool {
   /** A job whose requester has disconnected ends as timed out. */
   run(job: Unread<SimulationJob>, requester: Requester): Promise<SimulationResult>;
   query(job: Unread<StateQuery>, requester: Requester): Promise<StateQueryResult>;
-  /** Starts the workers for calls, which otherwise start with the first call. */
-  start(): void;
+  /** Starts the workers for calls in a moment, unless the first call does. A node that is stopped at once saves them. */
+  begin(): void;
   /** Number of workers for calls, of busy ones, and of waiting calls. */
   readonly load: WorkLoad;
   close(): Promise<void>;
@@ -53,12 +53,17 @@ export const DEFAULT_CALL_POOL_SETTINGS: CallPoolSettings = {
  */
 const STATE_QUERY_SETTINGS: WorkerPoolSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
 
+/** Leaves the first seconds to the rest of the start. */
+const BEGIN_AFTER_MS = 5000;
+
 export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts): CallPool {
+  const { clock } = parts;
+  let later: Timer | undefined;
   const poolParts = {
     name: "callWorker",
     entry: workerEntry("callWorker"),
     workerData: workerDataOf(settings, parts),
-    clock: parts.clock,
+    clock,
     logger: parts.logger,
     timedOut: (limitMs: number) => ({ kind: "timedOut", limitMs }) as const,
     exhausted: { kind: "tooLarge" } as const,
@@ -74,11 +79,14 @@ export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts)
     run: (job, requester) => calls.run({ task: "simulate", job }, requester) as Promise<SimulationResult>,
     query: (job, requester) =>
       stateQueries.run({ task: "query", job }, requester) as Promise<StateQueryResult>,
-    start: () => calls.start(),
+    begin() {
+      later = clock.at(clock.nowMs() + BEGIN_AFTER_MS, () => calls.start());
+    },
     get load() {
       return calls.load;
     },
     async close() {
+      later?.cancel();
       await Promise.all([calls.close(), stateQueries.close()]);
     },
   };

@@ -207,15 +207,21 @@ async function failOnDiskError<T>(work: Promise<T>, fail: (error: unknown) => vo
   }
 }
 
-/** Starts consensus at the chain's head. Fails when the vote log does not belong to this chain. */
-export function startConsensus(engine: Engine, chain: Chain): Result<void, "unusableVotes"> {
+/** Starts consensus at the chain's head. Fails when the vote log in `voteFile` does not belong to this chain. */
+export function startConsensus(
+  engine: Engine,
+  chain: Chain,
+  voteFile: string,
+): Result<void, "unusableDatabase"> {
   const head: NamedHeader = chain.head;
   const tally = chain.tallyAfter(head);
   try {
     engine.start({ ...head, tally });
     return ok(undefined);
   } catch (error) {
-    const message = messageOf(error);
-    return err({ code: "unusableVotes", fault: "local", message });
+    const message =
+      `The vote log ${voteFile} cannot be used: ${messageOf(error)}. Restore the file that belongs to this chain; or, if this ` +
+      `node has never voted on it, delete ${voteFile} and ${voteFile}.mark: it is then silent for a while.`;
+    return err({ code: "unusableDatabase", fault: "local", message });
   }
 }

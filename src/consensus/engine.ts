@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { withRound } from "../ibft/candidate.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { isListeningDue, isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
@@ -184,11 +185,6 @@ export class Engine {
     this.parts.onFailure(error);
   };
 
-  /** Whether proposing and voting is paused, or was not begun: no new commit follows then. */
-  get isIdle(): boolean {
-    return this.isStopped || this.state.head === undefined || this.state.isPaused;
-  }
-
   /** Stops; resolves when no commit is in progress. */
   readonly stop = async (): Promise<void> => {
     this.isStopped = true;
@@ -198,6 +194,13 @@ export class Engine {
     await this.mailbox.close();
     await this.effectHandler.settled();
   };
+
+  /** Stops once proposing and voting is paused, or if it was not begun: no new commit follows then. */
+  async stopWhenPaused(): Promise<void> {
+    const isIdle = () => this.isStopped || this.state.head === undefined || this.state.isPaused;
+    while (!isIdle()) await yieldToEventLoop();
+    await this.stop();
+  }
 
   /** Whether one of the first blocks above the record, or of the newest ones, has a seal of ours. */
   private isSealedAbove(record: LastSignedState, { header }: Head): boolean {

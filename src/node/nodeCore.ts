@@ -6,8 +6,9 @@ import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { OpenContext } from "./openContext.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { Stores } from "./openStores.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
 
 /** The core of the process, over the parts of the main thread. `services` says which servers are open. */

@@ -24,8 +24,9 @@ import { type OpenPool, openPool } from "../txpool/openPool.ts";
 import { declareExecutorMetrics } from "../workers/executorMetrics.ts";
 import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
+import type { OpenContext } from "./openContext.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { Stores } from "./openStores.ts";
 import { NamedPeers } from "./peers/namedPeers.ts";
 import { BlockControls } from "./settings/blockControls.ts";
 
@@ -58,7 +59,7 @@ export async function openChainAndPool(
   context: OpenContext,
   stores: Stores,
 ): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
-  const { settings, logger, clock, onStop } = context;
+  const { settings, logger, clock, openParts } = context;
   const { validator, recovery } = stores;
   const recoverSigners: RecoverSigners = (items) => recovery.recoverMany(items, "ordinary");
   const recoverUrgently: RecoverSigners = (items) => recovery.recoverMany(items, "urgent");
@@ -86,13 +87,14 @@ export async function openChainAndPool(
   shownHead.show(chain.head.hash);
   chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
-  const timing = new BlockTimingStore(settings.dataPath, {
-    chain,
-    clock: durationClock,
-    logger: chainLogger,
-    isValidator: () => chain.isValidator(validator.address),
-  });
-  onStop(() => timing.close());
+  const timing = openParts.add(
+    new BlockTimingStore(settings.dataPath, {
+      chain,
+      clock: durationClock,
+      logger: chainLogger,
+      isValidator: () => chain.isValidator(validator.address),
+    }),
+  );
   const namedPeers = new NamedPeers(settings.peers?.maintained ?? []);
   const permissions = openPermissions(settings.permissions, {
     nodeKind: nodeListKind({ ...settings.permissions, maintained: () => namedPeers.nodes }),
@@ -107,19 +109,20 @@ export async function openChainAndPool(
   if (probed?.ok === false) return probed;
   const view = createNextBlockView(settings.chainSpec, chain, stores.world.head, clock);
   const poolSettings = { limits: settings.pool, file: settings.poolFile };
-  const txPool = openPool(poolSettings, {
-    chain,
-    view,
-    recoverSigners,
-    ...(accounts !== undefined && { isSenderPermitted }),
-    askContract: accountContract?.asking(headCalls, accounts),
-    beforeAnswering: () => development?.whenMined(),
-    clock,
-    logger: logger.child("txpool"),
-    metrics: context.metrics,
-  });
+  const txPool = openParts.add(
+    openPool(poolSettings, {
+      chain,
+      view,
+      recoverSigners,
+      ...(accounts !== undefined && { isSenderPermitted }),
+      askContract: accountContract?.asking(headCalls, accounts),
+      beforeAnswering: () => development?.whenMined(),
+      clock,
+      logger: logger.child("txpool"),
+      metrics: context.metrics,
+    }),
+  );
   pool = txPool;
-  onStop(() => txPool.close());
   const { development, wallet } = await openDevelopment(context, stores, { chain, controls, pool: txPool });
   return ok({
     chain,
@@ -180,22 +183,21 @@ async function openWriters(
 }
 
 function openRemovers(
-  { settings, logger, metrics, onStop }: OpenContext,
+  { settings, logger, metrics, openParts }: OpenContext,
   { directory, database }: Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "stateRemover" | "blockRemover"> {
   const path = directory.chain;
   const parts = { database, chain, clock: durationClock, logger: logger.child("storage"), metrics };
-  const stateRemover = new StateRemover({ path, kept: settings.stateHistory }, parts);
-  const blockRemover = new BlockRemover({ path, kept: settings.blockHistory }, parts);
-  onStop(() => stateRemover.close());
-  onStop(() => blockRemover.close());
-  return { stateRemover, blockRemover };
+  return {
+    stateRemover: openParts.add(new StateRemover({ path, kept: settings.stateHistory }, parts)),
+    blockRemover: openParts.add(new BlockRemover({ path, kept: settings.blockHistory }, parts)),
+  };
 }
 
 /** Opens the readers of committed states and blocks, which have worker threads. */
 function openReaders(
-  { settings, logger, caches, metrics, onStop }: OpenContext,
+  { settings, logger, caches, metrics, openParts }: OpenContext,
   { directory, blocks, recovery }: Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "simulator" | "tracer" | "logs"> {
@@ -207,50 +209,49 @@ function openReaders(
     logger: logger.child("chain"),
   };
   const { gasCap } = settings.rpc;
-  const simulator = createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing);
-  onStop(() => simulator.close());
+  const simulator = openParts.add(createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing));
   if (metrics !== undefined)
     declareExecutorMetrics(metrics, { computation: simulator, transactions: recovery });
-  const tracer = createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing);
-  onStop(() => tracer.close());
-  const logs = openLogs(
-    {
-      databasePath: directory.chain,
-      bloomFolder: join(directory.path, "caches"),
-      isIndexAutomatic: settings.rpc.isLogIndexAutomatic,
-    },
-    { chain, blocks, clock: durationClock, logger: logger.child("storage") },
+  const tracer = openParts.add(createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing));
+  const logs = openParts.add(
+    openLogs(
+      {
+        databasePath: directory.chain,
+        bloomFolder: join(directory.path, "caches"),
+        isIndexAutomatic: settings.rpc.isLogIndexAutomatic,
+      },
+      { chain, blocks, clock: durationClock, logger: logger.child("storage") },
+    ),
   );
-  onStop(() => logs.close());
   return { simulator, tracer, logs };
 }
 
 async function openIndex(
-  { settings: { accountIndex, chainSpec }, caches, logger, metrics, onStop }: OpenContext,
+  { settings: { accountIndex, chainSpec }, caches, logger, metrics, openParts }: OpenContext,
   { directory }: Stores,
   chain: Chain,
   shownHead: ShownHead,
 ): Promise<AccountIndex | undefined> {
   if (accountIndex === undefined) return undefined;
-  const index = await openAccountIndex(
-    {
-      chainPath: directory.chain,
-      indexPath: directory.accountIndex,
-      cacheBytes: caches.accountIndex,
-      viewLimits: caches.view,
-      ...accountIndex,
-    },
-    {
-      chain,
-      spec: chainSpec,
-      shownHead: shownHead.memory,
-      clock: durationClock,
-      logger: logger.child("storage"),
-      metrics,
-    },
+  return openParts.add(
+    await openAccountIndex(
+      {
+        chainPath: directory.chain,
+        indexPath: directory.accountIndex,
+        cacheBytes: caches.accountIndex,
+        viewLimits: caches.view,
+        ...accountIndex,
+      },
+      {
+        chain,
+        spec: chainSpec,
+        shownHead: shownHead.memory,
+        clock: durationClock,
+        logger: logger.child("storage"),
+        metrics,
+      },
+    ),
   );
-  onStop(() => index.close());
-  return index;
 }
 
 function differentGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {

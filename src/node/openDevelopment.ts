@@ -4,7 +4,8 @@ import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Development } from "../dev/development.ts";
 import type { Wallet } from "../dev/wallet.ts";
 import type { OpenPool } from "../txpool/openPool.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { OpenContext } from "./openContext.ts";
+import type { Stores } from "./openStores.ts";
 import type { BlockControls } from "./settings/blockControls.ts";
 
 /** The comforts of the development network, and its accounts; undefined where they are not to be used. */
@@ -14,7 +15,7 @@ export interface OpenDevelopment {
 }
 
 export async function openDevelopment(
-  { settings, logger, clock, onStop }: OpenContext,
+  { settings, logger, clock, openParts }: OpenContext,
   { key, development: folder }: Pick<Stores, "key" | "development">,
   {
     chain,
@@ -28,20 +29,21 @@ export async function openDevelopment(
   const { Development } = await import("../dev/development.ts");
   const { Wallet } = await import("../dev/wallet.ts");
   const { blockPeriodSeconds } = parametersAt(settings.chainSpec.ibft, chain.head.header.number + 1n);
-  const development = new Development({
-    dataPath: settings.dataPath,
-    marked: folder.marked,
-    chain,
-    pool,
-    validator: key,
-    vanity: () => controls.candidates.vanity,
-    blockPeriodMs: blockPeriodSeconds * 1000,
-    isInstant: settings.development.isInstant,
-    clock,
-    random: Math.random,
-    logger: logger.child("chain"),
-  });
-  onStop(() => development.close());
+  const development = openParts.add(
+    new Development({
+      dataPath: settings.dataPath,
+      marked: folder.marked,
+      chain,
+      pool,
+      validator: key,
+      vanity: () => controls.candidates.vanity,
+      blockPeriodMs: blockPeriodSeconds * 1000,
+      isInstant: settings.development.isInstant,
+      clock,
+      random: Math.random,
+      logger: logger.child("chain"),
+    }),
+  );
   const wallet = new Wallet(DEV_WALLET, {
     nextNonce: (address) => pool.nextNonce(address),
     submit: (raw, sender) => admission.submit(raw, sender),

@@ -4,12 +4,13 @@ import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { OpenContext } from "./openContext.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { Stores } from "./openStores.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
 export async function openEthstats(
-  { settings, logger, clock, onStop }: OpenContext,
+  { settings, logger, clock, openParts }: OpenContext,
   { key }: Stores,
   { chain, pool: { pool } }: ChainAndPool,
   { engine, peering, peerToPeer }: ConsensusAndPeers,
@@ -41,6 +42,6 @@ export async function openEthstats(
     nowMs: () => clock.nowMs(),
     logger: logger.child("metrics"),
   });
-  onStop(() => reporter.stop());
+  openParts.onClose(() => reporter.stop());
   reporter.start();
 }

@@ -14,7 +14,8 @@ import { DiskGuard } from "../storage/diskGuard.ts";
 import { openVotesOf } from "../storage/votes/votesOwner.ts";
 import { watchFirstSync } from "../sync/firstSync.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { OpenContext } from "./openContext.ts";
+import type { Stores } from "./openStores.ts";
 import { openNodePermissioning } from "./peers/nodePermissioning.ts";
 import { Peering } from "./peers/peering.ts";
 import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers/peers.ts";
@@ -38,13 +39,14 @@ export async function openNetwork(
   chainAndPool: ChainAndPool,
   onFailure: (error: unknown) => void,
 ): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen" | "unusablePermissions">> {
-  const { settings, logger, clock, signedTimes, metrics, onStop } = context;
+  const { settings, logger, clock, signedTimes, metrics, openParts } = context;
   const { directory, validator, key } = stores;
   const { chain, recoverSigners } = chainAndPool;
   const { pool, askContract } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
-  const voteLog = await openVotesOf(directory.voteFile, validator.address, logger.child("consensus"));
-  onStop(() => voteLog.close());
+  const voteLog = openParts.add(
+    await openVotesOf(directory.voteFile, validator.address, logger.child("consensus")),
+  );
   const blockLog = new BlockLog({
     clock,
     logger: logger.child("chain"),
@@ -56,30 +58,31 @@ export async function openNetwork(
   });
   const counters = createPeerCounters(metrics);
   const networkLogger = logger.child("network");
-  const peering = new Peering({
-    ...{ spec, networkId },
-    self: validator.address,
-    hasOtherNodeKey: !equalBytes(validator.address, key.address),
-    chain,
-    pool,
-    recoverSigners,
-    askContract,
-    engine: () => engine,
-    ...{ clock: durationClock, signedTimes },
-    logger: {
-      consensus: logger.child("consensus"),
-      network: networkLogger,
-      sync: logger.child("sync"),
-    },
-    metrics,
-    onRefused: (reason, count) => {
-      counters.traffic?.inputRefused(reason, count);
-      networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
-    },
-    onImportStarted: (number) => blockLog.importStarted(number),
-    lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
-  });
-  onStop(() => peering.close());
+  const peering = openParts.add(
+    new Peering({
+      ...{ spec, networkId },
+      self: validator.address,
+      hasOtherNodeKey: !equalBytes(validator.address, key.address),
+      chain,
+      pool,
+      recoverSigners,
+      askContract,
+      engine: () => engine,
+      ...{ clock: durationClock, signedTimes },
+      logger: {
+        consensus: logger.child("consensus"),
+        network: networkLogger,
+        sync: logger.child("sync"),
+      },
+      metrics,
+      onRefused: (reason, count) => {
+        counters.traffic?.inputRefused(reason, count);
+        networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
+      },
+      onImportStarted: (number) => blockLog.importStarted(number),
+      lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
+    }),
+  );
   const engine = connectConsensus({
     spec,
     chain,
@@ -94,7 +97,7 @@ export async function openNetwork(
     onFailure,
     onBlockStarted: (number) => blockLog.started(number),
   });
-  onStop(() => engine.stop());
+  openParts.onClose(() => engine.stop());
   chain.onHeadChanged("blockLog", (change) => blockLog.headChanged(change));
   const onSharedKey = (key: Address, sign: { readonly isProven: boolean }): void =>
     engine.keyWatch.seen(key, sign);
@@ -122,13 +125,13 @@ export async function openNetwork(
       resume: () => pauseReasons.resume("diskAlmostFull"),
     },
   );
-  onStop(() => diskGuard.stop());
+  openParts.onClose(() => diskGuard.stop());
   return ok({ engine, peering, pauseReasons, diskGuard, network, peerToPeer });
 }
 
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
 async function openPort(
-  { settings, logger, metrics, onStop }: OpenContext,
+  { settings, logger, metrics, openParts }: OpenContext,
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
   peering: Peering,
@@ -148,8 +151,7 @@ async function openPort(
     metrics,
   });
   if (!peers.ok || peers.value === undefined) return peers;
-  const { network, byContract, close } = peers.value;
-  onStop(close);
+  const { network, byContract } = openParts.add(peers.value);
   if (byContract !== undefined) watchFirstSync(byContract, { chain, network, peering });
   chain.onHeadChanged("connections", () => network.review());
   return peers;

@@ -15,8 +15,9 @@ import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits
 import { openMetering } from "./metrics/metering.ts";
 import { createNodeCore } from "./nodeCore.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { OpenContext } from "./openContext.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { OpenContext, Stores } from "./openStores.ts";
+import type { Stores } from "./openStores.ts";
 
 /** The servers of serverTable.ts that are on. */
 export interface Servers extends Pick<RpcServers, "warmUp"> {
@@ -35,15 +36,14 @@ export async function openServers(
   consensusAndPeers: ConsensusAndPeers,
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
-  const { settings, logger, clock, metrics, onStop } = context;
+  const { settings, logger, clock, metrics, openParts } = context;
   const { accountIndex, development } = chainAndPool;
   const faucet = await openFaucet(context, chainAndPool);
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
     development === undefined ? offering(given, undefined) : given;
   const access = new CallerAccess(settings, restrict);
-  const logins = await openAccess(() => access.now, clock.nowMs);
-  onStop(() => logins.close());
+  const logins = openParts.add(await openAccess(() => access.now, clock.nowMs));
   const core = createNodeCore(context, stores, chainAndPool, consensusAndPeers, {
     services: () => services,
     logins: logins.logins,
@@ -84,8 +84,8 @@ export async function openServers(
     },
   );
   if (!servers.ok) return servers;
-  onStop(() => servers.value.close());
-  onStop(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
+  openParts.add(servers.value);
+  openParts.onClose(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
   Object.assign(services, endpointsByService(servers.value.servers));
   const metering = await openMetering(metrics, {
     settings,
@@ -94,7 +94,7 @@ export async function openServers(
     access,
   });
   if (!metering.ok) return metering;
-  onStop(() => metering.value.close());
+  openParts.add(metering.value);
   const endpoints = { ...servers.value.servers, metrics: metering.value.endpoint };
   Object.assign(services, endpointsByService(endpoints));
   const written = writePortsFile(settings.dataPath, {
@@ -107,7 +107,7 @@ export async function openServers(
     }),
   });
   if (!written.ok) return written;
-  onStop(() => removePortsFile(settings.dataPath));
+  openParts.onClose(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
   return ok({ endpoints, access, warmUp: servers.value.warmUp });
 }
@@ -117,19 +117,19 @@ const GIFTS_FILE = "faucet.jsonl";
 
 /** Opens the faucet; undefined where it is off. Throws DiskError. */
 async function openFaucet(
-  { settings, logger, clock, metrics, onStop }: OpenContext,
+  { settings, logger, clock, metrics, openParts }: OpenContext,
   { view, pool: { pool, admission } }: ChainAndPool,
 ): Promise<Faucet | undefined> {
   const { faucet: terms, explorer, chainSpec, dataPath } = settings;
   if (terms === undefined || explorer === undefined) return undefined;
-  const faucet = await Faucet.open({ ...terms, chainId: chainSpec.chainId }, join(dataPath, GIFTS_FILE), {
-    nowMs: () => clock.nowMs(),
-    view,
-    pool,
-    submit: (raw) => admission.submit(raw),
-    metrics,
-    logger: logger.child("node"),
-  });
-  onStop(() => faucet.close());
-  return faucet;
+  return openParts.add(
+    await Faucet.open({ ...terms, chainId: chainSpec.chainId }, join(dataPath, GIFTS_FILE), {
+      nowMs: () => clock.nowMs(),
+      view,
+      pool,
+      submit: (raw) => admission.submit(raw),
+      metrics,
+      logger: logger.child("node"),
+    }),
+  );
 }

@@ -6,9 +6,9 @@ import { WarmUp } from "../warmup/warmUp.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
+import type { OpenContext } from "./openContext.ts";
 import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { Servers } from "./openServers.ts";
-import type { OpenContext } from "./openStores.ts";
 
 /** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
 const LEAST_CORES = 2;
@@ -17,7 +17,7 @@ const LEAST_MEMORY_BYTES = 1024 ** 3;
 
 /** What has the node's code compiled before the first burst; undefined on a small machine. */
 export function openWarmUp(
-  { settings, logger, clock }: OpenContext,
+  { settings, logger, clock, openParts }: OpenContext,
   { chain, pool: { pool }, controls, recoverSigners, timing }: ChainAndPool,
   { sync }: ConsensusAndPeers["peering"],
   { warmUp: answerCalls }: Servers,
@@ -54,6 +54,7 @@ export function openWarmUp(
       if (added.length > 1 || added.some(({ transactions }) => transactions.length > 0)) warmUp.stop();
     }),
   ];
+  openParts.onClose(() => warmUp.stop());
   void warmUp.ended.then(() => {
     for (const stop of stopListening) stop();
   });

@@ -1,6 +1,8 @@
+import type { Logger } from "../observability/logger.ts";
 import { verifyNewest } from "./blocks/verifyNewest.ts";
+import { inMarkedFolder } from "./checksum.ts";
 import type { HeadPointer } from "./commitRecord.ts";
-import type { Database, DatabaseOnDisk } from "./database.ts";
+import { DamagedData, type Database, type DatabaseOnDisk } from "./database.ts";
 import { freeBytesOf } from "./diskGuard.ts";
 import {
   createHeadMarker,
@@ -13,7 +15,7 @@ import { dropKeptLogs } from "./leveldb/keptLog.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { type MarkerFile, openMarkerFile } from "./markerFile.ts";
 import { migrate } from "./migration/migrate.ts";
-import { isQuick, type MigrationPlan, planMigration } from "./migration/planMigration.ts";
+import { isQuick, planMigration } from "./migration/planMigration.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
 
 interface ChainDatabaseSettings {
@@ -26,22 +28,24 @@ interface ChainDatabaseSettings {
   /** Bytes of writes to gather; the default of openLevelDatabase unless given. */
   readonly writeBufferBytes?: number;
   /**
-   * Called before a database of an older schema version is migrated, which happens here only when it is quick
+   * Told before a database of an older schema version is migrated, which happens here only when it is quick
    * (migration/planMigration.ts). Without it, and when it is not quick, such a database is refused.
    */
-  readonly onMigration?: (plan: MigrationPlan) => void;
+  readonly migrationLog?: Logger;
   /** Without it, a database that has lost its newest blocks is refused. */
   readonly judgeLostEnd?: JudgeLostEnd;
   /**
    * Given where the chain's writes are not synced (a folder that is marked for development): what a power cut took of them is lost, which
-   * this is told once the rest is verified, and the chain goes on from what is left.
+   * this is told once the rest is verified, and the chain goes on from what is left. Damage has a remedy for such a folder.
    */
-  readonly onUnsyncedLoss?: ((what: string) => void) | undefined;
+  readonly unsyncedLog?: Logger | undefined;
 }
 
-type LossJudges = {
-  readonly [Judge in "judgeLostEnd" | "onUnsyncedLoss"]?: ChainDatabaseSettings[Judge] | undefined;
-};
+interface LossJudges {
+  readonly judgeLostEnd?: JudgeLostEnd | undefined;
+  /** Like `unsyncedLog`, it is given where writes are not synced, and gets what is lost. */
+  readonly onUnsyncedLoss?: ((what: string) => void) | undefined;
+}
 
 /** The chain's database, verified and open. */
 export interface ChainDatabase {
@@ -67,7 +71,20 @@ export interface ChainDatabase {
 export async function openChainDatabase(
   settings: ChainDatabaseSettings,
 ): Promise<ChainDatabase & { readonly database: DatabaseOnDisk }> {
-  const { headFile, onMigration, judgeLostEnd, onUnsyncedLoss, ...level } = settings;
+  try {
+    return await openAndVerify(settings);
+  } catch (error) {
+    throw error instanceof DamagedData && settings.unsyncedLog !== undefined ? inMarkedFolder(error) : error;
+  }
+}
+
+async function openAndVerify({
+  headFile,
+  migrationLog,
+  judgeLostEnd,
+  unsyncedLog,
+  ...level
+}: ChainDatabaseSettings): Promise<ChainDatabase & { readonly database: DatabaseOnDisk }> {
   const database = await openLevelDatabase({ ...level, keepsLog: true });
   let markerFile: MarkerFile | undefined;
   const close = async (): Promise<void> => {
@@ -75,10 +92,11 @@ export async function openChainDatabase(
     markerFile?.close();
   };
   try {
-    if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
+    if (migrationLog !== undefined) await migrateIfQuick(database, level.path, migrationLog);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
+    const onUnsyncedLoss = unsyncedLog && ((what: string) => logUnsyncedLoss(what, unsyncedLog));
     const verified = await verifyChain(database, markerFile, { judgeLostEnd, onUnsyncedLoss }, () =>
-      dropKeptLogs(settings.path),
+      dropKeptLogs(level.path),
     );
     return { database, ...verified, close };
   } catch (error) {
@@ -87,15 +105,23 @@ export async function openChainDatabase(
   }
 }
 
-async function migrateIfQuick(
-  database: DatabaseOnDisk,
-  path: string,
-  onMigration: (plan: MigrationPlan) => void,
-): Promise<void> {
+async function migrateIfQuick(database: DatabaseOnDisk, path: string, logger: Logger): Promise<void> {
   const plan = await planMigration(database);
   if (plan === undefined || !isQuick(plan)) return;
-  onMigration(plan);
+  const { from, to, bytes, seconds } = plan;
+  logger.info(
+    { from, to, bytes, seconds },
+    "the database has an older schema version and is migrated; older versions of Ibex refuse it from now on",
+  );
   await migrate(database, { freeBytes: () => freeBytesOf(path) });
+}
+
+function logUnsyncedLoss(what: string, logger: Logger): void {
+  logger.warn(
+    { lost: what },
+    "this development chain has lost its newest blocks, which are not synced: the power was cut, or files were changed. It goes on from " +
+      "the newest block that is left",
+  );
 }
 
 /**

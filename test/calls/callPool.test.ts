@@ -162,10 +162,13 @@ describe("the call pool", () => {
     expect(sums.map(sumOf)).toEqual([43n, 44n]);
   });
 
-  it("has no threads before it is started or gets a job", async () => {
-    openPool();
+  it("has no threads until some time after its beginning, or until it gets a job", async () => {
+    const clock = createHandClock(0);
+    openPool({}, silentLogger, clock);
+    pool.begin();
+    clock.advanceBy(4_999);
     expect(pool.load.threads).toBe(0);
-    pool.start();
+    clock.advanceBy(1);
     expect(pool.load.threads).toBe(DEFAULT_CALL_POOL_SETTINGS.threads);
   });
 

@@ -56,7 +56,7 @@ async function aNode(
     onFailure: (error) => failures.push(error),
     onBlockStarted: () => undefined,
   });
-  expect(startConsensus(engine, chain).ok).toBe(true);
+  expect(startConsensus(engine, chain, "votes.log").ok).toBe(true);
   const runFor = async (durationMs: number): Promise<void> => {
     const untilMs = clock.nowMs() + durationMs;
     while (clock.nowMs() < untilMs) {

@@ -75,7 +75,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced)
     onFailure,
     onBlockStarted: () => undefined,
   });
-  expect(startConsensus(engine, chain).ok).toBe(true);
+  expect(startConsensus(engine, chain, "votes.log").ok).toBe(true);
   return { chain, pool, engine };
 }
 

@@ -221,7 +221,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     async boot() {
       if (running !== undefined) return;
       const opened = await open();
-      const begun = startConsensus(opened.engine, opened.chain);
+      const begun = startConsensus(opened.engine, opened.chain, "votes.log");
       if (!begun.ok) parts.onFault(node, begun.error.message);
       running = opened;
       opened.peering.begin(opened.holds);

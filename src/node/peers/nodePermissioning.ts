@@ -12,7 +12,7 @@ import type { Permissions } from "../../permissioning/permissions.ts";
 import { durationClock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
-import type { OpenContext } from "../openStores.ts";
+import type { OpenContext } from "../openContext.ts";
 
 /** What the network knows of the nodes that a contract is asked about. */
 export type OpenNodePermissions = (

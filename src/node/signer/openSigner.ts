@@ -5,6 +5,7 @@ import type { Metrics } from "../../observability/registry.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
 import { HttpClient } from "./httpClient.ts";
@@ -23,6 +24,8 @@ export interface RemoteValidator {
 }
 
 interface OpenSignerParts {
+  /** Address of this node's own key. */
+  readonly nodeAddress: Address;
   readonly requestTimeoutSeconds: number;
   /** Measures durations. */
   readonly clock: Pick<Clock, "nowMs" | "at">;
@@ -38,7 +41,8 @@ export async function openSigner(
   { url, publicKey, caFile }: SignerSettings,
   parts: OpenSignerParts,
 ): Promise<Result<RemoteValidator, "unusableSigner">> {
-  const { clock, logger, metrics } = parts;
+  const { clock, metrics } = parts;
+  const logger = parts.logger.child("consensus");
   const answerMs = Math.min(ANSWER_MS, ROUND_SHARE * parts.requestTimeoutSeconds * 1000);
   const address = addressOfPublicKey(publicKey);
   const opened = openClient({ url, ...(caFile !== undefined && { caFile }) });
@@ -60,6 +64,12 @@ export async function openSigner(
   const signer = createRemoteSigner({
     ...{ client, publicKey, address, answerMs, clock, health, metrics: signerMetrics },
   });
+  if (!equalBytes(address, parts.nodeAddress))
+    parts.logger.warn(
+      { node: toHex(parts.nodeAddress), validator: toHex(address) },
+      "this node's key is not its validator's: Besu sends consensus messages only to peers whose node key is a validator's, so " +
+        "no Besu node will send this one any, and it votes through Ibex nodes alone (docs/operating/keys.md)",
+    );
   return ok({
     address,
     signer,

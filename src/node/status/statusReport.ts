@@ -13,8 +13,10 @@ import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
+import type { OpenContext } from "../openContext.ts";
 import type { ConsensusAndPeers } from "../openNetwork.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
+import { openStatusSocket } from "./statusSocket.ts";
 
 /** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */
 export interface StatusReport {
@@ -102,8 +104,20 @@ interface ReportSources {
   readonly startedAtMs: number;
 }
 
+/** Lets `ibex status` and `ibex doctor` ask the node. */
+export async function openStatus(
+  { settings, logger, clock, openParts }: OpenContext,
+  parts: Pick<ReportSources, "chainAndPool" | "consensusAndPeers" | "services" | "signerHealth">,
+): Promise<void> {
+  const sources = { settings, logger, ...parts, startedAtMs: clock.nowMs() };
+  const textOf = (): string => `${JSON.stringify(createStatusReport(sources, clock.nowMs()))}\n`;
+  const socket = await openStatusSocket(settings.dataPath, textOf);
+  if ("close" in socket) openParts.add(socket);
+  else logger.warn({ reason: socket.problem }, "ibex status and ibex doctor cannot ask this node");
+}
+
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
-export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
+function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
   const { settings, logger, chainAndPool, consensusAndPeers, services, signerHealth, startedAtMs } = sources;
   const { chain, pool, blockRemover, stateRemover } = chainAndPool;
   const { engine, peering, pauseReasons, network } = consensusAndPeers;

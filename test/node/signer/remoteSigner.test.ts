@@ -7,6 +7,7 @@ import { openSigner, type RemoteValidator } from "../../../src/node/signer/openS
 import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { Metrics } from "../../../src/observability/registry.ts";
 import { metricsText } from "../../../src/observability/textFormat.ts";
+import type { Address } from "../../../src/primitives/address.ts";
 import { type Clock, durationClock } from "../../../src/primitives/clock.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
@@ -48,13 +49,15 @@ async function open(
     readonly metrics?: Metrics;
     readonly clock?: Clock;
     readonly requestTimeoutSeconds?: number;
+    readonly nodeAddress?: Address;
   } = {},
 ) {
   const { logger, lines } = loggedLines();
-  const { metrics, clock = durationClock, requestTimeoutSeconds = 2, ...settings } = change;
+  const { metrics, clock = durationClock, requestTimeoutSeconds = 2, ...rest } = change;
+  const { nodeAddress = KEY.address, ...settings } = rest;
   const result = await openSigner(
     { url: new URL(url), publicKey: PUBLIC_KEY, ...settings },
-    { requestTimeoutSeconds, clock, logger: logger.child("consensus"), metrics },
+    { nodeAddress, requestTimeoutSeconds, clock, logger, metrics },
   );
   if (result.ok) opened.push(result.value);
   return { result, lines };
@@ -187,6 +190,17 @@ describe("at the start, a remote signer", () => {
     expect(result.ok || result.error.message).toContain("--http-host-allowlist");
     const { result: elsewhere } = await open(`${remote.url}/eth2`);
     expect(elsewhere.ok || elsewhere.error.message).toContain("web3signer eth1");
+  });
+
+  it("of another key than the node's is told of, because Besu sends such a node no consensus messages", async () => {
+    const remote = await aProcess();
+    const { lines: none } = await openWell(remote.url);
+    expect(none.filter(({ level }) => level === "WARN")).toEqual([]);
+    const nodeAddress = accountFromSeed(78).address;
+    const { lines } = await openWell(remote.url, { nodeAddress });
+    expect(lines.filter(({ level }) => level === "WARN")).toMatchObject([
+      { node: toHex(nodeAddress), validator: toHex(KEY.address) },
+    ]);
   });
 
   it("that is not there yet keeps nobody from starting, and is told and found later", async () => {
