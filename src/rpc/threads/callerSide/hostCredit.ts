@@ -4,7 +4,7 @@ import type { SharedHosts } from "../../server/sharedHosts.ts";
 import { MESSAGES } from "../messages.ts";
 
 /** What remote hosts have of a kind of message on other threads, and about its bytes. */
-export interface SharedHostCredit {
+interface SharedHostCredit {
   readonly messages: SharedHosts;
   readonly bytes: SharedHosts;
 }
