@@ -6,6 +6,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
+import type { ChainReader } from "./chainReader.ts";
 import type { HeadChange } from "./onNewHead.ts";
 
 interface BlockLogParts {
@@ -51,6 +52,11 @@ export class BlockLog {
   importStarted(number: bigint): void {
     if (this.first?.number !== number)
       this.first = { number, atMs: this.parts.clock.nowMs(), isImport: true };
+  }
+
+  /** Logs each move of the chain's head from now on. */
+  follow(chain: Pick<ChainReader, "onHeadChanged">): void {
+    chain.onHeadChanged("blockLog", (change) => this.headChanged(change));
   }
 
   headChanged({ head, added, removed }: HeadChange): void {

@@ -20,7 +20,7 @@ export interface HeadChange {
 export const HEAD_LISTENERS = [
   /** chain: forgets blocks that were executed ahead, and learns how long the committed ones took. */
   "executedBlocks",
-  /** node: the head in shared memory. A caller that is notified of a head finds it on every thread. */
+  /** chain: the head in shared memory. A caller that is notified of a head finds it on every thread. */
   "shownHead",
   /** txpool: drops what was mined, and counts nonces from the new state. */
   "pool",
@@ -32,7 +32,7 @@ export const HEAD_LISTENERS = [
   "logIndex",
   /** consensus: the protocol's next height. */
   "consensus",
-  /** node: the line about the block. */
+  /** chain: the line about the block. */
   "blockLog",
   /** network: frees the places of peers that are no longer validators. */
   "connections",

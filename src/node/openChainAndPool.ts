@@ -9,20 +9,20 @@ import type { RecoverSigners } from "../chain/signerRecovery.ts";
 import { ShownHead } from "../chain/view/shownHead.ts";
 import { networkSummary } from "../chainspec/networkSummary.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
-import type { Settings } from "../config/settings.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { type Logs, openLogs } from "../logs/openLogs.ts";
 import { AccountContract } from "../permissioning/contract/accountContract.ts";
 import { HeadCalls } from "../permissioning/contract/headCalls.ts";
 import { openPermissions, type Permissions } from "../permissioning/permissions.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { fail, ok, type Result } from "../primitives/result.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, openPool } from "../txpool/openPool.ts";
 import { declareExecutorMetrics } from "../workers/executorMetrics.ts";
 import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
+import { otherGenesis } from "./dataFolder/genesisOfChain.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import type { OpenContext } from "./openContext.ts";
 import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
@@ -59,17 +59,22 @@ export async function openChainAndPool(
   context: OpenContext,
   stores: Stores,
 ): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
-  const { settings, logger, clock, openParts } = context;
+  const { settings, logger, clock, metrics, openParts } = context;
+  const { chainSpec: spec, permissions: permissionSettings } = settings;
   const { validator, recovery } = stores;
   const recoverSigners: RecoverSigners = (items) => recovery.recoverMany(items, "ordinary");
   const recoverUrgently: RecoverSigners = (items) => recovery.recoverMany(items, "urgent");
   const controls = new BlockControls(settings, validator);
   const chainLogger = logger.child("chain");
-  const accountContract = accountContractOf(context);
+  const permissionLogger = logger.child("permissioning");
+  const { accountContract: address } = permissionSettings;
+  const { gasCap } = settings.rpc;
+  const accountContract =
+    address && new AccountContract({ address, spec, gasCap }, { logger: permissionLogger, metrics });
   /** Undefined until the chain is open, which the pool follows: blocks that come before know no senders. */
   let pool: OpenPool | undefined;
   const opened = await createChain(controls.candidates, {
-    spec: settings.chainSpec,
+    spec,
     stores,
     clock,
     recoverSenders: withKnownSenders(recoverUrgently, (hash) => pool?.pool.get(hash)?.transaction.sender),
@@ -78,15 +83,14 @@ export async function openChainAndPool(
     threadTimes,
     cpuMs: processCpuMs,
     accountContract,
-    metrics: context.metrics,
+    metrics,
     logger: chainLogger,
   });
-  if (!opened.ok) return differentGenesis(settings, opened.error.message);
+  if (!opened.ok) return otherGenesis(settings, opened.error.message);
   const chain = opened.value;
   const shownHead = new ShownHead();
-  shownHead.show(chain.head.hash);
-  chain.onHeadChanged("shownHead", ({ head }) => shownHead.show(head.hash));
-  chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
+  shownHead.follow(chain);
+  chainLogger.info(networkSummary(spec, chain.genesis.hash), "network");
   const timing = openParts.add(
     new BlockTimingStore(settings.dataPath, {
       chain,
@@ -96,34 +100,39 @@ export async function openChainAndPool(
     }),
   );
   const namedPeers = new NamedPeers(settings.peers?.maintained ?? []);
-  const permissions = openPermissions(settings.permissions, {
-    nodeKind: nodeListKind({ ...settings.permissions, maintained: () => namedPeers.nodes }),
-    logger: logger.child("permissioning"),
-    metrics: context.metrics,
+  const permissions = openPermissions(permissionSettings, {
+    nodeKind: nodeListKind({ ...permissionSettings, maintained: () => namedPeers.nodes }),
+    logger: permissionLogger,
+    metrics,
   });
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
   const readers = openReaders(context, stores, chain);
-  const headCalls = await openHeadCalls(context, stores, { chain, readers });
+  if (address !== undefined || permissionSettings.nodeContract !== undefined) await loadInterpreter();
+  // Contracts are asked at once where their calls are short, else on a thread for calls.
+  const { nowMs } = durationClock;
+  const simulator = new InlineCalls({ spec, gasCap, chain, pool: readers.simulator, nowMs });
+  const headCalls = new HeadCalls({ chain, state: stores.world.head, simulator }, "nodes");
   const probed = await accountContract?.probe(headCalls);
   if (probed?.ok === false) return probed;
-  const view = createNextBlockView(settings.chainSpec, chain, stores.world.head, clock);
-  const poolSettings = { limits: settings.pool, file: settings.poolFile };
-  const txPool = openParts.add(
-    openPool(poolSettings, {
-      chain,
-      view,
-      recoverSigners,
-      ...(accounts !== undefined && { isSenderPermitted }),
-      askContract: accountContract?.asking(headCalls, accounts),
-      beforeAnswering: () => development?.whenMined(),
-      clock,
-      logger: logger.child("txpool"),
-      metrics: context.metrics,
-    }),
+  const view = createNextBlockView(spec, chain, stores.world.head, clock);
+  pool = openParts.add(
+    openPool(
+      { limits: settings.pool, file: settings.poolFile },
+      {
+        chain,
+        view,
+        recoverSigners,
+        ...(accounts !== undefined && { isSenderPermitted }),
+        askContract: accountContract?.asking(headCalls, accounts),
+        beforeAnswering: () => development?.whenMined(),
+        clock,
+        logger: logger.child("txpool"),
+        metrics,
+      },
+    ),
   );
-  pool = txPool;
-  const { development, wallet } = await openDevelopment(context, stores, { chain, controls, pool: txPool });
+  const { development, wallet } = await openDevelopment(context, stores, { chain, controls, pool });
   return ok({
     chain,
     shownHead,
@@ -133,66 +142,13 @@ export async function openChainAndPool(
     namedPeers,
     headCalls,
     view,
-    pool: txPool,
+    pool,
     development,
     wallet,
     recoverSigners,
     ...readers,
     ...(await openWriters(context, stores, chain, shownHead)),
   });
-}
-
-function accountContractOf({ settings, logger, metrics }: OpenContext): AccountContract | undefined {
-  const address = settings.permissions.accountContract;
-  if (address === undefined) return undefined;
-  const { chainSpec: spec, rpc } = settings;
-  return new AccountContract(
-    { address, spec, gasCap: rpc.gasCap },
-    { logger: logger.child("permissioning"), metrics },
-  );
-}
-
-/** Calls of permissioning contracts at the head: at once where they are short, else on a thread for calls. */
-async function openHeadCalls(
-  { settings }: OpenContext,
-  { world }: Stores,
-  { chain, readers }: { readonly chain: Chain; readonly readers: Pick<ChainAndPool, "simulator"> },
-): Promise<HeadCalls> {
-  const { chainSpec: spec, rpc, permissions } = settings;
-  const simulator = new InlineCalls({
-    spec,
-    gasCap: rpc.gasCap,
-    chain,
-    pool: readers.simulator,
-    nowMs: () => performance.now(),
-  });
-  if (permissions.accountContract !== undefined || permissions.nodeContract !== undefined)
-    await loadInterpreter();
-  return new HeadCalls({ chain, state: world.head, simulator }, "nodes");
-}
-
-/** Opens what writes on threads of its own, besides the chain. */
-async function openWriters(
-  context: OpenContext,
-  stores: Stores,
-  chain: Chain,
-  shownHead: ShownHead,
-): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover" | "blockRemover">> {
-  const accountIndex = await openIndex(context, stores, chain, shownHead);
-  return { accountIndex, ...openRemovers(context, stores, chain) };
-}
-
-function openRemovers(
-  { settings, logger, metrics, openParts }: OpenContext,
-  { directory, database }: Stores,
-  chain: Chain,
-): Pick<ChainAndPool, "stateRemover" | "blockRemover"> {
-  const path = directory.chain;
-  const parts = { database, chain, clock: durationClock, logger: logger.child("storage"), metrics };
-  return {
-    stateRemover: openParts.add(new StateRemover({ path, kept: settings.stateHistory }, parts)),
-    blockRemover: openParts.add(new BlockRemover({ path, kept: settings.blockHistory }, parts)),
-  };
 }
 
 /** Opens the readers of committed states and blocks, which have worker threads. */
@@ -208,57 +164,41 @@ function openReaders(
     clock: durationClock,
     logger: logger.child("chain"),
   };
-  const { gasCap } = settings.rpc;
+  const { gasCap, isLogIndexAutomatic: isIndexAutomatic } = settings.rpc;
   const simulator = openParts.add(createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing));
   if (metrics !== undefined)
     declareExecutorMetrics(metrics, { computation: simulator, transactions: recovery });
   const tracer = openParts.add(createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing));
   const logs = openParts.add(
     openLogs(
-      {
-        databasePath: directory.chain,
-        bloomFolder: join(directory.path, "caches"),
-        isIndexAutomatic: settings.rpc.isLogIndexAutomatic,
-      },
+      { databasePath: directory.chain, bloomFolder: join(directory.path, "caches"), isIndexAutomatic },
       { chain, blocks, clock: durationClock, logger: logger.child("storage") },
     ),
   );
   return { simulator, tracer, logs };
 }
 
-async function openIndex(
-  { settings: { accountIndex, chainSpec }, caches, logger, metrics, openParts }: OpenContext,
-  { directory }: Stores,
+/** Opens what writes on threads of its own, besides the chain. */
+async function openWriters(
+  { settings, caches, logger, metrics, openParts }: OpenContext,
+  { directory, database }: Stores,
   chain: Chain,
   shownHead: ShownHead,
-): Promise<AccountIndex | undefined> {
-  if (accountIndex === undefined) return undefined;
-  return openParts.add(
-    await openAccountIndex(
-      {
-        chainPath: directory.chain,
-        indexPath: directory.accountIndex,
-        cacheBytes: caches.accountIndex,
-        viewLimits: caches.view,
-        ...accountIndex,
-      },
-      {
-        chain,
-        spec: chainSpec,
-        shownHead: shownHead.memory,
-        clock: durationClock,
-        logger: logger.child("storage"),
-        metrics,
-      },
-    ),
-  );
-}
-
-function differentGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
-  return fail(
-    "local",
-    "differentGenesis",
-    `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
-      "Give the original file with --genesis-file; or, for another chain, a folder of its own with --data-path.",
-  );
+): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover" | "blockRemover">> {
+  const { chainSpec: spec, accountIndex: index, stateHistory, blockHistory } = settings;
+  const { chain: path } = directory;
+  const parts = { chain, clock: durationClock, logger: logger.child("storage"), metrics };
+  const sizes = { cacheBytes: caches.accountIndex, viewLimits: caches.view };
+  const accountIndex =
+    index &&
+    (await openAccountIndex(
+      { chainPath: path, indexPath: directory.accountIndex, ...sizes, ...index },
+      { ...parts, spec, shownHead: shownHead.memory },
+    ));
+  if (accountIndex !== undefined) openParts.add(accountIndex);
+  return {
+    accountIndex,
+    stateRemover: openParts.add(new StateRemover({ path, kept: stateHistory }, { ...parts, database })),
+    blockRemover: openParts.add(new BlockRemover({ path, kept: blockHistory }, { ...parts, database })),
+  };
 }

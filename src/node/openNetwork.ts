@@ -56,6 +56,7 @@ export async function openNetwork(
     mayCallersRewind: settings.development !== undefined,
     metrics,
   });
+  blockLog.follow(chain);
   const counters = createPeerCounters(metrics);
   const networkLogger = logger.child("network");
   const peering = openParts.add(
@@ -98,7 +99,6 @@ export async function openNetwork(
     onBlockStarted: (number) => blockLog.started(number),
   });
   openParts.onClose(() => engine.stop());
-  chain.onHeadChanged("blockLog", (change) => blockLog.headChanged(change));
   const onSharedKey = (key: Address, sign: { readonly isProven: boolean }): void =>
     engine.keyWatch.seen(key, sign);
   const permissioning = await openNodePermissioning(context, {

@@ -34,7 +34,7 @@ it("logs of each block who built it, its round, how full it is and how long it t
       warn: (fields, message) => void lines.push({ ...fields, message }),
     },
   });
-  chain.onHeadChanged("blockLog", (change) => log.headChanged(change));
+  log.follow(chain);
 
   async function extend(round: number): Promise<Uint8Array> {
     const parent = chain.head;

@@ -1,4 +1,5 @@
 import { asHash, type Hash } from "../../primitives/hash.ts";
+import type { ChainReader } from "../chainReader.ts";
 
 const HASH_OFFSET = 4;
 const BYTES = HASH_OFFSET + 32;
@@ -34,6 +35,12 @@ export class ShownHead {
     return before === 0 || before % 2 !== 0 || this.sequence !== before
       ? undefined
       : { sequence: before, hash: copy };
+  }
+
+  /** Shows the head of the chain, and from now on each new one. Only the main thread calls it. */
+  follow(chain: Pick<ChainReader, "head" | "onHeadChanged">): void {
+    this.show(chain.head.hash);
+    chain.onHeadChanged("shownHead", ({ head }) => this.show(head.hash));
   }
 
   /** Only the main thread calls it. */

@@ -1,5 +1,4 @@
 import { type Enode, showEnode } from "../../config/enode.ts";
-import type { NodeAddress } from "../../network/dialer.ts";
 import type { Network } from "../../network/network.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { dialAddress } from "./peerInfo.ts";
@@ -14,11 +13,6 @@ export class NamedPeers {
 
   get nodes(): readonly Enode[] {
     return this.current;
-  }
-
-  /** Addresses of those that listen. */
-  get addresses(): readonly NodeAddress[] {
-    return this.current.flatMap((node) => dialAddress(node) ?? []);
   }
 
   /**

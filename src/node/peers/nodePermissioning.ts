@@ -2,7 +2,6 @@ import { lookupService } from "node:dns/promises";
 import { hostname } from "node:os";
 import { type Enode, parseEnode } from "../../config/enode.ts";
 import type { NodeAddress } from "../../network/dialer.ts";
-import { ipEndpointOf } from "../../network/discovery/endpoint.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { HeadCalls } from "../../permissioning/contract/headCalls.ts";
 import { NodeContract } from "../../permissioning/contract/nodeContract.ts";
@@ -13,6 +12,7 @@ import { durationClock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { OpenContext } from "../openContext.ts";
+import { ipEndpointsOf } from "./peerInfo.ts";
 
 /** What the network knows of the nodes that a contract is asked about. */
 export type OpenNodePermissions = (
@@ -48,7 +48,7 @@ export async function openNodePermissioning(
   if (!probed.ok) return probed;
   return ok(({ review: reviewPeers, ...parts }) => {
     review = reviewPeers;
-    const fixed = () => namedPeers.addresses.flatMap((address) => ipEndpointOf(address) ?? []);
+    const fixed = () => ipEndpointsOf(namedPeers.nodes);
     return new NodePermissions({ ...parts, contract, fixed, metrics });
   });
 }

@@ -1,6 +1,8 @@
 import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "../../config/enode.ts";
 import type { NodeAddress } from "../../network/dialer.ts";
+import { ipEndpointOf } from "../../network/discovery/endpoint.ts";
 import type { NamedPeer, Network } from "../../network/network.ts";
+import type { NodeEndpoint } from "../../permissioning/contract/nodePayload.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
 import type { EnodeErrorCode, PeerHead, PeerInfo, PeerToPeer } from "../../rpc/core/coreParts.ts";
 import { addressOf } from "./advertisedAddress.ts";
@@ -60,6 +62,11 @@ export function peerCommands(
 /** Address to dial a node; undefined when it does not listen. */
 export function dialAddress({ nodeId, host, tcpPort, udpPort = 0 }: Enode): NodeAddress | undefined {
   return tcpPort === undefined ? undefined : { nodeId, host, tcpPort, udpPort };
+}
+
+/** Where those of the nodes listen that are named by an IP address. */
+export function ipEndpointsOf(nodes: readonly Enode[]): readonly NodeEndpoint[] {
+  return nodes.flatMap((node) => dialAddress(node) ?? []).flatMap((address) => ipEndpointOf(address) ?? []);
 }
 
 async function readNode(url: string, hostNames: HostNames): Promise<Result<NodeAddress, EnodeErrorCode>> {

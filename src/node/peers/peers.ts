@@ -32,7 +32,7 @@ import {
   reportAddress,
 } from "./advertisedAddress.ts";
 import { listCheck, type OpenNodePermissions } from "./nodePermissioning.ts";
-import { dialAddress, type FindPeerHead, peerToPeerInfo } from "./peerInfo.ts";
+import { dialAddress, type FindPeerHead, ipEndpointsOf, peerToPeerInfo } from "./peerInfo.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */
 export interface Peers {
@@ -101,9 +101,7 @@ export async function openPeers(
   let own: NodeEndpoint | undefined;
   const byContract = openNodePermissions?.({
     own: () => own,
-    bootnodes: (peers.discovery?.bootnodes ?? [])
-      .flatMap((node) => dialAddress(node) ?? [])
-      .flatMap((address) => ipEndpointOf(address) ?? []),
+    bootnodes: ipEndpointsOf(peers.discovery?.bootnodes ?? []),
     isListed,
     connected: () => network?.peers.map(({ nodeId }) => nodeId) ?? [],
     review: () => network?.review(),
