@@ -6,7 +6,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
-import type { ChainReader } from "./chainReader.ts";
+import type { Chain } from "./createChain.ts";
 import type { HeadChange } from "./onNewHead.ts";
 
 interface BlockLogParts {
@@ -55,7 +55,8 @@ export class BlockLog {
   }
 
   /** Logs each move of the chain's head from now on. */
-  follow(chain: Pick<ChainReader, "onHeadChanged">): void {
+  follow(chain: Pick<Chain, "onHeadChanged" | "onImportStarted">): void {
+    chain.onImportStarted((number) => this.importStarted(number));
     chain.onHeadChanged("blockLog", (change) => this.headChanged(change));
   }
 

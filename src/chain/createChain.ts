@@ -72,6 +72,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   checkNextHeader(header: Header): Promise<Result<void, BlockErrorCode>>;
   /** Validates a block that follows the head by every rule, and commits it. */
   importBlock(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
+  /** Calls `listener` whenever an import of a single block begins. */
+  onImportStarted(listener: (number: bigint) => void): void;
   /** Validates headers ahead of their bodies, from a block of the chain on. */
   headerRun(from: NamedHeader): HeaderRun;
   /** Begins to recover the senders of a block that will be imported soon. */
@@ -270,6 +272,7 @@ interface OpenedParts {
 }
 
 function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
+  const importListeners: ((number: bigint) => void)[] = [];
   const alone = <T>(work: () => Promise<T>): Promise<T> => parts.mutex.runExclusive(work);
 
   async function rewindTo(number: bigint): Promise<void> {
@@ -310,7 +313,11 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     },
     encodedHeader: (number) => stores.blocks.encodedHeader(number),
     checkNextHeader: (header) => importer.checkNext(header),
-    importBlock: (block) => importer.import(block),
+    importBlock(block) {
+      for (const listener of importListeners) listener(block.header.number);
+      return importer.import(block);
+    },
+    onImportStarted: (listener) => void importListeners.push(listener),
     badBlocks: () => parts.badBlocks.all(),
     onExecutionFault: (listener) => parts.faults.onFault(listener),
     rewind: (number) => alone(() => rewindTo(number)),

@@ -1,7 +1,8 @@
+import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { PacketKind } from "./discovery/packets.ts";
 import type { Disconnect, DisconnectReason } from "./rlpx/disconnectReason.ts";
-import type { Traffic } from "./traffic.ts";
+import type { InputRefusal, Traffic } from "./traffic.ts";
 
 /** Declares the gauges of peers (metrics.md#peers-and-network), including Besu's names that stay at zero because dashboards expect them. */
 export function declarePeerMetrics(
@@ -26,9 +27,11 @@ export interface PeerCounters {
   readonly disconnected: (disconnect: Disconnect) => void;
   /** Undefined when metrics are off. */
   readonly traffic: Traffic | undefined;
+  /** A peer did something in vain, so many times. */
+  readonly refused: (reason: InputRefusal, count: number) => void;
 }
 
-export function createPeerCounters(metrics: Metrics | undefined): PeerCounters {
+export function createPeerCounters(metrics: Metrics | undefined, logger: Logger): PeerCounters {
   const connected = metrics?.counter({
     category: "PEERS",
     name: "connected_total",
@@ -40,8 +43,13 @@ export function createPeerCounters(metrics: Metrics | undefined): PeerCounters {
     help: "Connections to peers that ended",
     labels: ["initiator", "disconnectReason"],
   });
+  const traffic = metrics && createTrafficCounters(metrics);
   return {
-    traffic: metrics && createTrafficCounters(metrics),
+    traffic,
+    refused(reason, count) {
+      traffic?.inputRefused(reason, count);
+      logger.often("debug", "input of a peer refused", () => ({ reason, count }));
+    },
     connected: () => connected?.with().increment(),
     disconnected: ({ by, reason }) =>
       disconnected?.with(by === "them" ? "remote" : "local", REASON_LABELS[reason]).increment(),

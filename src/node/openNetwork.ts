@@ -1,12 +1,10 @@
 import { BlockLog } from "../chain/blockLog.ts";
-import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { ForkIds } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Network } from "../network/network.ts";
 import { createPeerCounters, declarePeerMetrics } from "../network/networkMetrics.ts";
-import type { Address } from "../primitives/address.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
@@ -18,7 +16,7 @@ import type { OpenContext } from "./openContext.ts";
 import type { Stores } from "./openStores.ts";
 import { openNodePermissioning } from "./peers/nodePermissioning.ts";
 import { Peering } from "./peers/peering.ts";
-import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers/peers.ts";
+import { openPeers, type Peers } from "./peers/peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
 export interface ConsensusAndPeers {
@@ -41,78 +39,67 @@ export async function openNetwork(
 ): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   const { settings, logger, clock, signedTimes, metrics, openParts } = context;
   const { directory, validator, key } = stores;
-  const { chain, recoverSigners } = chainAndPool;
+  const { chain, recoverSigners, permissions } = chainAndPool;
   const { pool, askContract } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
-  const voteLog = openParts.add(
-    await openVotesOf(directory.voteFile, validator.address, logger.child("consensus")),
-  );
+  const { address: self } = validator;
+  const consensusLogger = logger.child("consensus");
+  const networkLogger = logger.child("network");
+  const voteLog = openParts.add(await openVotesOf(directory.voteFile, self, consensusLogger));
   const blockLog = new BlockLog({
     clock,
     logger: logger.child("chain"),
-    self: validator.address,
+    self,
     pending: () => pool.statistics.pending,
     isCalm: settings.logging.format === "terminal",
     mayCallersRewind: settings.development !== undefined,
     metrics,
   });
   blockLog.follow(chain);
-  const counters = createPeerCounters(metrics);
-  const networkLogger = logger.child("network");
+  const counters = createPeerCounters(metrics, networkLogger);
   const peering = openParts.add(
     new Peering({
-      ...{ spec, networkId },
-      self: validator.address,
-      hasOtherNodeKey: !equalBytes(validator.address, key.address),
-      chain,
-      pool,
-      recoverSigners,
-      askContract,
+      ...{ spec, networkId, self, chain, pool, recoverSigners, askContract, signedTimes, metrics },
+      hasOtherNodeKey: !equalBytes(self, key.address),
       engine: () => engine,
-      ...{ clock: durationClock, signedTimes },
-      logger: {
-        consensus: logger.child("consensus"),
-        network: networkLogger,
-        sync: logger.child("sync"),
-      },
-      metrics,
-      onRefused: (reason, count) => {
-        counters.traffic?.inputRefused(reason, count);
-        networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
-      },
-      onImportStarted: (number) => blockLog.importStarted(number),
-      lost: stores.lost && { block: stores.lost, addresses: [key.address, validator.address] },
+      clock: durationClock,
+      logger: { consensus: consensusLogger, network: networkLogger, sync: logger.child("sync") },
+      onRefused: counters.refused,
+      lost: stores.lost && { block: stores.lost, addresses: [key.address, self] },
     }),
   );
+  const { eth, sync, messages, protocols } = peering;
   const engine = connectConsensus({
-    spec,
-    chain,
-    pool,
+    ...{ spec, chain, pool, voteLog, clock, signedTimes, metrics, onFailure },
     validator: { ...validator, privateKey: key.privateKey },
-    outbox: peering.outbox,
-    voteLog,
-    clock,
-    signedTimes,
-    logger: logger.child("consensus"),
-    metrics,
-    onFailure,
+    outbox: messages.outbox,
+    logger: consensusLogger,
     onBlockStarted: (number) => blockLog.started(number),
   });
   openParts.onClose(() => engine.stop());
-  const onSharedKey = (key: Address, sign: { readonly isProven: boolean }): void =>
-    engine.keyWatch.seen(key, sign);
-  const permissioning = await openNodePermissioning(context, {
-    ...chainAndPool,
-    calls: chainAndPool.headCalls,
-  });
+  const permissioning = await openNodePermissioning(context, chainAndPool);
   if (!permissioning.ok) return permissioning;
-  const peers = await openPort(context, stores, chainAndPool, peering, {
-    counters,
-    onSharedKey,
+  const forkIds = ForkIds.of(spec.forks, chain.genesis);
+  const peers = await openPeers(settings, {
+    ...{ key, permissions, protocols, counters, metrics },
     openNodePermissions: permissioning.value,
+    headOf: (nodeId) => eth.announcedBy(nodeId),
+    isValidator: (address) => chain.isValidator(address) || messages.isValidatorNode(address),
+    forks: {
+      own: () => forkIds.at(chain.head.header),
+      isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
+    },
+    onSharedKey: (address, sign) => engine.keyWatch.seen(address, sign),
+    knownNodesFile: directory.knownNodesFile,
+    clock: durationClock,
+    logger: networkLogger,
   });
   if (!peers.ok) return peers;
-  const { network, facts: peerToPeer } = peers.value ?? {};
+  const { network, facts: peerToPeer, byContract } = peers.value ?? {};
+  if (peers.value !== undefined) openParts.add(peers.value);
+  if (network !== undefined && byContract !== undefined)
+    watchFirstSync(byContract, { chain, network, sync, eth });
+  chain.onHeadChanged("connections", () => network?.review());
   if (metrics !== undefined)
     declarePeerMetrics(metrics, { maxPeers: settings.maxPeers, peerCount: () => network?.peerCount ?? 0 });
   const pauseReasons = new PauseReasons(engine, metrics);
@@ -127,40 +114,4 @@ export async function openNetwork(
   );
   openParts.onClose(() => diskGuard.stop());
   return ok({ engine, peering, pauseReasons, diskGuard, network, peerToPeer });
-}
-
-/** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
-async function openPort(
-  { settings, logger, metrics, openParts }: OpenContext,
-  { key, directory }: Stores,
-  { chain, permissions }: ChainAndPool,
-  peering: Peering,
-  parts: Pick<PeersParts, "counters" | "onSharedKey" | "openNodePermissions">,
-): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen" | "unusablePermissions">> {
-  const peers = await openPeers(settings, {
-    ...parts,
-    key,
-    permissions,
-    protocols: peering.protocols,
-    headOf: peering.headOf,
-    isValidator: (address) => chain.isValidator(address) || peering.isValidatorNode(address),
-    forks: forksOf(chain, settings.chainSpec),
-    knownNodesFile: directory.knownNodesFile,
-    clock: durationClock,
-    logger: logger.child("network"),
-    metrics,
-  });
-  if (!peers.ok || peers.value === undefined) return peers;
-  const { network, byContract } = openParts.add(peers.value);
-  if (byContract !== undefined) watchFirstSync(byContract, { chain, network, peering });
-  chain.onHeadChanged("connections", () => network.review());
-  return peers;
-}
-
-function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {
-  const forkIds = ForkIds.of(spec.forks, chain.genesis);
-  return {
-    own: () => forkIds.at(chain.head.header),
-    isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
-  };
 }

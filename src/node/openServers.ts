@@ -71,7 +71,7 @@ export async function openServers(
       pool: pool.pool,
       admission: pool.admission,
       reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
-      onSyncChanged: (listener) => consensusAndPeers.peering.onSyncChanged(listener),
+      onSyncChanged: (listener) => consensusAndPeers.peering.sync.onStatusChanged(listener),
       onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
       shownHead: shownHead.memory,
       maxConnections: connectionLimit(hostLimits(), {

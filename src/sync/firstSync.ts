@@ -8,18 +8,18 @@ interface FirstSyncParts {
     /** Asks again which peers may stay. */
     review(): void;
   };
-  readonly peering: {
-    readonly sync: { readonly isInSync: boolean };
-    readonly headOf: FindAnnounced;
+  readonly sync: {
+    readonly isInSync: boolean;
     /** Calls `listener` whenever the sync target is set, moved or cleared. */
-    onSyncChanged(listener: () => void): void;
+    onStatusChanged(listener: () => void): void;
+  };
+  readonly eth: {
+    /** Best block announced by a peer, by its node id. */
+    announcedBy(nodeId: Uint8Array): { readonly totalDifficulty: bigint } | undefined;
     /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves. */
     onPeersChanged(listener: () => void): void;
   };
 }
-
-/** Best block announced by a peer, by its node id. */
-type FindAnnounced = (nodeId: Uint8Array) => { readonly totalDifficulty: bigint } | undefined;
 
 /**
  * Tells the permissions of nodes when the node is in sync for the first time, which they wait for. A network that starts anew
@@ -28,20 +28,20 @@ type FindAnnounced = (nodeId: Uint8Array) => { readonly totalDifficulty: bigint 
  */
 export function watchFirstSync(
   byContract: Pick<NodePermissions, "hasReachedSync" | "noteInSync">,
-  { chain, network, peering }: FirstSyncParts,
+  { chain, network, sync, eth }: FirstSyncParts,
 ): void {
   const noteIfLevel = (): void => {
-    if (byContract.hasReachedSync || !isLevel(chain, network, peering.headOf)) return;
+    if (byContract.hasReachedSync || !isLevel(chain, network, eth)) return;
     byContract.noteInSync();
     network.review();
   };
-  peering.onSyncChanged(noteIfLevel);
-  peering.onPeersChanged(noteIfLevel);
+  sync.onStatusChanged(noteIfLevel);
+  eth.onPeersChanged(noteIfLevel);
   chain.onHeadChanged("connections", ({ added }) => {
     noteIfLevel();
     // A node that makes blocks without any peer has nothing to fetch.
     const isAlone = !byContract.hasReachedSync && network.peers.length === 0;
-    if (!isAlone || added.length !== 1 || !peering.sync.isInSync) return;
+    if (!isAlone || added.length !== 1 || !sync.isInSync) return;
     byContract.noteInSync();
     network.review();
   });
@@ -54,9 +54,9 @@ export function watchFirstSync(
 function isLevel(
   { head, genesis }: FirstSyncParts["chain"],
   { peers }: Pick<FirstSyncParts["network"], "peers">,
-  headOf: FindAnnounced,
+  eth: Pick<FirstSyncParts["eth"], "announcedBy">,
 ): boolean {
   const own = genesis.header.difficulty + head.header.number;
-  const announced = peers.flatMap(({ nodeId }) => headOf(nodeId)?.totalDifficulty ?? []);
+  const announced = peers.flatMap(({ nodeId }) => eth.announcedBy(nodeId)?.totalDifficulty ?? []);
   return announced.length > 0 && announced.every((totalDifficulty) => totalDifficulty <= own);
 }

@@ -53,6 +53,7 @@ export function createRestoringSync(parts: SyncParts, lost: LostEnd | undefined)
     get status() {
       return sync.status;
     },
+    onStatusChanged: sync.onStatusChanged,
     comparison: sync.comparison,
     async close() {
       lostEnd?.close();

@@ -42,6 +42,8 @@ export interface Sync {
   readonly isInSync: boolean;
   /** Block numbers while a range is being fetched from a trusted peer, or from one that has delivered some of it. */
   readonly status: SyncStatus | undefined;
+  /** Calls `listener` when `status` or `isInSync` may have changed, until the returned function is called. */
+  onStatusChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   /**
    * Whether the node has compared itself with peers: not after a start, or a time without peers, until the height of a peer
    * is known and was followed up, so that the peer has no more than the node, delivered what it has, or failed to.
@@ -65,8 +67,6 @@ export interface SyncParts {
   readonly onProcessed?: OnProcessed;
   /** Absent where metrics are off. */
   readonly metrics?: Metrics | undefined;
-  /** Called when `status` or `isInSync` may have changed. */
-  readonly onStatusChanged?: () => void;
   /**
    * Called when a peer announced the block that follows the head and its header is valid, seals included: others may have
    * it.
@@ -84,7 +84,15 @@ export function createSync(parts: SyncParts): Sync {
   });
   const isClosed = (): boolean => schedule.isClosed();
   const scheduleRetry = (): void => schedule.scheduleRetry();
-  const progress = new SyncProgress({ chain, clock, logger, onChanged: () => parts.onStatusChanged?.() });
+  const statusListeners = new Set<(status: SyncStatus | undefined) => void>();
+  const progress = new SyncProgress({
+    chain,
+    clock,
+    logger,
+    onChanged() {
+      for (const listener of [...statusListeners]) listener(progress.status);
+    },
+  });
   const { onRefused = () => undefined } = parts;
   const reports = new PeerReports({
     peers,
@@ -154,6 +162,10 @@ export function createSync(parts: SyncParts): Sync {
     },
     get status() {
       return progress.status;
+    },
+    onStatusChanged(listener) {
+      statusListeners.add(listener);
+      return () => statusListeners.delete(listener);
     },
     comparison,
     async close() {

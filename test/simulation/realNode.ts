@@ -163,7 +163,6 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       clock,
       signedTimes,
       logger: { consensus: logger, network: logger, sync: logger },
-      onImportStarted: () => undefined,
       lost: lost && { block: lost, addresses: [key.address] },
       chance: random.next,
     });
@@ -173,11 +172,11 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       pool,
       validator: key,
       outbox: {
-        ...peering.outbox,
+        ...peering.messages.outbox,
         multicast(message, validators) {
           if (ends !== startedAfter) return;
           parts.onSaid(message);
-          peering.outbox.multicast(message, validators);
+          peering.messages.outbox.multicast(message, validators);
         },
       },
       voteLog: parts.forgetsVotes ? { ...voteLog, read: () => forgottenAfter(chain) } : voteLog,

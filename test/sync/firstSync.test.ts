@@ -36,13 +36,12 @@ function aNetwork(heights: readonly bigint[], bootnodeCount: number) {
         onHeadChanged: () => () => undefined,
       } as unknown as Parts["chain"],
       network: { peers, review: () => undefined } as unknown as Parts["network"],
-      peering: {
-        headOf(nodeId) {
+      sync: { isInSync: true, onStatusChanged: () => undefined },
+      eth: {
+        announcedBy(nodeId) {
           heads++;
-          return { totalDifficulty: 1n + (heights[(nodeId[0] ?? 0) - 1] ?? 0n) } as never;
+          return { totalDifficulty: 1n + (heights[(nodeId[0] ?? 0) - 1] ?? 0n) };
         },
-        sync: { isInSync: true },
-        onSyncChanged: () => () => undefined,
         onPeersChanged(listener) {
           greeted = listener;
         },
@@ -112,12 +111,8 @@ describe("validators that ask a contract of nodes and start at once", () => {
           },
         } as unknown as Parts["chain"],
         network: { peers: [], review: () => reviews++ } as unknown as Parts["network"],
-        peering: {
-          headOf: () => undefined,
-          sync: { isInSync: true },
-          onSyncChanged: () => () => undefined,
-          onPeersChanged: () => () => undefined,
-        },
+        sync: { isInSync: true, onStatusChanged: () => undefined },
+        eth: { announcedBy: () => undefined, onPeersChanged: () => undefined },
       },
     );
     headChanged({ added: [{}] });

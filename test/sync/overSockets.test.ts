@@ -41,7 +41,6 @@ async function aNode(): Promise<Node> {
     chance: () => 0.5,
     logger: silentLogger,
     onBlock: (announced) => sync.offer(announced),
-    onPeersChanged: () => sync.wake(),
   });
   const sync: Sync = createSync({
     peers: () => eth.peers,
@@ -49,6 +48,7 @@ async function aNode(): Promise<Node> {
     clock: systemClock,
     logger: silentLogger,
   });
+  eth.onPeersChanged(() => sync.wake());
   chain.onHeadChanged("metrics", ({ added }) => {
     const newest = added.at(-1);
     if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);

@@ -42,6 +42,8 @@ export interface Eth {
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
   /** A validator's consensus messages imply that it has block `number`; requests will show whether it does. */
   noteImpliedHeight(validator: Address, number: bigint): void;
+  /** Calls `listener` whenever a peer is greeted and its height known, has a greater one, or leaves. */
+  onPeersChanged(listener: () => void): void;
   /** Must be called for each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
@@ -64,16 +66,19 @@ interface EthParts {
   readonly logger: Logger;
   /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;
-  /** Called when a peer connected, left, or has a greater height. */
-  readonly onPeersChanged: () => void;
   /** Called when input of a peer was refused. */
   readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
   /** Runs work after pending I/O; setImmediate unless given. */
   readonly defer?: (action: () => void) => void;
 }
 
-export function createEth(parts: EthParts): Eth {
-  const { chain, pool, onPeersChanged } = parts;
+export function createEth(given: EthParts): Eth {
+  const peerListeners: (() => void)[] = [];
+  const onPeersChanged = (): void => {
+    for (const listener of peerListeners) listener();
+  };
+  const parts = { ...given, onPeersChanged };
+  const { chain, pool } = parts;
   const peers = new Peers(parts);
   const blocks = new BlockGossip({ ...parts, peers: () => peers.greeted() });
   const transactions = new TransactionGossip({
@@ -110,6 +115,7 @@ export function createEth(parts: EthParts): Eth {
     },
     broadcastBlock: (block, totalDifficulty) => blocks.broadcast(block, totalDifficulty),
     noteImpliedHeight: (validator, number) => impliedHeights.note(validator, number),
+    onPeersChanged: (listener) => void peerListeners.push(listener),
     announceTransactions: (added) => transactions.announce(added),
     close() {
       transactions.close();

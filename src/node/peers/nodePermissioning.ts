@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { type Enode, parseEnode } from "../../config/enode.ts";
 import type { NodeAddress } from "../../network/dialer.ts";
 import type { Metrics } from "../../observability/registry.ts";
-import type { HeadCalls } from "../../permissioning/contract/headCalls.ts";
 import { NodeContract } from "../../permissioning/contract/nodeContract.ts";
 import { NodePermissions, type NodePermissionsParts } from "../../permissioning/contract/nodePermissions.ts";
 import { ListedNodes } from "../../permissioning/listedNodes.ts";
@@ -27,17 +26,13 @@ export type OpenNodePermissions = (
  */
 export async function openNodePermissioning(
   { settings, logger, metrics }: OpenContext,
-  {
-    calls,
-    permissions,
-    namedPeers,
-  }: Pick<ChainAndPool, "permissions" | "namedPeers"> & { readonly calls: HeadCalls },
+  { permissions, namedPeers, headCalls }: Pick<ChainAndPool, "permissions" | "namedPeers" | "headCalls">,
 ): Promise<Result<OpenNodePermissions | undefined, "unusablePermissions">> {
   const contractSettings = settings.permissions.nodeContract;
   if (contractSettings === undefined) return ok(undefined);
   let review = (): void => undefined;
   const contract = new NodeContract(contractSettings, {
-    calls,
+    calls: headCalls,
     nameOf,
     clock: durationClock,
     onChanged: () => review(),

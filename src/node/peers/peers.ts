@@ -43,7 +43,7 @@ export interface Peers {
   close(): Promise<void>;
 }
 
-export interface PeersParts {
+interface PeersParts {
   readonly key: NodeKey;
   readonly protocols: readonly SubProtocol[];
   readonly permissions: Permissions;
@@ -63,7 +63,7 @@ export interface PeersParts {
 }
 
 /** What nodes say about the forks of their chain. */
-export interface PeerForks {
+interface PeerForks {
   readonly own: () => ForkId;
   readonly isCompatible: (forkId: ForkId) => boolean;
 }

@@ -219,7 +219,7 @@ function reportPeers(
         isInbound,
         isValidator:
           members.some((member) => equalBytes(member.address, address)) ||
-          consensusAndPeers.peering.isValidatorNode(address),
+          consensusAndPeers.peering.messages.isValidatorNode(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({

@@ -77,7 +77,6 @@ export async function startSuiteNode(folder: string): Promise<SuiteNode> {
     chance: Math.random,
     logger: silentLogger,
     onBlock: () => undefined,
-    onPeersChanged: () => undefined,
   });
   pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
   const key = identity(1);

@@ -169,7 +169,6 @@ async function startLyingPeer(made: MadeChain, folder: string, random: Random): 
     chance: () => 0.5,
     logger: silentLogger,
     onBlock: () => undefined,
-    onPeersChanged: () => undefined,
   });
   const toy = await startToy(77, { protocols: eth.protocols });
   onTestFinished(async () => {

@@ -97,7 +97,6 @@ function anEth(networkId = 7772n): {
     chance: () => 0.5,
     logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
     onBlock: (announced) => void blocks.push(announced),
-    onPeersChanged: () => undefined,
   });
   return { eth, chain, pool, blocks };
 }

@@ -99,7 +99,6 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     chance: () => 0.999,
     logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
     onBlock: (block) => void announced.push(block),
-    onPeersChanged: () => undefined,
     onRefused(reason, count) {
       refused[reason] = (refused[reason] ?? 0) + count;
     },

@@ -83,6 +83,7 @@ async function opened(
         connected: () => undefined,
         disconnected: () => undefined,
         traffic: undefined,
+        refused: () => undefined,
       },
       onSharedKey: () => undefined,
     },
