@@ -8,12 +8,16 @@ import type {
   StateQueryResult,
   TransactionPosition,
 } from "../execution/simulation/stateQuery.ts";
+import { HISTORY_CONTRACT } from "../execution/systemCalls.ts";
+import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, EMPTY_BYTES, equalBytes, joinBytes } from "../primitives/hex.ts";
 import { packBytes } from "../primitives/packedBytes.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
+import { readDump } from "../state/dump/readDump.ts";
+import { writeDump } from "../state/dump/writeDump.ts";
 import { JournaledOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
 import { readBody } from "../storage/blocks/bodyStore.ts";
@@ -53,6 +57,10 @@ async function perform(stored: StoredStates, job: StateQuery): Promise<StateQuer
       return querySlots(stored, job);
     case "blocks":
       return queryBlocks(stored, job);
+    case "dump":
+      return queryDump(stored, job);
+    case "readDump":
+      return readWhole(stored, job);
     default:
       return assertNever(job);
   }
@@ -124,6 +132,21 @@ async function querySlots(
   const slots = packBytes(items.flatMap(({ hash, slot = EMPTY_BYTES, value }) => [hash, slot, value]));
   return { kind: "slots", slots, next };
 }
+
+/** The contract of past block hashes belongs to its chain: each block writes it. */
+const isOfChain = (address: Address): boolean => equalBytes(address, HISTORY_CONTRACT);
+
+function queryDump({ history, slice }: StoredStates, { blockNumber }: JobOf<"dump">): StateQueryResult {
+  return writeDump(history, { blockNumber, isLeftOut: isOfChain, slice }) ?? { kind: "stateUnavailable" };
+}
+
+function readWhole({ slice }: StoredStates, { dump }: JobOf<"readDump">): StateQueryResult {
+  if (dump.length > SHORT_DUMP_BYTES) slice?.giveUp();
+  return readDump(dump, isOfChain);
+}
+
+/** Bytes of a dump that is read in some milliseconds. */
+const SHORT_DUMP_BYTES = 4 * 1024;
 
 /**
  * The state after the first `at.transactions` transactions of a block, executed on the parent's state; undefined when that

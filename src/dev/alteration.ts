@@ -1,8 +1,10 @@
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_CODE_HASH } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { bigintToBytes } from "../primitives/quantity.ts";
+import { bigintToBytes, bytesToBigint, larger } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
+import type { Steps } from "../primitives/steps.ts";
+import { type DumpedAccount, SLOT_ENTRY_BYTES } from "../state/dump/dumpedAccount.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 
@@ -17,14 +19,20 @@ export type Alteration =
       readonly address: Address;
       readonly slot: Uint8Array;
       readonly value: bigint;
-    };
+    }
+  /** All of an account as a dump has it: the higher one of two nonces counts, and slots that it does not name stay. */
+  | { readonly kind: "account"; readonly account: DumpedAccount };
 
 /**
- * Makes the changes in order. An account that is empty afterwards does not exist (EIP-161), except that one whose last slots were
+ * Makes the changes in order, and yields after each. An account that is empty afterwards does not exist (EIP-161), except that one whose last slots were
  * cleared by the same changes stays until the next one.
  */
-export function alter(overlay: Overlay, alterations: readonly Alteration[]): void {
+export function* alterInSteps(overlay: Overlay, alterations: Iterable<Alteration>): Steps<void> {
   for (const alteration of alterations) {
+    if (alteration.kind === "account") {
+      yield* putDumped(overlay, alteration.account);
+      continue;
+    }
     const { address } = alteration;
     const account = overlay.account(address) ?? EMPTY_ACCOUNT;
     switch (alteration.kind) {
@@ -43,7 +51,22 @@ export function alter(overlay: Overlay, alterations: readonly Alteration[]): voi
         break;
     }
     removeIfEmpty(overlay, address);
+    yield;
   }
+}
+
+function* putDumped(overlay: Overlay, dumped: DumpedAccount): Steps<void> {
+  const { address, nonce, balanceWei, code, slots } = dumped;
+  const account = overlay.account(address) ?? EMPTY_ACCOUNT;
+  overlay.putAccount(address, { ...account, balance: balanceWei, nonce: larger(account.nonce, nonce) });
+  overlay.putCode(address, code);
+  yield;
+  for (let at = 0; at < slots.length; at += SLOT_ENTRY_BYTES) {
+    const value = bytesToBigint(slots.subarray(at + 32, at + SLOT_ENTRY_BYTES));
+    overlay.putStorage(address, slots.slice(at, at + 32), bigintToBytes(value));
+    yield;
+  }
+  removeIfEmpty(overlay, address);
 }
 
 /** Storage alone keeps an account, which contracts could not make: callers set the slots of code that comes later. */

@@ -5,10 +5,12 @@ import { IBFT_MIX_HASH } from "../chain/headerRules.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { EventLoopPacer } from "../primitives/pacer.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
+import { inSteps } from "../primitives/steps.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { EMPTY_BLOOM } from "../types/bloom.ts";
-import { type Alteration, alter } from "./alteration.ts";
+import { type Alteration, alterInSteps } from "./alteration.ts";
 
 /**
  * Time that a block may take. A transaction that is too slow for a block waits for a later one, and where blocks are made on demand
@@ -57,7 +59,7 @@ export class BlockMaker {
     const { chain, writer } = this.parts;
     const parent = chain.head;
     const overlay = writer.overlay();
-    alter(overlay, alterations);
+    await inSteps(alterInSteps(overlay, alterations), new EventLoopPacer());
     const staged = await writer.stage(overlay);
     const unsealed = writer.unsealed(parent.header.timestamp);
     const candidate = createCandidate(

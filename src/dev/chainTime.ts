@@ -1,3 +1,4 @@
+import { larger } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 
 /** Seconds since 1970 that a block may have at most: callers' tools read it as a number, and contracts as 64 bits. */
@@ -84,6 +85,11 @@ export class ChainTime {
     this.exact = exact;
     this.interval = interval;
   }
+}
+
+/** What the time is ahead of the clock: as it was left, and at least as much as the newest block is. */
+export function offsetAtStart(leftSeconds: bigint, newest: bigint, nowMs: number): bigint {
+  return larger(leftSeconds, newest - secondsOf(nowMs));
 }
 
 export interface ChainTimeState {

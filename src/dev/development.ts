@@ -6,22 +6,27 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { Mutex } from "../primitives/mutex.ts";
-import { larger } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
+import { type PackedAccounts, unpackAccounts } from "../state/dump/dumpedAccount.ts";
 import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { SentTransaction, TransactionErrorCode } from "../types/transaction.ts";
 import { type Alteration, checkGasLimit } from "./alteration.ts";
 import { BlockMaker } from "./blockMaker.ts";
-import { ChainTime } from "./chainTime.ts";
-import type { DevelopmentErrorCode, MineOrder, Reorganisation } from "./orders.ts";
+import { ChainTime, offsetAtStart } from "./chainTime.ts";
+import { loadedBlocks } from "./loadedBlocks.ts";
+import {
+  type DevelopmentErrorCode,
+  MINED_BLOCKS_LIMIT,
+  type MineOrder,
+  type Reorganisation,
+  STOPPING,
+  TOO_MANY_BLOCKS,
+} from "./orders.ts";
 import { PoolChanges } from "./poolChanges.ts";
 import { readBlocks, readSigned } from "./signedTransaction.ts";
 import { Snapshots } from "./snapshots.ts";
-
-/** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
-const MINED_BLOCKS_LIMIT = 10_000;
 
 interface DevelopmentParts {
   /** The data folder, and its mark if it has one. */
@@ -97,13 +102,15 @@ export class Development {
   private instance: Uint8Array = randomBytes(32);
 
   constructor(parts: DevelopmentParts) {
-    const { marked, pool, isInstant, blockPeriodMs } = parts;
+    const { marked, pool, isInstant, blockPeriodMs, chain, clock } = parts;
     this.parts = parts;
     this.pool = new PoolChanges(pool);
     this.begun = new Promise((resolve) => {
       this.resolveBegun = resolve;
     });
-    this.time = new ChainTime(marked === undefined ? 0n : offsetOf(marked, parts));
+    const { timestamp } = chain.head.header;
+    const offset = marked && offsetAtStart(marked.state.offsetSeconds, timestamp, clock.nowMs());
+    this.time = new ChainTime(offset ?? 0n);
     const byPeriod = { isAutomatic: false, intervalMs: { least: blockPeriodMs, most: blockPeriodMs } };
     this.mode = isInstant ? INSTANT : (marked?.state.mining ?? byPeriod);
     this.isModeChosen = isInstant || marked !== undefined;
@@ -219,9 +226,7 @@ export class Development {
   }
 
   setAutomatic(isAutomatic: boolean): Promise<void> {
-    return this.course(async (taken) =>
-      this.changeMode(taken, { isAutomatic, intervalMs: this.mode.intervalMs }),
-    );
+    return this.course(async (taken) => this.changeMode(taken, { ...this.mode, isAutomatic }));
   }
 
   /** Makes a block after each such time; undefined for no blocks by time. */
@@ -310,12 +315,24 @@ export class Development {
     });
   }
 
-  /** Makes these changes in a block of their own, whose time is its parent's. */
-  alter(alterations: readonly Alteration[]): Promise<Result<void, DevelopmentErrorCode>> {
+  /** Makes these changes in a block of their own, whose time is its parent's, and whose gas limit is this one if it is given. */
+  alter(alterations: readonly Alteration[], gasLimit?: bigint): Promise<Result<void, DevelopmentErrorCode>> {
     return this.course(async ({ maker }) => {
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
-      await this.orFail(() => maker.alter(alterations));
+      await this.orFail(() => maker.alter(alterations, gasLimit));
+      return ok(undefined);
+    });
+  }
+
+  /** Adds the accounts of a dump to the state, in as many altered blocks as they need. */
+  load(accounts: PackedAccounts): Promise<Result<void, DevelopmentErrorCode>> {
+    return this.course(async ({ maker }) => {
+      for (const alterations of loadedBlocks(unpackAccounts(accounts))) {
+        const halted = this.isClosed ? STOPPING : await this.refuseHalted();
+        if (halted !== undefined) return halted;
+        await this.orFail(() => maker.alter(alterations));
+      }
       return ok(undefined);
     });
   }
@@ -338,13 +355,7 @@ export class Development {
   /** Gives the chain this gas limit at once, in an altered block; later blocks keep it. */
   async setGasLimit(gasLimit: bigint): Promise<Result<void, DevelopmentErrorCode>> {
     const checked = checkGasLimit(gasLimit);
-    if (!checked.ok) return checked;
-    return this.course(async ({ maker }) => {
-      const halted = await this.refuseHalted();
-      if (halted !== undefined) return halted;
-      await this.orFail(() => maker.alter([], gasLimit));
-      return ok(undefined);
-    });
+    return checked.ok ? this.alter([], gasLimit) : checked;
   }
 
   /** Work that changes the course of the chain, in its turn. */
@@ -502,17 +513,5 @@ export class Development {
     return ok(undefined);
   }
 }
-
-/** What the time is ahead of the clock: as it was left, and at least as much as the newest block is. */
-function offsetOf({ state }: MarkedFolder, { chain, clock }: DevelopmentParts): bigint {
-  const newest = chain.head.header.timestamp - BigInt(Math.floor(clock.nowMs() / 1000));
-  return larger(state.offsetSeconds, newest);
-}
-
-const TOO_MANY_BLOCKS = fail(
-  "caller",
-  "tooManyBlocks",
-  `more than ${MINED_BLOCKS_LIMIT} blocks at a time: mine the others by further requests`,
-);
 
 const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };

@@ -1,3 +1,4 @@
+import { fail } from "../primitives/result.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TransactionErrorCode } from "../types/transaction.ts";
 import type { SignedTransaction } from "./signedTransaction.ts";
@@ -15,6 +16,17 @@ export type DevelopmentErrorCode =
   | "halted"
   | TransactionErrorCode
   | PoolErrorCode;
+
+/** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
+export const MINED_BLOCKS_LIMIT = 10_000;
+
+export const TOO_MANY_BLOCKS = fail(
+  "caller",
+  "tooManyBlocks",
+  `more than ${MINED_BLOCKS_LIMIT} blocks at a time: mine the others by further requests`,
+);
+
+export const STOPPING = fail("caller", "halted", "no blocks are made: the node stops");
 
 export interface MineOrder {
   readonly blocks: number;

@@ -157,6 +157,7 @@ function aDevelopment(): NonNullable<CoreParts["development"]> {
     reorganise: async () => ok(undefined),
     reset: async () => ok(undefined),
     alter: async () => ok(undefined),
+    load: async () => ok(undefined),
     sendAs: async () => fail("caller", "invalidSignature", "this test sends for nobody"),
     pool: { drop: () => false, dropOf: async () => undefined, dropAll: async () => undefined },
   };

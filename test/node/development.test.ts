@@ -191,11 +191,30 @@ describe("the development network", () => {
     expect(await ask("anvil_getIntervalMining")).toBe(3600);
   });
 
+  it("gives its state out, and adds that of another node to its own", async () => {
+    const contract = `0x${"5e".repeat(20)}`;
+    const word = (last: string) => `0x${last.padStart(64, "0")}`;
+    const first = await started();
+    await first.ask("anvil_setCode", contract, "0x60016002");
+    await first.ask("anvil_setStorageAt", contract, "0x7", word("8"));
+    const dump = await first.ask("anvil_dumpState");
+    await first.node.stop();
+    folder = temporaryFolder();
+    const second = await started();
+    expect(await second.ask("hardhat_loadState", dump)).toBe(true);
+    expect(await second.ask("eth_getCode", contract, "latest")).toBe("0x60016002");
+    expect(await second.ask("eth_getStorageAt", contract, "0x7", "latest")).toBe(word("8"));
+    for (const none of ["0x", "0x12", "0x1f8b"])
+      expect(await second.ask("anvil_loadState", none)).toMatchObject({
+        code: -32602,
+        data: expect.stringContaining("no dump of a state"),
+      });
+    expect(await second.ask("anvil_dumpState", "x")).toMatchObject({ code: -32602 });
+  });
+
   it("refuses what it cannot do, and says what to do instead", async () => {
     const { ask } = await started({ "dev-instant-blocks": "true" });
     for (const [method, params, text] of [
-      ["anvil_dumpState", [], "copy its data folder"],
-      ["hardhat_loadState", ["0x12"], "copy of a data folder"],
       ["anvil_setChainId", [5], "genesis file"],
       ["anvil_setRpcUrl", ["http://localhost"], "no other node"],
       ["hardhat_setMinGasPrice", ["0x1"], "--min-gas-price"],

@@ -1,6 +1,8 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Requester } from "../../primitives/requester.ts";
+import type { ReadDump } from "../../state/dump/readDump.ts";
+import type { WrittenDump } from "../../state/dump/writeDump.ts";
 import type { Account } from "../../types/account.ts";
 import type { BlockStateCalls } from "./blockStateCalls.ts";
 import type { BlocksAnswer } from "./simulateBlocks.ts";
@@ -11,7 +13,7 @@ export interface TransactionPosition {
   readonly transactions: number;
 }
 
-/** A query on a state (debug_accountAt, debug_accountRange, debug_storageRangeAt), or on two. */
+/** A query on a state (debug_accountAt, debug_accountRange, debug_storageRangeAt), on two, or on none that is stored. */
 export type StateQuery =
   | { readonly kind: "account"; readonly at: TransactionPosition; readonly address: Address }
   /** The accounts after a block, ordered by the hashes of their addresses, starting at `from`. */
@@ -36,11 +38,17 @@ export type StateQuery =
       readonly from: Hash;
       readonly limit: number;
     }
+  /** The state after a block, for another development network (anvil_dumpState). */
+  | { readonly kind: "dump"; readonly blockNumber: bigint }
+  /** The accounts of such a dump. */
+  | { readonly kind: "readDump"; readonly dump: Uint8Array }
   /** Hypothetical blocks on top of a block of the chain (eth_simulateV1). */
   | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly request: BlockStateCalls };
 
 interface StateQueries {
   readonly blocks: BlocksAnswer;
+  readonly dump: WrittenDump;
+  readonly readDump: ReadDump;
   readonly account: {
     readonly kind: "account";
     readonly account: (Account & { readonly code: Uint8Array }) | undefined;

@@ -18,6 +18,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
+import type { PackedAccounts } from "../../state/dump/dumpedAccount.ts";
 import type { MiningMode } from "../../storage/developmentMark.ts";
 import type { SyncStatus } from "../../sync/syncProgress.ts";
 import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
@@ -372,6 +373,8 @@ interface DevelopmentCalls {
     alterations: readonly Alteration[],
     requester: Requester,
   ): Promise<Result<void, DevelopmentErrorCode>>;
+  /** Adds the accounts of a dump to the state, in a block of its own. */
+  load(accounts: PackedAccounts, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   /** Sends a transaction with the signature of types/impersonatedSignature.ts for an account without its key. */
   sendAs(raw: Uint8Array, sender: Address, requester: Requester): Promise<Submitted>;
   /** Resolves to whether the pool had it. */

@@ -129,6 +129,7 @@ export const CORE_CALLS: { readonly [Name in RequestedCallName]: CoreCallRules<R
   "development.reorganise": PLAIN,
   "development.reset": PLAIN,
   "development.alter": PLAIN,
+  "development.load": PLAIN,
   "development.sendAs": PLAIN,
   "development.drop": PLAIN,
   "development.dropOf": PLAIN,

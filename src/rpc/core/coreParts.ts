@@ -105,6 +105,7 @@ type RpcDevelopment = Pick<
   | "reorganise"
   | "reset"
   | "alter"
+  | "load"
   | "sendAs"
 > & { readonly pool: Pick<PoolChanges, "drop" | "dropOf" | "dropAll"> };
 

@@ -234,6 +234,7 @@ function developmentCalls(parts: Pick<CoreParts, "development">): Core["developm
     reorganise: async (order) => comforts().reorganise(order),
     reset: async () => comforts().reset(),
     alter: async (alterations) => comforts().alter(alterations),
+    load: async (accounts) => comforts().load(accounts),
     sendAs: async (raw, sender) => comforts().sendAs(raw, sender),
     drop: async (hash) => comforts().pool.drop(hash),
     dropOf: async (sender) => comforts().pool.dropOf(sender),

@@ -53,15 +53,14 @@ export const DEVELOPMENT_REFUSALS = {
     INVALID_INPUT,
     "This chain has a genesis block of its own, and reads from no other node",
   ),
-  noDump: new RpcError(
+  dumpTooLarge: new RpcError(
     INVALID_INPUT,
-    "The state is not given out, because it is larger than an answer may be: stop the node and copy its data folder, or use evm_snapshot " +
-      "and evm_revert",
+    "The state has more accounts, storage or code than a dump may have: stop the node and copy its data folder, or use evm_snapshot and " +
+      "evm_revert",
   ),
-  noLoad: new RpcError(
+  dumpIncomplete: new RpcError(
     INVALID_INPUT,
-    "A state of another node is not taken: start the node with a copy of a data folder, or set accounts by anvil_setBalance, " +
-      "anvil_setCode and anvil_setStorageAt",
+    "Only the hash of an address or slot is known, because the data folder is of an early version: stop the node and copy the folder",
   ),
   noImpersonatedSignature: new RpcError(
     INVALID_INPUT,

@@ -6,6 +6,7 @@ import { adminChangeLogLevel } from "./admin/changeLogLevel.ts";
 import { adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache } from "./admin/logIndex.ts";
 import { adminNodeInfo } from "./admin/nodeInfo.ts";
 import { adminAddPeer, adminPeers, adminRemovePeer } from "./admin/peers.ts";
+import { anvilDumpState, anvilLoadState } from "./anvil/dump.ts";
 import {
   anvilDropAllTransactions,
   anvilDropTransaction,
@@ -18,11 +19,9 @@ import {
   anvilSetNextBlockBaseFeePerGas,
 } from "./anvil/mining.ts";
 import {
-  anvilDumpState,
   anvilGetBlob,
   anvilGetGenesisTime,
   anvilImpersonateSignature,
-  anvilLoadState,
   anvilSetChainId,
   anvilSetLoggingEnabled,
   anvilSetRpcUrl,

@@ -17,6 +17,7 @@ async function changeCourse(node: NodeProcess): Promise<void> {
       const id = await node.rpc("evm_snapshot");
       await node.rpc("evm_setBlockGasLimit", [30_000_000 + turn]);
       await node.rpc("hardhat_mine", ["0x5", "0x3c"]);
+      await node.rpc("anvil_loadState", [await node.rpc("anvil_dumpState")]);
       await node.rpc("evm_increaseTime", [turn]);
       if (turn % 3 !== 0) await node.rpc("evm_revert", [id]);
     }
@@ -57,6 +58,7 @@ describe("a chain of the development network", () => {
       await node.rpc("evm_mine");
       expect(Number(await node.rpc("eth_blockNumber"))).toBeGreaterThanOrEqual(height + 2);
       await node.rpc("hardhat_mine", ["0x14"]);
+      await node.rpc("anvil_loadState", [await node.rpc("anvil_dumpState")]);
       const acknowledged = await node.rpc("eth_getBlockByNumber", ["latest", false]);
       await node.kill();
       const again = await startNodeProcess({ dataPath, options: ["--rpc-threads=1"] });

@@ -127,14 +127,21 @@ describe.skipIf(!IS_THOROUGH).each(["anvil", "hardhat"] as const)("viem's test c
     await test.removeBlockTimestampInterval();
   });
 
+  it("gives its state out, and takes it again", async () => {
+    await test.setBalance({ address: OUTSIDER, value: 77n });
+    const state = await test.dumpState();
+    await test.setBalance({ address: OUTSIDER, value: 78n });
+    await test.loadState({ state });
+    expect(await reader.getBalance({ address: OUTSIDER })).toBe(77n);
+    await expect(test.loadState({ state: "0x" })).rejects.toThrow();
+  });
+
   it("is refused what an IBFT chain cannot do", async () => {
     await test.setNextBlockBaseFeePerGas({ baseFeePerGas: 0n });
     await expect(test.setNextBlockBaseFeePerGas({ baseFeePerGas: 9n })).rejects.toThrow();
     await expect(test.setCoinbase({ address: BOB })).rejects.toThrow();
     await expect(test.setMinGasPrice({ gasPrice: 9n })).rejects.toThrow();
     await expect(test.setRpcUrl("http://127.0.0.1:1")).rejects.toThrow();
-    await expect(test.dumpState()).rejects.toThrow();
-    await expect(test.loadState({ state: "0x" })).rejects.toThrow();
     await expect(test.reset({ blockNumber: 1n, jsonRpcUrl: "http://127.0.0.1:1" })).rejects.toThrow(/fork/i);
   });
 

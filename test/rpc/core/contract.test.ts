@@ -366,6 +366,7 @@ describe.each([
         reorganise: noting("reorganise", ok(undefined)),
         reset: noting("reset", ok(undefined)),
         alter: noting("alter", ok(undefined)),
+        load: noting("load", ok(undefined)),
         sendAs: noting("sendAs", ok(ZERO_HASH)),
         pool: {
           drop(hash) {
@@ -397,6 +398,7 @@ describe.each([
     await development.reset(CALLER);
     const balance = { kind: "balance", address: SENDER, balanceWei: 1n } as const;
     await development.alter([balance], CALLER);
+    expect(await development.load(Uint8Array.of(4), CALLER)).toEqual(ok(undefined));
     expect(await development.sendAs(Uint8Array.of(1), SENDER, CALLER)).toEqual(ok(ZERO_HASH));
     expect(await development.drop(ZERO_HASH, CALLER)).toBe(true);
     await development.dropOf(SENDER, CALLER);
@@ -415,6 +417,7 @@ describe.each([
       ["reorganise", reorganisation],
       ["reset"],
       ["alter", [balance]],
+      ["load", Uint8Array.of(4)],
       ["sendAs", Uint8Array.of(1), SENDER],
       ["drop", ZERO_HASH],
       ["dropOf", SENDER],

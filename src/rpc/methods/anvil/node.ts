@@ -1,5 +1,5 @@
 import { DEVELOPMENT_REFUSALS } from "../../errors/developmentErrors.ts";
-import { defineMethod, optional, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeFlag, decodeNumberOrQuantity } from "../../parameters/developmentParameters.ts";
 import { decodeData, decodeHash, decodeString, decodeWholeAddress } from "../../parameters/parameters.ts";
 import {
@@ -81,28 +81,6 @@ export const hardhatSetMinGasPrice = defineMethod({
   parameters: [required("gasPrice", decodeNumberOrQuantity, NUMBER_OR_QUANTITY)],
   result: NULL_RESULT,
   run: () => DEVELOPMENT_REFUSALS.fixedMinGasPrice,
-});
-
-export const anvilDumpState = defineMethod({
-  name: "anvil_dumpState",
-  aliases: ["hardhat_dumpState"],
-  namespace: "ANVIL",
-  alsoIn: ["HARDHAT"],
-  summary: "Refuses: a copy of the data folder keeps the state.",
-  parameters: [optional("withHistory", decodeFlag, BOOLEAN)],
-  result: NULL_RESULT,
-  run: () => DEVELOPMENT_REFUSALS.noDump,
-});
-
-export const anvilLoadState = defineMethod({
-  name: "anvil_loadState",
-  aliases: ["hardhat_loadState"],
-  namespace: "ANVIL",
-  alsoIn: ["HARDHAT"],
-  summary: "Refuses: the node starts with a copy of a data folder.",
-  parameters: [required("state", decodeData, DATA)],
-  result: NULL_RESULT,
-  run: () => DEVELOPMENT_REFUSALS.noLoad,
 });
 
 export const anvilImpersonateSignature = defineMethod({

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { eachForm, FAR, type Trial, trial, WRONG_FLAGS, WRONG_NUMBERS } from "./trial.ts";
 import { bytes32, GAS_PRICE, OUTSIDER, quantity } from "./trialChain.ts";
 
@@ -223,6 +224,12 @@ const ROLLING_BACK: readonly Trial[] = [
   }),
 ];
 
+/** A dump of these accounts alone, as anvil writes it. */
+function dumpWith(accounts: object): string {
+  const others = { best_block_number: null, blocks: [], transactions: [], historical_states: null };
+  return `0x${gzipSync(JSON.stringify({ block: null, accounts, ...others })).toString("hex")}`;
+}
+
 const OTHERS: readonly Trial[] = [
   ...["hardhat_metadata", "anvil_metadata"].map((method) =>
     trial(method, "members", async (chain) => {
@@ -247,6 +254,34 @@ const OTHERS: readonly Trial[] = [
       return typeof state === "string" ? "data" : state;
     }),
     trial(`${group}_loadState`, "no state", (chain) => chain.ask(`${group}_loadState`, "0x12")),
+    trial(`${group}_loadState`, "a state of its own", async (chain) => {
+      await chain.ask("hardhat_setBalance", OUTSIDER, "0x5");
+      const state = await chain.get(`${group}_dumpState`);
+      await chain.ask("hardhat_setBalance", OUTSIDER, "0x6");
+      const answer = await chain.ask(`${group}_loadState`, state);
+      return { answer, balance: await chain.ask("eth_getBalance", OUTSIDER, "latest") };
+    }),
+    trial(`${group}_loadState`, "the height of the chain afterwards", async (chain) => {
+      const before = await chain.newest();
+      const state = await chain.get(`${group}_dumpState`);
+      for (let made = 0; made < 3; made++) await chain.get("evm_mine");
+      await chain.get(`${group}_loadState`, state);
+      return (await chain.newest()).number - before.number;
+    }),
+    trial(`${group}_loadState`, "an account that is there", async (chain) => {
+      await chain.ask("hardhat_setNonce", OUTSIDER, "0x9");
+      await chain.ask("hardhat_setStorageAt", OUTSIDER, "0x1", bytes32(1));
+      const account = { nonce: 3, balance: "0x7", code: "0x6001", storage: { [bytes32(2)]: bytes32(3) } };
+      const answer = await chain.ask(`${group}_loadState`, dumpWith({ [OUTSIDER]: account }));
+      const seen = [
+        await chain.ask("eth_getBalance", OUTSIDER, "latest"),
+        await chain.ask("eth_getTransactionCount", OUTSIDER, "latest"),
+        await chain.ask("eth_getCode", OUTSIDER, "latest"),
+        Number(await chain.get("eth_getStorageAt", OUTSIDER, "0x1", "latest")),
+        Number(await chain.get("eth_getStorageAt", OUTSIDER, "0x2", "latest")),
+      ];
+      return { answer, seen };
+    }),
   ]),
   trial("anvil_getBlobByHash", "a hash that is unknown", (chain) =>
     chain.ask("anvil_getBlobByHash", bytes32(1)),

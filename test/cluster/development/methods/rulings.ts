@@ -68,7 +68,6 @@ export const RULINGS: readonly Ruling[] = [
       ["anvil_setStorageAt", "a value of 33 bytes"],
       ["*_autoImpersonateAccount", ...FLAGS],
       ["anvil_impersonateAccount", "to send, and no longer"],
-      ["*_loadState", "no state"],
       ["*_reset", "another chain"],
     ],
   },
@@ -121,9 +120,12 @@ export const RULINGS: readonly Ruling[] = [
     requests: [
       ["anvil_setRpcUrl", "a URL"],
       ["anvil_setChainId", "a number"],
-      ["*_dumpState", "no parameter"],
       ["anvil_impersonateSignature", "a signature"],
     ],
+  },
+  {
+    what: "blocks of another chain",
+    requests: [["*_loadState", "the height of the chain afterwards"]],
   },
   { what: "after a reset", requests: [["*_reset", ...RESETS]] },
 ];
