@@ -21,6 +21,7 @@ import type { PostedToThread, ThreadChannel, ToThread } from "../../rpc/threads/
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import type { Handlers } from "../../workers/channel/channel.ts";
+import { ServedThread } from "./servedThread.ts";
 import type { ServerSettings } from "./serverSettings.ts";
 import type { OpenMessage, RpcThreadData } from "./threadData.ts";
 import { openThreadServers } from "./threadServers.ts";
@@ -57,7 +58,7 @@ export async function openCallerThread(
   const newest = new NewestHead(view);
   const local = createLocalPorts(data, { view, newest, accounts, simulator, jobs });
   const methods = onNewestHead(METHODS, newest);
-  const servers = await openThreadServers(data, sockets, {
+  const thread = new ServedThread(data, sockets, {
     methods,
     backend: createRpcBackend(local, core),
     view,
@@ -73,6 +74,7 @@ export async function openCallerThread(
     }),
     logger: logger.child("rpc"),
   });
+  const servers = await openThreadServers(thread);
   channel.send("opened", servers.failure);
   // The first answer does not wait for it: meanwhile calls run on the threads for them.
   void loadInterpreter();

@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { startDescriptorCopier } from "../../../src/callers/threads/descriptorCopier.ts";
 import { createHeldMemory } from "../../../src/callers/threads/heldMemory.ts";
+import { ServedThread } from "../../../src/callers/threads/servedThread.ts";
 import type { ServerSettings } from "../../../src/callers/threads/serverSettings.ts";
 import { openSharedListener } from "../../../src/callers/threads/sharedListener.ts";
 import { openThreadServers } from "../../../src/callers/threads/threadServers.ts";
@@ -62,7 +63,7 @@ export async function threadServersOf(
     graphQl: await socketOf(graphQl),
   };
   copier.close();
-  const opened = await openThreadServers(
+  const thread = new ServedThread(
     { servers, held, index: 0, issuedKeys: {}, subscriptions: new SharedArrayBuffer(4) },
     {
       http: sockets.http?.descriptor,
@@ -84,6 +85,7 @@ export async function threadServersOf(
       logger: silentLogger,
     },
   );
+  const opened = await openThreadServers(thread);
   if (opened.failure !== undefined) throw new Error(opened.failure);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= opened.close());
