@@ -14,7 +14,7 @@ import { ReadingScheduler } from "./router/readingShares.ts";
 import { declareMessageRouterMetrics } from "./router/routerMetrics.ts";
 
 /** Carries consensus messages between the engine and the peers: `IBF ── message router ── engine`. */
-export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
+interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly protocol: SubProtocol;
   /** Sends the engine's messages. */
   readonly outbox: Outbox;

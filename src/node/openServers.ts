@@ -28,7 +28,10 @@ export interface Servers extends Pick<RpcServers, "warmUp"> {
 /** Endpoints of the servers that are open by now. */
 export type OpenServices = { -readonly [Name in keyof ServiceEndpoints]: ServiceEndpoints[Name] };
 
-/** Opens the servers of serverTable.ts; writes their ports to a file in the data folder. */
+/** File in the data folder with the gifts of the faucet that still count. */
+const GIFTS_FILE = "faucet.jsonl";
+
+/** Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. Throws DiskError. */
 export async function openServers(
   context: OpenContext,
   stores: Stores,
@@ -36,100 +39,77 @@ export async function openServers(
   consensusAndPeers: ConsensusAndPeers,
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
-  const { settings, logger, clock, metrics, openParts } = context;
-  const { accountIndex, development } = chainAndPool;
-  const faucet = await openFaucet(context, chainAndPool);
+  const { settings, caches, logger, clock, metrics, openParts } = context;
+  const { chainSpec: spec, explorer, accountIndex: indexSettings, dataPath } = settings;
+  const { chain, shownHead, view, accountIndex, development } = chainAndPool;
+  const { pool, admission } = chainAndPool.pool;
+  const { directory } = stores;
+  const { network, peering } = consensusAndPeers;
+  const faucet =
+    settings.faucet &&
+    explorer &&
+    (await Faucet.open({ ...settings.faucet, chainId: spec.chainId }, join(dataPath, GIFTS_FILE), {
+      nowMs: clock.nowMs,
+      view,
+      pool,
+      submit: (raw) => admission.submit(raw),
+      metrics,
+      logger: logger.child("node"),
+    }));
+  if (faucet !== undefined) openParts.add(faucet);
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
     development === undefined ? offering(given, undefined) : given;
   const access = new CallerAccess(settings, restrict);
-  const logins = openParts.add(await openAccess(() => access.now, clock.nowMs));
+  const { logins, issuedKeys } = openParts.add(await openAccess(() => access.now, clock.nowMs));
   const core = createNodeCore(context, stores, chainAndPool, consensusAndPeers, {
     services: () => services,
-    logins: logins.logins,
+    logins,
     give: faucet && ((request) => faucet.give(request)),
   });
-  const { chain, shownHead, pool } = chainAndPool;
-  const { directory } = stores;
   const servers = await openRpcServers(
     {
       databasePath: directory.chain,
-      accountIndex: settings.accountIndex && { path: directory.accountIndex, ...settings.accountIndex },
-      spec: settings.chainSpec,
+      accountIndex: indexSettings && { path: directory.accountIndex, ...indexSettings },
+      spec,
       gasCap: settings.rpc.gasCap,
-      viewLimits: context.caches.view,
+      viewLimits: caches.view,
       servers: restrict(settings),
-      answers: answerSettings(settings, pool.pool),
-      issuedKeys: logins.issuedKeys,
+      answers: answerSettings(settings, pool),
+      issuedKeys,
       spareDescriptors: spareDescriptors(hostLimits()),
     },
     {
-      core,
+      ...{ core, access, pool, admission, metrics, logger },
       callers: threads,
-      visitors: settings.explorer && threadsToLoad(1),
-      access,
-      pool: pool.pool,
-      admission: pool.admission,
+      visitors: explorer && threadsToLoad(1),
       reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
-      onSyncChanged: (listener) => consensusAndPeers.peering.sync.onStatusChanged(listener),
+      onSyncChanged: (listener) => peering.sync.onStatusChanged(listener),
       onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
       shownHead: shownHead.memory,
       maxConnections: connectionLimit(hostLimits(), {
         callers: threads?.threads.length ?? 0,
-        visitors: settings.explorer === undefined ? 0 : 1,
+        visitors: explorer === undefined ? 0 : 1,
         indexers: accountIndex === undefined ? 0 : 1,
       }),
-      metrics,
-      logger,
     },
   );
   if (!servers.ok) return servers;
   openParts.add(servers.value);
   openParts.onClose(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
   Object.assign(services, endpointsByService(servers.value.servers));
-  const metering = await openMetering(metrics, {
-    settings,
-    directory,
-    logger: logger.child("metrics"),
-    access,
-  });
+  const meteringParts = { settings, directory, logger: logger.child("metrics"), access };
+  const metering = await openMetering(metrics, meteringParts);
   if (!metering.ok) return metering;
-  openParts.add(metering.value);
-  const endpoints = { ...servers.value.servers, metrics: metering.value.endpoint };
+  const endpoints = { ...servers.value.servers, metrics: openParts.add(metering.value).endpoint };
   Object.assign(services, endpointsByService(endpoints));
-  const written = writePortsFile(settings.dataPath, {
+  const written = writePortsFile(dataPath, {
     ...portsByFile(endpoints),
-    ...(consensusAndPeers.network?.endpoint !== undefined && {
-      p2p: consensusAndPeers.network.endpoint.port,
-    }),
-    ...(consensusAndPeers.network?.discoveryPort !== undefined && {
-      discovery: consensusAndPeers.network.discoveryPort,
-    }),
+    p2p: network?.endpoint?.port,
+    discovery: network?.discoveryPort,
   });
   if (!written.ok) return written;
-  openParts.onClose(() => removePortsFile(settings.dataPath));
+  openParts.onClose(() => removePortsFile(dataPath));
   await servers.value.begin();
   return ok({ endpoints, access, warmUp: servers.value.warmUp });
-}
-
-/** File in the data folder with the gifts that still count. */
-const GIFTS_FILE = "faucet.jsonl";
-
-/** Opens the faucet; undefined where it is off. Throws DiskError. */
-async function openFaucet(
-  { settings, logger, clock, metrics, openParts }: OpenContext,
-  { view, pool: { pool, admission } }: ChainAndPool,
-): Promise<Faucet | undefined> {
-  const { faucet: terms, explorer, chainSpec, dataPath } = settings;
-  if (terms === undefined || explorer === undefined) return undefined;
-  return openParts.add(
-    await Faucet.open({ ...terms, chainId: chainSpec.chainId }, join(dataPath, GIFTS_FILE), {
-      nowMs: () => clock.nowMs(),
-      view,
-      pool,
-      submit: (raw) => admission.submit(raw),
-      metrics,
-      logger: logger.child("node"),
-    }),
-  );
 }

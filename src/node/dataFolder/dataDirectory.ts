@@ -55,15 +55,16 @@ export function createFolders(path: string): void {
 }
 
 /**
- * Writes the ports in use as Java properties to `besu.ports`, which start scripts wait for
+ * Writes those of the ports that are in use as Java properties to `besu.ports`, which start scripts wait for
  * (options.md#files-in-the-data-folder).
  */
 export function writePortsFile(
   path: string,
-  ports: Readonly<Record<string, number>>,
+  ports: Readonly<Record<string, number | undefined>>,
 ): Result<void, "unusableDataPath" | "diskFailure"> {
   const file = join(path, PORTS_FILE);
-  const lines = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
+  const used = Object.entries(ports).filter(([, port]) => port !== undefined);
+  const lines = used.map(([name, port]) => `${name}=${port}`);
   try {
     writeWhole(file, `${lines.join("\n")}\n`);
     return ok(undefined);

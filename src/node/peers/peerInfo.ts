@@ -8,7 +8,7 @@ import type { EnodeErrorCode, PeerHead, PeerInfo, PeerToPeer } from "../../rpc/c
 import { addressOf } from "./advertisedAddress.ts";
 
 /** Best block announced by a peer, by its node id. */
-export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
+type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
 
 interface PeerInfoSettings {
   /** Address in our enode URL. */

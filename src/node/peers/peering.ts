@@ -6,7 +6,7 @@ import type { Engine } from "../../consensus/engine.ts";
 import type { SignedTimes } from "../../consensus/monitor/signedTimes.ts";
 import { Participation } from "../../consensus/participation.ts";
 import type { PauseReasons } from "../../consensus/pauseReasons.ts";
-import { type ConsensusMessages, createConsensusMessages } from "../../consensus/transport.ts";
+import { createConsensusMessages } from "../../consensus/transport.ts";
 import { createEth, type Eth } from "../../network/eth/protocol.ts";
 import { createIbfTransport } from "../../network/ibf/protocol.ts";
 import type { SubProtocol } from "../../network/subProtocol.ts";
@@ -60,7 +60,7 @@ export class Peering {
   readonly eth: Eth;
   readonly sync: RestoringSync;
   /** Consensus messages. */
-  readonly messages: ConsensusMessages;
+  readonly messages: ReturnType<typeof createConsensusMessages>;
   private readonly parts: PeeringParts;
   /** Undefined until the begin. */
   private participation: Participation | undefined;

@@ -23,7 +23,7 @@ import type { Permissions } from "../../permissioning/permissions.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Clock, systemClock } from "../../primitives/clock.ts";
 import { fail, ok, type Result } from "../../primitives/result.ts";
-import type { PeerToPeer } from "../../rpc/core/coreParts.ts";
+import type { PeerHead, PeerToPeer } from "../../rpc/core/coreParts.ts";
 import type { NodeKey } from "../keys/nodeKey.ts";
 import {
   type AdvertisedAddress,
@@ -32,7 +32,7 @@ import {
   reportAddress,
 } from "./advertisedAddress.ts";
 import { listCheck, type OpenNodePermissions } from "./nodePermissioning.ts";
-import { dialAddress, type FindPeerHead, ipEndpointsOf, peerToPeerInfo } from "./peerInfo.ts";
+import { dialAddress, ipEndpointsOf, peerToPeerInfo } from "./peerInfo.ts";
 
 /** The peer-to-peer network and its state for JSON-RPC. */
 export interface Peers {
@@ -50,7 +50,8 @@ interface PeersParts {
   /** Makes the permissions by contract; undefined where no contract is asked. */
   readonly openNodePermissions: OpenNodePermissions | undefined;
   readonly isValidator: (address: Address) => boolean;
-  readonly headOf: FindPeerHead;
+  /** Best block announced by a peer, by its node id. */
+  readonly headOf: (nodeId: Uint8Array) => PeerHead | undefined;
   readonly forks: PeerForks;
   /** File of the nodes that were found. */
   readonly knownNodesFile: string;
