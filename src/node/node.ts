@@ -7,6 +7,7 @@ import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Development } from "../dev/development.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import type { RootLogger } from "../observability/logger.ts";
+import { Metrics } from "../observability/registry.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
@@ -18,7 +19,6 @@ import { withGenesisOfChain } from "./dataFolder/genesisOfChain.ts";
 import { loadModules } from "./host/loadModules.ts";
 import { createNodeClock } from "./host/nodeClock.ts";
 import type { IdentityErrorCode } from "./keys/identity.ts";
-import { createNodeMetrics } from "./metrics/metering.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type OpenContext, OpenParts } from "./openContext.ts";
 import { openEthstats } from "./openEthstats.ts";
@@ -80,7 +80,8 @@ export async function startNode(
     if (threads !== undefined) openParts.add(threads);
     const signedTimes = new SignedTimes(() => uptime() * 1000);
     const clock = createNodeClock(logger, signedTimes);
-    const metrics = createNodeMetrics(settings.metrics, clock);
+    const metrics =
+      settings.metrics && new Metrics(settings.metrics, { clock, stopwatchMs: durationClock.nowMs });
     const caches = cachesOf(settings, threads, logger);
     const started = await open({ settings, caches, logger, clock, signedTimes, metrics, openParts }, threads);
     if (!started.ok) await openParts.close();

@@ -21,11 +21,11 @@ export function createNodeCore(
 ): Core {
   const { chain, permissions, simulator, tracer, logs, development, wallet } = chainAndPool;
   const { engine, peering, pauseReasons, diskGuard, peerToPeer } = consensusAndPeers;
-  const { pool } = chainAndPool.pool;
+  const { pool, admission } = chainAndPool.pool;
   return createMainCore({
     chain,
     pool,
-    submit: (raw) => chainAndPool.pool.admission.submit(raw),
+    submit: (raw) => admission.submit(raw),
     permissions,
     clock,
     tracer,
@@ -48,13 +48,7 @@ export function createNodeCore(
       logger: logger.child("chain"),
     }),
     badBlocks: chain.badBlocks,
-    nodeInfo: createNodeInfo(settings, directory, {
-      consensusAndPeers,
-      unmined: chainAndPool.pool.unmined,
-      blockRemover: chainAndPool.blockRemover,
-      stateRemover: chainAndPool.stateRemover,
-      services,
-    }),
+    nodeInfo: createNodeInfo(settings, directory, { chainAndPool, consensusAndPeers, services }),
     arrivals: new BlockArrivals(chain, { isInSync: () => peering.sync.isInSync, nowMs: () => clock.nowMs() }),
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,

@@ -10,7 +10,7 @@ import { Faucet } from "../faucet/faucet.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { type Endpoints, endpointsByService, portsByFile } from "../rpc/server/serverTable.ts";
-import { removePortsFile, writePortsFile } from "./dataFolder/dataDirectory.ts";
+import { writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import { createNodeCore } from "./nodeCore.ts";
@@ -109,7 +109,7 @@ export async function openServers(
     discovery: network?.discoveryPort,
   });
   if (!written.ok) return written;
-  openParts.onClose(() => removePortsFile(dataPath));
+  openParts.add(written.value);
   await servers.value.begin();
   return ok({ endpoints, access, warmUp: servers.value.warmUp });
 }

@@ -1,20 +1,17 @@
 import { judgeLostEnd, readVotesOf } from "../consensus/lostEnd.ts";
-import type { RemoteSigner } from "../consensus/ports.ts";
-import type { Address } from "../primitives/address.ts";
-import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { WorldState } from "../state/worldState.ts";
 import { BlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import type { DatabaseOnDisk } from "../storage/database.ts";
-import { DEFAULT_RECOVERY_SETTINGS, RecoveryPool } from "../workers/recoveryPool.ts";
+import { RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataFolder/dataDirectory.ts";
 import { type DevelopmentFolder, openDevelopmentFolder } from "./dataFolder/developmentFolder.ts";
 import { readHandOverMark, refuseMeanwhile } from "./dataFolder/handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./keys/identity.ts";
 import type { NodeKey } from "./keys/nodeKey.ts";
 import type { OpenContext } from "./openContext.ts";
-import type { SignerHealth } from "./signer/signerHealth.ts";
+import { openValidator, type ValidatorIdentity } from "./signer/validatorIdentity.ts";
 
 /** The data folder, the node key, and the database with its newest blocks verified. */
 export interface Stores extends Pick<ChainDatabase, "headMarker" | "lost"> {
@@ -30,13 +27,6 @@ export interface Stores extends Pick<ChainDatabase, "headMarker" | "lost"> {
   readonly recovery: RecoveryPool;
   /** Undefined where the comforts of the development network are not to be used. */
   readonly development: DevelopmentFolder | undefined;
-}
-
-interface ValidatorIdentity {
-  readonly address: Address;
-  /** Who signs for it, and how that does; absent where the node's key is the validator's. */
-  readonly signer?: RemoteSigner | undefined;
-  readonly health?: (() => SignerHealth) | undefined;
 }
 
 /** Opens the data folder, the key and the database. Throws DiskError or DamagedData when the database cannot be used. */
@@ -62,6 +52,7 @@ export async function openStores(
   if (!key.ok) return key;
   const development = openDevelopmentFolder(settings, key.value);
   if (!development.ok) return development;
+  // The remote signer is asked before anything else is opened.
   const validator = await openValidator(context, key.value);
   if (!validator.ok) return validator;
   const addresses = [key.value.address, validator.value.address];
@@ -95,25 +86,7 @@ export async function openStores(
     lost,
     blocks: new BlockStore(caches.blocks, { database }),
     world: new WorldState({ database }, caches.state),
-    recovery: openParts.add(new RecoveryPool({ ...DEFAULT_RECOVERY_SETTINGS, logger })),
+    recovery: openParts.add(new RecoveryPool({ logger })),
     development: development.value,
   });
-}
-
-/** Asks the remote signer for its keys, if there is one, before anything else is opened. */
-async function openValidator(
-  { settings, logger, metrics, openParts }: OpenContext,
-  key: NodeKey,
-): Promise<Result<ValidatorIdentity, "unusableSigner">> {
-  if (settings.signer === undefined) return ok({ address: key.address });
-  const { openSigner } = await import("./signer/openSigner.ts");
-  const opened = await openSigner(settings.signer, {
-    nodeAddress: key.address,
-    requestTimeoutSeconds: settings.chainSpec.ibft.requestTimeoutSeconds,
-    clock: durationClock,
-    logger,
-    metrics,
-  });
-  if (opened.ok) openParts.add(opened.value);
-  return opened;
 }

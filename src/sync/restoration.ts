@@ -14,7 +14,7 @@ export interface LostEnd {
 
 /** Sync that knows what the node has lost. */
 export interface RestoringSync extends Sync {
-  /** Starts to sync, and to look for the lost blocks. */
+  /** Starts to sync, and to look for the lost blocks. What comes before is ignored. */
   begin(): void;
   /** Whether the chain has the lost blocks again; true where nothing was lost. */
   readonly isRestored: boolean;
@@ -31,18 +31,21 @@ export function createRestoringSync(parts: SyncParts, lost: LostEnd | undefined)
       ...parts,
       onProven: () => sync.wake(),
     });
+  let hasBegun = false;
   const sync = createSync(lostEnd === undefined ? parts : whenProven(parts, lostEnd));
   return {
     begin() {
+      hasBegun = true;
       sync.wake();
       lostEnd?.begin();
     },
     wake() {
+      if (!hasBegun) return;
       sync.wake();
       lostEnd?.wake();
     },
     offer(offered) {
-      if (lostEnd?.isProven !== false) sync.offer(offered);
+      if (hasBegun && lostEnd?.isProven !== false) sync.offer(offered);
     },
     get isRestored() {
       return lostEnd?.isRestored !== false;

@@ -27,7 +27,7 @@ interface RecoverySettings {
  * Leaves one core to the main thread, but two threads at least: the main thread waits for the seals of a sync, and has
  * precedence over threads when it works (threadPriority).
  */
-export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
+const DEFAULT_SETTINGS: RecoverySettings = {
   threads: Math.max(2, Math.min(4, availableParallelism() - 1)),
   waitingLimit: 100_000,
 };
@@ -72,7 +72,8 @@ export class RecoveryPool {
   /** Times that a worker ended in the middle of its batches. */
   private deaths = 0;
 
-  constructor(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS) {
+  constructor(given: Partial<RecoverySettings> = {}) {
+    const settings = { ...DEFAULT_SETTINGS, ...given };
     assert(settings.threads > 0, "a recovery pool has at least one thread");
     this.settings = settings;
     this.slots = Array.from({ length: settings.threads }, () => this.createSlot());

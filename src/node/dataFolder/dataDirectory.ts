@@ -61,20 +61,16 @@ export function createFolders(path: string): void {
 export function writePortsFile(
   path: string,
   ports: Readonly<Record<string, number | undefined>>,
-): Result<void, "unusableDataPath" | "diskFailure"> {
+): Result<{ close(): void }, "unusableDataPath" | "diskFailure"> {
   const file = join(path, PORTS_FILE);
   const used = Object.entries(ports).filter(([, port]) => port !== undefined);
   const lines = used.map(([name, port]) => `${name}=${port}`);
   try {
     writeWhole(file, `${lines.join("\n")}\n`);
-    return ok(undefined);
+    return ok({ close: () => rmSync(file, { force: true }) });
   } catch (error) {
     return unusable(`The list of ports ${file} cannot be written`, error);
   }
-}
-
-export function removePortsFile(path: string): void {
-  rmSync(join(path, PORTS_FILE), { force: true });
 }
 
 const PORTS_FILE = "besu.ports";

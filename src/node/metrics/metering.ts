@@ -1,8 +1,8 @@
 import type { CallerAccess } from "../../callers/access/callerAccess.ts";
-import type { MetricsServerSettings, MetricsSettings, Settings } from "../../config/settings.ts";
+import type { MetricsServerSettings, Settings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
-import { Metrics } from "../../observability/registry.ts";
-import { type Clock, durationClock } from "../../primitives/clock.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import { durationClock } from "../../primitives/clock.ts";
 import type { Endpoint } from "../../primitives/endpoint.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { ServerErrorCode } from "../../rpc/server/server.ts";
@@ -12,12 +12,6 @@ import { createDiskUse, type ReadDiskUse } from "../dataFolder/diskUse.ts";
 import { MetricsPush } from "./metricsPush.ts";
 import { openMetricsServer } from "./metricsServer.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
-
-/** Creates the node's metrics registry; undefined when metrics are off. */
-export function createNodeMetrics(settings: MetricsSettings | undefined, clock: Clock): Metrics | undefined {
-  if (settings === undefined) return undefined;
-  return new Metrics(settings, { clock, stopwatchMs: () => performance.now() });
-}
 
 interface MeteringParts {
   readonly settings: Settings;

@@ -76,13 +76,9 @@ export class Peering {
       chance: parts.chance ?? Math.random,
       logger: logger.network,
       onRefused,
-      onBlock: (announced) => {
-        if (this.participation !== undefined) this.sync.offer(announced);
-      },
+      onBlock: (announced) => this.sync.offer(announced),
     });
-    eth.onPeersChanged(() => {
-      if (this.participation !== undefined) this.sync.wake();
-    });
+    eth.onPeersChanged(() => this.sync.wake());
     this.eth = eth;
     this.sync = createRestoringSync(
       {

@@ -8,23 +8,20 @@ import {
   type UnminedInfo,
   type WalletRpc,
 } from "../../rpc/nodeInfo.ts";
-import type { StateRemover } from "../../state/removal/stateRemover.ts";
-import type { BlockRemover } from "../../storage/removal/blockRemover.ts";
-import type { UnminedTransaction, UnminedWatch } from "../../txpool/unminedWatch.ts";
+import type { UnminedTransaction } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
+import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { ConsensusAndPeers } from "../openNetwork.ts";
 
 /** Age at which the status is read again, however many ask: it takes system calls. */
 const REFRESH_MS = 1_000;
 
 interface NodeInfoSources {
+  readonly chainAndPool: Pick<ChainAndPool, "pool" | "blockRemover" | "stateRemover">;
   readonly consensusAndPeers: ConsensusAndPeers;
-  readonly unmined: UnminedWatch;
-  readonly blockRemover: Pick<BlockRemover, "status">;
-  readonly stateRemover: Pick<StateRemover, "status">;
   services(): ServiceEndpoints;
 }
 
@@ -32,8 +29,10 @@ interface NodeInfoSources {
 export function createNodeInfo(
   { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
   directory: DataDirectory,
-  { consensusAndPeers, unmined, blockRemover, stateRemover, services }: NodeInfoSources,
+  { chainAndPool, consensusAndPeers, services }: NodeInfoSources,
 ): () => Promise<NodeInfo> {
+  const { blockRemover, stateRemover } = chainAndPool;
+  const { unmined } = chainAndPool.pool;
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
   let info: Promise<NodeInfo> | undefined;
