@@ -19,12 +19,12 @@ import { withGenesisOfChain } from "./dataFolder/genesisOfChain.ts";
 import { loadModules } from "./host/loadModules.ts";
 import { createNodeClock } from "./host/nodeClock.ts";
 import type { IdentityErrorCode } from "./keys/identity.ts";
-import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
+import { openChainAndPool } from "./openChainAndPool.ts";
 import { type OpenContext, OpenParts } from "./openContext.ts";
 import { openEthstats } from "./openEthstats.ts";
-import { type ConsensusAndPeers, openNetwork } from "./openNetwork.ts";
+import { type OpenNode, openNetwork } from "./openNetwork.ts";
 import { type OpenServices, openServers, type Servers } from "./openServers.ts";
-import { openStores, type Stores } from "./openStores.ts";
+import { openStores } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
 import { LiveSettings } from "./settings/liveSettings.ts";
 import { openStatus } from "./status/statusReport.ts";
@@ -101,66 +101,49 @@ function codeOf(error: DiskError | DamagedData): StartErrorCode {
 
 /** Opens all parts, and starts consensus last. */
 async function open(
-  given: OpenContext,
+  context: OpenContext,
   threads: LoadingThreads | undefined,
 ): Promise<Result<RunningNode, StartErrorCode>> {
-  const storesOpened = await openStores(given);
-  if (!storesOpened.ok) return storesOpened;
-  const stores = storesOpened.value;
-  const context = { ...given, settings: withGenesisOfChain(given.settings, stores.blocks) };
+  const stores = await openStores(context);
+  if (!stores.ok) return stores;
+  const settings = withGenesisOfChain(context.settings, stores.value.blocks);
   threads?.startCopier();
-  const chainOpened = await openChainAndPool(context, stores);
-  if (!chainOpened.ok) return chainOpened;
-  const chainAndPool = chainOpened.value;
+  const withStores = { ...context, settings, ...stores.value };
+  const chainAndPool = await openChainAndPool(withStores);
+  if (!chainAndPool.ok) return chainAndPool;
   let reportFailure: (error: unknown) => void = () => undefined;
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
   });
-  const networkOpened = await openNetwork(context, stores, chainAndPool, reportFailure);
-  if (!networkOpened.ok) return networkOpened;
-  const consensusAndPeers = networkOpened.value;
+  const withChain = { ...withStores, ...chainAndPool.value };
+  const network = await openNetwork(withChain, reportFailure);
+  if (!network.ok) return network;
+  const node: OpenNode = { ...withChain, ...network.value };
   const services: OpenServices = {};
-  const { address, health: signerHealth } = stores.validator;
-  await openStatus(context, { chainAndPool, consensusAndPeers, services, signerHealth });
-  const serversOpened = await openServers(context, stores, chainAndPool, consensusAndPeers, {
-    services,
-    threads,
-  });
-  if (!serversOpened.ok) return serversOpened;
-  const servers = serversOpened.value;
-  const begun = await begin(context, stores, chainAndPool, consensusAndPeers, servers);
+  await openStatus(node, services);
+  const servers = await openServers(node, { services, threads });
+  if (!servers.ok) return servers;
+  const { endpoints, access } = servers.value;
+  const begun = await begin(node, servers.value);
   if (!begun.ok) return begun;
-  await openEthstats(context, stores, chainAndPool, consensusAndPeers);
-  const { chain, development, pool } = chainAndPool;
+  await openEthstats(node);
+  const { chain, validator, development, txPool, openParts } = node;
   return ok({
-    endpoints: servers.endpoints,
+    endpoints,
     mining: development,
-    nodeAddress: toHex(address),
-    isValidator: chain.isValidator(address),
+    nodeAddress: toHex(validator.address),
+    isValidator: chain.isValidator(validator.address),
     headNumber: chain.head.header.number,
     failure,
-    live: new LiveSettings({
-      logger: context.logger,
-      ...chainAndPool,
-      pool: pool.pool,
-      network: consensusAndPeers.network,
-      access: servers.access,
-    }),
-    stop: () => context.openParts.close(),
+    live: new LiveSettings({ ...node, pool: txPool.pool, access }),
+    stop: () => openParts.close(),
   });
 }
 
 /** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */
-async function begin(
-  context: OpenContext,
-  { directory }: Stores,
-  chainAndPool: ChainAndPool,
-  { engine, peering, pauseReasons, diskGuard }: ConsensusAndPeers,
-  servers: Servers,
-): Promise<Result<void, "unusableDatabase">> {
-  const { settings, logger, openParts } = context;
-  const { chain, pool, timing, simulator, accountIndex, stateRemover, blockRemover, development } =
-    chainAndPool;
+async function begin(node: OpenNode, servers: Servers): Promise<Result<void, "unusableDatabase">> {
+  const { settings, logger, openParts, directory, chain, txPool, timing, simulator, development } = node;
+  const { engine, peering, pauseReasons, diskGuard, accountIndex, stateRemover, blockRemover } = node;
   openParts.add(
     new Scrubber(
       { path: directory.chain, pauseMs: settings.databaseScrubMs },
@@ -178,7 +161,7 @@ async function begin(
     if (!started.ok) return started;
   }
   peering.begin(pauseReasons);
-  pool.begin();
+  txPool.begin();
   await development?.begin({
     stopConsensus() {
       pauseReasons.pause("development");
@@ -187,7 +170,7 @@ async function begin(
     whyHalted: () => pauseReasons.haltOfDevelopment,
     onFailure: engine.fail,
   });
-  const warmUp = openWarmUp(context, chainAndPool, peering, servers);
+  const warmUp = openWarmUp(node, servers);
   timing.begin(warmUp?.ended ?? Promise.resolve(false));
   warmUp?.begin();
   simulator.begin();

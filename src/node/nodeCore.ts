@@ -5,23 +5,18 @@ import type { Core } from "../rpc/core/core.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
-import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { OpenContext } from "./openContext.ts";
-import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { Stores } from "./openStores.ts";
+import type { OpenNode } from "./openNetwork.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
 
 /** The core of the process, over the parts of the main thread. `services` says which servers are open. */
 export function createNodeCore(
-  { settings, logger, clock, metrics }: OpenContext,
-  { directory, validator }: Stores,
-  chainAndPool: ChainAndPool,
-  consensusAndPeers: ConsensusAndPeers,
+  node: OpenNode,
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
 ): Core {
-  const { chain, permissions, simulator, tracer, logs, development, wallet } = chainAndPool;
-  const { engine, peering, pauseReasons, diskGuard, peerToPeer } = consensusAndPeers;
-  const { pool, admission } = chainAndPool.pool;
+  const { settings, logger, clock, metrics, validator, chain, permissions, controls } = node;
+  const { simulator, tracer, logs, development, wallet } = node;
+  const { engine, peering, pauseReasons, diskGuard, peerToPeer } = node;
+  const { pool, admission } = node.txPool;
   return createMainCore({
     chain,
     pool,
@@ -40,7 +35,7 @@ export function createNodeCore(
     diskPauseEndsAtBytes: () => diskGuard.pauseEndsAtBytes,
     syncStatus: () => peering.sync.status,
     isComparedWithPeers: () => peering.sync.comparison.isMade,
-    mining: chainAndPool.controls.mining(pauseReasons, logger.child("consensus")),
+    mining: controls.mining(pauseReasons, logger.child("consensus")),
     history: new ChainRewinder({
       chain,
       self: validator.address,
@@ -48,7 +43,7 @@ export function createNodeCore(
       logger: logger.child("chain"),
     }),
     badBlocks: chain.badBlocks,
-    nodeInfo: createNodeInfo(settings, directory, { chainAndPool, consensusAndPeers, services }),
+    nodeInfo: createNodeInfo(node, services),
     arrivals: new BlockArrivals(chain, { isInSync: () => peering.sync.isInSync, nowMs: () => clock.nowMs() }),
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,

@@ -42,7 +42,7 @@ export interface ChainAndPool extends OpenDevelopment {
   readonly headCalls: HeadCalls;
   /** What decides whether the next block may hold a transaction. */
   readonly view: NextBlockView;
-  readonly pool: OpenPool;
+  readonly txPool: OpenPool;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
@@ -56,12 +56,10 @@ export interface ChainAndPool extends OpenDevelopment {
 
 /** Opens the chain on the stores, the permission lists, the transaction pool, and the threads for calls and log search. */
 export async function openChainAndPool(
-  context: OpenContext,
-  stores: Stores,
+  node: OpenContext & Stores,
 ): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
-  const { settings, logger, clock, metrics, openParts } = context;
+  const { settings, logger, clock, metrics, openParts, validator, recovery, world } = node;
   const { chainSpec: spec, permissions: permissionSettings } = settings;
-  const { validator, recovery } = stores;
   const recoverSigners: RecoverSigners = (items) => recovery.recoverMany(items, "ordinary");
   const recoverUrgently: RecoverSigners = (items) => recovery.recoverMany(items, "urgent");
   const controls = new BlockControls(settings, validator);
@@ -72,12 +70,12 @@ export async function openChainAndPool(
   const accountContract =
     address && new AccountContract({ address, spec, gasCap }, { logger: permissionLogger, metrics });
   /** Undefined until the chain is open, which the pool follows: blocks that come before know no senders. */
-  let pool: OpenPool | undefined;
+  let txPool: OpenPool | undefined;
   const opened = await createChain(controls.candidates, {
     spec,
-    stores,
+    stores: node,
     clock,
-    recoverSenders: withKnownSenders(recoverUrgently, (hash) => pool?.pool.get(hash)?.transaction.sender),
+    recoverSenders: withKnownSenders(recoverUrgently, (hash) => txPool?.pool.get(hash)?.transaction.sender),
     recoverSigners: recoverUrgently,
     production: controls.production,
     threadTimes,
@@ -107,16 +105,16 @@ export async function openChainAndPool(
   });
   if (!permissions.ok) return permissions;
   const { accounts, isSenderPermitted } = permissions.value;
-  const readers = openReaders(context, stores, chain);
+  const readers = openReaders(node, chain);
   if (address !== undefined || permissionSettings.nodeContract !== undefined) await loadInterpreter();
   // Contracts are asked at once where their calls are short, else on a thread for calls.
   const { nowMs } = durationClock;
   const simulator = new InlineCalls({ spec, gasCap, chain, pool: readers.simulator, nowMs });
-  const headCalls = new HeadCalls({ chain, state: stores.world.head, simulator }, "nodes");
+  const headCalls = new HeadCalls({ chain, state: world.head, simulator }, "nodes");
   const probed = await accountContract?.probe(headCalls);
   if (probed?.ok === false) return probed;
-  const view = createNextBlockView(spec, chain, stores.world.head, clock);
-  pool = openParts.add(
+  const view = createNextBlockView(spec, chain, world.head, clock);
+  txPool = openParts.add(
     openPool(
       { limits: settings.pool, file: settings.poolFile },
       {
@@ -132,7 +130,7 @@ export async function openChainAndPool(
       },
     ),
   );
-  const { development, wallet } = await openDevelopment(context, stores, { chain, controls, pool });
+  const { development, wallet } = await openDevelopment(node, { chain, controls, txPool });
   return ok({
     chain,
     shownHead,
@@ -142,19 +140,18 @@ export async function openChainAndPool(
     namedPeers,
     headCalls,
     view,
-    pool,
+    txPool,
     development,
     wallet,
     recoverSigners,
     ...readers,
-    ...(await openWriters(context, stores, chain, shownHead)),
+    ...(await openWriters(node, chain, shownHead)),
   });
 }
 
 /** Opens the readers of committed states and blocks, which have worker threads. */
 function openReaders(
-  { settings, logger, caches, metrics, openParts }: OpenContext,
-  { directory, blocks, recovery }: Stores,
+  { settings, logger, caches, metrics, openParts, directory, blocks, recovery }: OpenContext & Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "simulator" | "tracer" | "logs"> {
   const executing = {
@@ -180,8 +177,7 @@ function openReaders(
 
 /** Opens what writes on threads of its own, besides the chain. */
 async function openWriters(
-  { settings, caches, logger, metrics, openParts }: OpenContext,
-  { directory, database }: Stores,
+  { settings, caches, logger, metrics, openParts, directory, database }: OpenContext & Stores,
   chain: Chain,
   shownHead: ShownHead,
 ): Promise<Pick<ChainAndPool, "accountIndex" | "stateRemover" | "blockRemover">> {

@@ -15,13 +15,12 @@ export interface OpenDevelopment {
 }
 
 export async function openDevelopment(
-  { settings, logger, clock, openParts }: OpenContext,
-  { key, development: folder }: Pick<Stores, "key" | "development">,
+  { settings, logger, clock, openParts, key, developmentFolder: folder }: OpenContext & Stores,
   {
     chain,
     controls,
-    pool: { pool, admission },
-  }: { readonly chain: Chain; readonly controls: BlockControls; readonly pool: OpenPool },
+    txPool: { pool, admission },
+  }: { readonly chain: Chain; readonly controls: BlockControls; readonly txPool: OpenPool },
 ): Promise<OpenDevelopment> {
   if (settings.development === undefined || folder === undefined)
     return { development: undefined, wallet: undefined };

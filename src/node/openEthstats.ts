@@ -3,18 +3,21 @@ import type { NodeIdentity, NodeStats } from "../ethstats/reports.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { larger } from "../primitives/quantity.ts";
-import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { OpenContext } from "./openContext.ts";
-import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { Stores } from "./openStores.ts";
+import type { OpenNode } from "./openNetwork.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
-export async function openEthstats(
-  { settings, logger, clock, openParts }: OpenContext,
-  { key }: Stores,
-  { chain, pool: { pool } }: ChainAndPool,
-  { engine, peering, peerToPeer }: ConsensusAndPeers,
-): Promise<void> {
+export async function openEthstats({
+  settings,
+  logger,
+  clock,
+  openParts,
+  key,
+  chain,
+  txPool: { pool },
+  engine,
+  peering,
+  peerToPeer,
+}: OpenNode): Promise<void> {
   if (settings.ethstats === undefined) return;
   // Not loaded where it is off: nothing else on this thread needs WebSockets.
   const { EthstatsReporter } = await import("../ethstats/reporter.ts");

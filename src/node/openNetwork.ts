@@ -30,17 +30,17 @@ export interface ConsensusAndPeers {
   readonly peerToPeer: Peers["facts"] | undefined;
 }
 
+/** All that is open when the servers follow. */
+export type OpenNode = OpenContext & Stores & ChainAndPool & ConsensusAndPeers;
+
 /** Opens the vote log, consensus, and the peer-to-peer port. `onFailure` is called when consensus stops itself. */
 export async function openNetwork(
-  context: OpenContext,
-  stores: Stores,
-  chainAndPool: ChainAndPool,
+  node: OpenContext & Stores & ChainAndPool,
   onFailure: (error: unknown) => void,
 ): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen" | "unusablePermissions">> {
-  const { settings, logger, clock, signedTimes, metrics, openParts } = context;
-  const { directory, validator, key } = stores;
-  const { chain, recoverSigners, permissions } = chainAndPool;
-  const { pool, askContract } = chainAndPool.pool;
+  const { settings, logger, clock, signedTimes, metrics, openParts, directory, validator, key } = node;
+  const { chain, recoverSigners, permissions, lost } = node;
+  const { pool, askContract } = node.txPool;
   const { chainSpec: spec, networkId } = settings;
   const { address: self } = validator;
   const consensusLogger = logger.child("consensus");
@@ -65,7 +65,7 @@ export async function openNetwork(
       clock: durationClock,
       logger: { consensus: consensusLogger, network: networkLogger, sync: logger.child("sync") },
       onRefused: counters.refused,
-      lost: stores.lost && { block: stores.lost, addresses: [key.address, self] },
+      lost: lost && { block: lost, addresses: [key.address, self] },
     }),
   );
   const { eth, sync, messages, protocols } = peering;
@@ -77,7 +77,7 @@ export async function openNetwork(
     onBlockStarted: (number) => blockLog.started(number),
   });
   openParts.onClose(() => engine.stop());
-  const permissioning = await openNodePermissioning(context, chainAndPool);
+  const permissioning = await openNodePermissioning(node);
   if (!permissioning.ok) return permissioning;
   const forkIds = ForkIds.of(spec.forks, chain.genesis);
   const peers = await openPeers(settings, {

@@ -14,10 +14,7 @@ import { writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import { createNodeCore } from "./nodeCore.ts";
-import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { OpenContext } from "./openContext.ts";
-import type { ConsensusAndPeers } from "./openNetwork.ts";
-import type { Stores } from "./openStores.ts";
+import type { OpenNode } from "./openNetwork.ts";
 
 /** The servers of serverTable.ts that are on. */
 export interface Servers extends Pick<RpcServers, "warmUp"> {
@@ -33,18 +30,13 @@ const GIFTS_FILE = "faucet.jsonl";
 
 /** Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. Throws DiskError. */
 export async function openServers(
-  context: OpenContext,
-  stores: Stores,
-  chainAndPool: ChainAndPool,
-  consensusAndPeers: ConsensusAndPeers,
+  node: OpenNode,
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
-  const { settings, caches, logger, clock, metrics, openParts } = context;
+  const { settings, caches, logger, clock, metrics, openParts, directory } = node;
   const { chainSpec: spec, explorer, accountIndex: indexSettings, dataPath } = settings;
-  const { chain, shownHead, view, accountIndex, development } = chainAndPool;
-  const { pool, admission } = chainAndPool.pool;
-  const { directory } = stores;
-  const { network, peering } = consensusAndPeers;
+  const { chain, shownHead, view, accountIndex, development, network, peering } = node;
+  const { pool, admission } = node.txPool;
   const faucet =
     settings.faucet &&
     explorer &&
@@ -62,7 +54,7 @@ export async function openServers(
     development === undefined ? offering(given, undefined) : given;
   const access = new CallerAccess(settings, restrict);
   const { logins, issuedKeys } = openParts.add(await openAccess(() => access.now, clock.nowMs));
-  const core = createNodeCore(context, stores, chainAndPool, consensusAndPeers, {
+  const core = createNodeCore(node, {
     services: () => services,
     logins,
     give: faucet && ((request) => faucet.give(request)),

@@ -26,7 +26,7 @@ export interface Stores extends Pick<ChainDatabase, "headMarker" | "lost"> {
   /** Recovers senders on worker threads. */
   readonly recovery: RecoveryPool;
   /** Undefined where the comforts of the development network are not to be used. */
-  readonly development: DevelopmentFolder | undefined;
+  readonly developmentFolder: DevelopmentFolder | undefined;
 }
 
 /** Opens the data folder, the key and the database. Throws DiskError or DamagedData when the database cannot be used. */
@@ -50,14 +50,14 @@ export async function openStores(
   if (!mark.ok) return mark;
   const key = await openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
-  const development = openDevelopmentFolder(settings, key.value);
-  if (!development.ok) return development;
+  const developmentFolder = openDevelopmentFolder(settings, key.value);
+  if (!developmentFolder.ok) return developmentFolder;
   // The remote signer is asked before anything else is opened.
   const validator = await openValidator(context, key.value);
   if (!validator.ok) return validator;
   const addresses = [key.value.address, validator.value.address];
   const { chain: path, headFile, voteFile } = directory.value;
-  const isMarked = development.value?.marked !== undefined;
+  const isMarked = developmentFolder.value?.marked !== undefined;
   const { database, headMarker, lost } = openParts.add(
     await openChainDatabase({
       path,
@@ -87,6 +87,6 @@ export async function openStores(
     blocks: new BlockStore(caches.blocks, { database }),
     world: new WorldState({ database }, caches.state),
     recovery: openParts.add(new RecoveryPool({ logger })),
-    development: development.value,
+    developmentFolder: developmentFolder.value,
   });
 }

@@ -5,9 +5,7 @@ import { type MadeUpChain, openMadeUpChain } from "../warmup/madeUpChain.ts";
 import { WarmUp } from "../warmup/warmUp.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
-import type { ChainAndPool } from "./openChainAndPool.ts";
-import type { OpenContext } from "./openContext.ts";
-import type { ConsensusAndPeers } from "./openNetwork.ts";
+import type { OpenNode } from "./openNetwork.ts";
 import type { Servers } from "./openServers.ts";
 
 /** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
@@ -17,9 +15,18 @@ const LEAST_MEMORY_BYTES = 1024 ** 3;
 
 /** What has the node's code compiled before the first burst; undefined on a small machine. */
 export function openWarmUp(
-  { settings, logger, clock, openParts }: OpenContext,
-  { chain, pool: { pool }, controls, recoverSigners, timing }: ChainAndPool,
-  { sync }: ConsensusAndPeers["peering"],
+  {
+    settings,
+    logger,
+    clock,
+    openParts,
+    chain,
+    txPool: { pool },
+    controls,
+    recoverSigners,
+    timing,
+    peering: { sync },
+  }: OpenNode,
   { warmUp: answerCalls }: Servers,
 ): WarmUp | undefined {
   const { memoryBytes = hostLimits().memoryBytes } = settings;

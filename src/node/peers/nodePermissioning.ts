@@ -24,10 +24,14 @@ export type OpenNodePermissions = (
  * The permissions of nodes by contract; undefined where no contract is asked. Fails, as Besu does at its start, when the
  * contract gives no answer: unless a list of nodes denies Besu's example before the contract is asked.
  */
-export async function openNodePermissioning(
-  { settings, logger, metrics }: OpenContext,
-  { permissions, namedPeers, headCalls }: Pick<ChainAndPool, "permissions" | "namedPeers" | "headCalls">,
-): Promise<Result<OpenNodePermissions | undefined, "unusablePermissions">> {
+export async function openNodePermissioning({
+  settings,
+  logger,
+  metrics,
+  permissions,
+  namedPeers,
+  headCalls,
+}: OpenContext & ChainAndPool): Promise<Result<OpenNodePermissions | undefined, "unusablePermissions">> {
   const contractSettings = settings.permissions.nodeContract;
   if (contractSettings === undefined) return ok(undefined);
   let review = (): void => undefined;

@@ -9,43 +9,31 @@ import {
   type WalletRpc,
 } from "../../rpc/nodeInfo.ts";
 import type { UnminedTransaction } from "../../txpool/unminedWatch.ts";
-import type { DataDirectory } from "../dataFolder/dataDirectory.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
-import type { ChainAndPool } from "../openChainAndPool.ts";
-import type { ConsensusAndPeers } from "../openNetwork.ts";
+import type { OpenNode } from "../openNetwork.ts";
 
 /** Age at which the status is read again, however many ask: it takes system calls. */
 const REFRESH_MS = 1_000;
 
-interface NodeInfoSources {
-  readonly chainAndPool: Pick<ChainAndPool, "pool" | "blockRemover" | "stateRemover">;
-  readonly consensusAndPeers: ConsensusAndPeers;
-  services(): ServiceEndpoints;
-}
-
 /** Reads what explorer_getNodeStatus shows. */
-export function createNodeInfo(
-  { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
-  directory: DataDirectory,
-  { chainAndPool, consensusAndPeers, services }: NodeInfoSources,
-): () => Promise<NodeInfo> {
-  const { blockRemover, stateRemover } = chainAndPool;
-  const { unmined } = chainAndPool.pool;
-  const readDiskUse = createDiskUse(directory);
+export function createNodeInfo(node: OpenNode, services: () => ServiceEndpoints): () => Promise<NodeInfo> {
+  const { minFreeDiskBytes, maxPeers, http } = node.settings;
+  const { peering, pauseReasons, diskGuard, blockRemover, stateRemover } = node;
+  const { unmined } = node.txPool;
+  const readDiskUse = createDiskUse(node.directory);
   const { memoryBytes, openFiles } = hostLimits();
   let info: Promise<NodeInfo> | undefined;
   let readAtMs = 0;
 
   async function read(): Promise<NodeInfo> {
-    const { peering, pauseReasons, diskGuard } = consensusAndPeers;
     const disk = await readDiskUse();
     return {
       startedAtMs: performance.timeOrigin,
       pauses: pauseReasons.reasons,
       isInSync: peering.sync.isInSync,
-      peers: connectedPeers(consensusAndPeers),
+      peers: connectedPeers(node),
       maxPeers,
       disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: diskGuard.resumeBytes },
       unmined: unmined.list(MOST_UNMINED).map(showUnmined),
@@ -90,7 +78,7 @@ function walletRpc(http: Settings["http"], port: number | undefined): WalletRpc 
   return { port, isSecure: http.tls !== undefined, isLocal: /^(127\.|::1$|localhost$)/i.test(http.host) };
 }
 
-function connectedPeers({ network, engine }: ConsensusAndPeers): readonly ConnectedPeer[] | undefined {
+function connectedPeers({ network, engine }: OpenNode): readonly ConnectedPeer[] | undefined {
   const { members } = engine.status();
   return network?.peers
     .filter(({ isReady }) => isReady)

@@ -1,7 +1,6 @@
 import { parametersAt } from "../../chainspec/ibftParameters.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Network } from "../../network/network.ts";
-import type { RootLogger } from "../../observability/logger.ts";
 import type { RecentWarning } from "../../observability/recentWarnings.ts";
 import { durationClock } from "../../primitives/clock.ts";
 import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
@@ -12,9 +11,7 @@ import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
 import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
-import type { ChainAndPool } from "../openChainAndPool.ts";
-import type { OpenContext } from "../openContext.ts";
-import type { ConsensusAndPeers } from "../openNetwork.ts";
+import type { OpenNode } from "../openNetwork.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 import { openStatusSocket } from "./statusSocket.ts";
 
@@ -94,36 +91,33 @@ export interface PeerToPeerReport {
   }[];
 }
 
-interface ReportSources {
-  readonly settings: Settings;
-  readonly logger: Pick<RootLogger, "recentWarnings">;
-  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool" | "blockRemover" | "stateRemover">;
-  readonly consensusAndPeers: ConsensusAndPeers;
-  readonly services: ServiceEndpoints;
-  readonly signerHealth: (() => SignerHealth) | undefined;
+interface ReportTimes {
   readonly startedAtMs: number;
+  readonly nowMs: number;
 }
 
 /** Lets `ibex status` and `ibex doctor` ask the node. */
-export async function openStatus(
-  { settings, logger, clock, openParts }: OpenContext,
-  parts: Pick<ReportSources, "chainAndPool" | "consensusAndPeers" | "services" | "signerHealth">,
-): Promise<void> {
-  const sources = { settings, logger, ...parts, startedAtMs: clock.nowMs() };
-  const textOf = (): string => `${JSON.stringify(createStatusReport(sources, clock.nowMs()))}\n`;
+export async function openStatus(node: OpenNode, services: ServiceEndpoints): Promise<void> {
+  const { settings, logger, clock, openParts } = node;
+  const startedAtMs = clock.nowMs();
+  const report = () => createStatusReport(node, services, { startedAtMs, nowMs: clock.nowMs() });
+  const textOf = (): string => `${JSON.stringify(report())}\n`;
   const socket = await openStatusSocket(settings.dataPath, textOf);
   if ("close" in socket) openParts.add(socket);
   else logger.warn({ reason: socket.problem }, "ibex status and ibex doctor cannot ask this node");
 }
 
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
-function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
-  const { settings, logger, chainAndPool, consensusAndPeers, services, signerHealth, startedAtMs } = sources;
-  const { chain, pool, blockRemover, stateRemover } = chainAndPool;
-  const { engine, peering, pauseReasons, network } = consensusAndPeers;
+function createStatusReport(
+  node: OpenNode,
+  services: ServiceEndpoints,
+  { startedAtMs, nowMs }: ReportTimes,
+): StatusReport {
+  const { settings, logger, validator, chain, txPool, blockRemover, stateRemover } = node;
+  const { engine, peering, pauseReasons, network } = node;
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
-  const { pending, queued } = pool.pool.statistics;
+  const { pending, queued } = txPool.pool.statistics;
   const limits = hostLimits();
   const { openFiles } = limits;
   const open = countOpenFiles();
@@ -146,7 +140,7 @@ function createStatusReport(sources: ReportSources, nowMs: number): StatusReport
     consensus: showConsensus(engine.status(), nowMs),
     pooled: pending + queued,
     ...(network !== undefined && {
-      peerToPeer: reportPeers(network, settings, consensusAndPeers),
+      peerToPeer: reportPeers(network, node),
     }),
     servers: Object.fromEntries(
       Object.entries(services).map(([name, { host, port }]) => [name, `${host}:${port}`]),
@@ -164,7 +158,7 @@ function createStatusReport(sources: ReportSources, nowMs: number): StatusReport
     ...historyReports(blockRemover.status, stateRemover.status),
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),
-    ...(signerHealth !== undefined && { signer: signerHealth() }),
+    ...(validator.health !== undefined && { signer: validator.health() }),
   };
 }
 
@@ -201,12 +195,11 @@ const GRACE_MS = 5_000;
 
 function reportPeers(
   network: Network,
-  settings: Settings,
-  consensusAndPeers: ConsensusAndPeers,
+  { settings, engine, peering, peerToPeer }: OpenNode,
 ): PeerToPeerReport {
   const nowMs = durationClock.nowMs();
-  const { members } = consensusAndPeers.engine.status();
-  const enode = consensusAndPeers.peerToPeer?.enode;
+  const { members } = engine.status();
+  const enode = peerToPeer?.enode;
   return {
     ...(enode !== undefined && { enode }),
     maxPeers: settings.maxPeers,
@@ -219,7 +212,7 @@ function reportPeers(
         isInbound,
         isValidator:
           members.some((member) => equalBytes(member.address, address)) ||
-          consensusAndPeers.peering.messages.isValidatorNode(address),
+          peering.messages.isValidatorNode(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({
