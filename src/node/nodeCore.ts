@@ -1,6 +1,3 @@
-import { BlockArrivals } from "../chain/blockArrivals.ts";
-import { ChainRewinder } from "../chain/rewindAndReplay.ts";
-import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import type { Core } from "../rpc/core/core.ts";
 import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
@@ -13,9 +10,9 @@ export function createNodeCore(
   node: OpenNode,
   { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
 ): Core {
-  const { settings, logger, clock, metrics, validator, chain, permissions, controls } = node;
+  const { settings, logger, clock, metrics, chain, permissions, controls } = node;
   const { simulator, tracer, logs, development, wallet } = node;
-  const { engine, peering, pauseReasons, diskGuard, peerToPeer } = node;
+  const { engine, peering, pauseReasons, diskGuard, peerToPeer, rewinder, arrivals } = node;
   const { pool, admission } = node.txPool;
   return createMainCore({
     chain,
@@ -30,21 +27,16 @@ export function createNodeCore(
     writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,
     logIndex: logs.index,
-    network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
+    network: { peerToPeer, ethVersion: peering.eth.version, services },
     isMining: () => development?.isMarked === true || engine.status().mode === "validating",
     diskPauseEndsAtBytes: () => diskGuard.pauseEndsAtBytes,
     syncStatus: () => peering.sync.status,
     isComparedWithPeers: () => peering.sync.comparison.isMade,
     mining: controls.mining(pauseReasons, logger.child("consensus")),
-    history: new ChainRewinder({
-      chain,
-      self: validator.address,
-      isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,
-      logger: logger.child("chain"),
-    }),
+    history: rewinder,
     badBlocks: chain.badBlocks,
     nodeInfo: createNodeInfo(node, services),
-    arrivals: new BlockArrivals(chain, { isInSync: () => peering.sync.isInSync, nowMs: () => clock.nowMs() }),
+    arrivals,
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,
     logins,

@@ -1,4 +1,6 @@
+import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { BlockLog } from "../chain/blockLog.ts";
+import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { ForkIds } from "../chainspec/forkId.ts";
 import { connectConsensus } from "../consensus/chainAdapter.ts";
 import type { Engine } from "../consensus/engine.ts";
@@ -23,6 +25,9 @@ export interface ConsensusAndPeers {
   readonly engine: Engine;
   readonly peering: Peering;
   readonly pauseReasons: PauseReasons;
+  readonly rewinder: ChainRewinder;
+  /** When this node had its newest blocks. */
+  readonly arrivals: BlockArrivals;
   /** Pauses consensus while the disk is almost full. */
   readonly diskGuard: DiskGuard;
   /** Undefined when peer-to-peer is off, as `peerToPeer`. */
@@ -103,6 +108,13 @@ export async function openNetwork(
   if (metrics !== undefined)
     declarePeerMetrics(metrics, { maxPeers: settings.maxPeers, peerCount: () => network?.peerCount ?? 0 });
   const pauseReasons = new PauseReasons(engine, metrics);
+  const rewinder = new ChainRewinder({
+    chain,
+    self,
+    isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,
+    logger: logger.child("chain"),
+  });
+  const arrivals = new BlockArrivals(chain, { isInSync: () => sync.isInSync, nowMs: clock.nowMs });
   const diskGuard = new DiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
     {
@@ -113,5 +125,5 @@ export async function openNetwork(
     },
   );
   openParts.onClose(() => diskGuard.stop());
-  return ok({ engine, peering, pauseReasons, diskGuard, network, peerToPeer });
+  return ok({ engine, peering, pauseReasons, rewinder, arrivals, diskGuard, network, peerToPeer });
 }

@@ -10,7 +10,14 @@ import type { InputRefusal } from "../traffic.ts";
 import { BlockGossip } from "./blockGossip.ts";
 import { ImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
-import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
+import {
+  ETH_MESSAGE_CODES,
+  ETH_VERSIONS,
+  type EthVersion,
+  kindsOf,
+  LATEST_ETH_VERSION,
+  messageNamesOf,
+} from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import { Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
@@ -34,6 +41,8 @@ import { TransactionGossip } from "./transactionGossip.ts";
 export interface Eth {
   /** Sub-protocols of eth, one for each version, ascending; a connection uses the highest that both ends support. */
   readonly protocols: readonly SubProtocol[];
+  /** The highest of these versions. */
+  readonly version: EthVersion;
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly Peer[];
   /** Best block announced by a peer, by its node id; undefined before its Status. */
@@ -105,6 +114,7 @@ export function createEth(given: EthParts): Eth {
     protocols: ETH_VERSIONS.map((version) =>
       createVersion(version, { peers, statusExchange, handlers, onGone: forget }),
     ),
+    version: LATEST_ETH_VERSION,
     get peers() {
       return peers.greeted();
     },
