@@ -8,7 +8,6 @@ import { PauseReasons } from "../consensus/pauseReasons.ts";
 import type { Network } from "../network/network.ts";
 import { createPeerCounters, declarePeerMetrics } from "../network/networkMetrics.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { DiskGuard } from "../storage/diskGuard.ts";
 import { openVotesOf } from "../storage/votes/votesOwner.ts";
@@ -44,9 +43,9 @@ export async function openNetwork(
   onFailure: (error: unknown) => void,
 ): Promise<Result<ConsensusAndPeers, "addressInUse" | "cannotListen" | "unusablePermissions">> {
   const { settings, logger, clock, signedTimes, metrics, openParts, directory, validator, key } = node;
-  const { chain, recoverSigners, permissions, lost } = node;
-  const { pool, askContract } = node.txPool;
-  const { chainSpec: spec, networkId } = settings;
+  const { chain, permissions } = node;
+  const { pool } = node.txPool;
+  const { chainSpec: spec } = settings;
   const { address: self } = validator;
   const consensusLogger = logger.child("consensus");
   const networkLogger = logger.child("network");
@@ -64,13 +63,10 @@ export async function openNetwork(
   const counters = createPeerCounters(metrics, networkLogger);
   const peering = openParts.add(
     new Peering({
-      ...{ spec, networkId, self, chain, pool, recoverSigners, askContract, signedTimes, metrics },
-      hasOtherNodeKey: !equalBytes(self, key.address),
+      ...node,
       engine: () => engine,
       clock: durationClock,
-      logger: { consensus: consensusLogger, network: networkLogger, sync: logger.child("sync") },
       onRefused: counters.refused,
-      lost: lost && { block: lost, addresses: [key.address, self] },
     }),
   );
   const { eth, sync, messages, protocols } = peering;

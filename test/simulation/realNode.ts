@@ -152,18 +152,18 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     chain.onHeadChanged("pool", (change) => pool.headChanged(change));
     const signedTimes = new SignedTimes(clock.nowMs);
     const peering = new Peering({
-      spec,
-      networkId: NETWORK_ID,
-      self: key.address,
-      hasOtherNodeKey: false,
+      settings: { chainSpec: spec, networkId: NETWORK_ID },
+      key,
+      validator: key,
+      lost,
       chain,
-      pool,
+      txPool: { pool, askContract: undefined },
       recoverSigners: recoverSignersHere,
       engine: () => engine,
       clock,
       signedTimes,
-      logger: { consensus: logger, network: logger, sync: logger },
-      lost: lost && { block: lost, addresses: [key.address] },
+      logger,
+      metrics: undefined,
       chance: random.next,
     });
     const engine = connectConsensus({

@@ -1,9 +1,6 @@
-import type { Chain } from "../../chain/createChain.ts";
-import type { RecoverSigners } from "../../chain/signerRecovery.ts";
-import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { ForkIds } from "../../chainspec/forkId.ts";
+import type { Settings } from "../../config/settings.ts";
 import type { Engine } from "../../consensus/engine.ts";
-import type { SignedTimes } from "../../consensus/monitor/signedTimes.ts";
 import { Participation } from "../../consensus/participation.ts";
 import type { PauseReasons } from "../../consensus/pauseReasons.ts";
 import { createConsensusMessages } from "../../consensus/transport.ts";
@@ -12,34 +9,29 @@ import { createIbfTransport } from "../../network/ibf/protocol.ts";
 import type { SubProtocol } from "../../network/subProtocol.ts";
 import type { InputRefusal } from "../../network/traffic.ts";
 import type { Logger } from "../../observability/logger.ts";
-import type { Metrics } from "../../observability/registry.ts";
-import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { createRestoringSync, type LostEnd, type RestoringSync } from "../../sync/restoration.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { createRestoringSync, type RestoringSync } from "../../sync/restoration.ts";
+import type { OpenPool } from "../../txpool/openPool.ts";
 import { PeerPool } from "../../txpool/peerPool.ts";
-import type { AskContract } from "../../txpool/ports.ts";
-import type { TxPool } from "../../txpool/txPool.ts";
+import type { ChainAndPool } from "../openChainAndPool.ts";
+import type { OpenContext } from "../openContext.ts";
+import type { Stores } from "../openStores.ts";
 
-interface PeeringParts {
-  readonly spec: ChainSpec;
-  readonly networkId: bigint;
-  readonly self: Address;
-  /** This node's key is not its validator's. */
-  readonly hasOtherNodeKey: boolean;
-  readonly chain: Chain;
-  readonly pool: TxPool;
-  readonly recoverSigners: RecoverSigners;
-  /** Absent where no contract decides who may send. */
-  readonly askContract?: AskContract | undefined;
+/** What is open of the node, and what consensus and the counters of peers add. */
+interface PeeringParts
+  extends Pick<Stores, "key" | "validator" | "lost">,
+    Pick<ChainAndPool, "chain" | "recoverSigners">,
+    Pick<OpenContext, "metrics" | "signedTimes"> {
+  readonly settings: Pick<Settings, "chainSpec" | "networkId">;
+  readonly txPool: Pick<OpenPool, "pool" | "askContract">;
+  readonly logger: Pick<Logger, "child">;
+  /** Measures durations. */
+  readonly clock: Clock;
   /** Called lazily, because the engine is created after the peering. */
   readonly engine: () => Engine;
-  readonly clock: Clock;
-  readonly signedTimes: SignedTimes;
-  readonly logger: { readonly consensus: Logger; readonly network: Logger; readonly sync: Logger };
-  readonly metrics?: Metrics | undefined;
   /** A peer did something in vain, so many times. */
   readonly onRefused?: (reason: InputRefusal, count: number) => void;
-  readonly lost?: LostEnd | undefined;
   /** 0 to 1; default Math.random. */
   readonly chance?: () => number;
 }
@@ -62,19 +54,25 @@ export class Peering {
   /** Consensus messages. */
   readonly messages: ReturnType<typeof createConsensusMessages>;
   private readonly parts: PeeringParts;
+  /** This node's key is not its validator's. */
+  private readonly hasOtherNodeKey: boolean;
   /** Undefined until the begin. */
   private participation: Participation | undefined;
 
   constructor(parts: PeeringParts) {
-    const { spec, networkId, chain, clock, logger, onRefused, metrics } = parts;
+    const { settings, key, lost, chain, txPool, clock, onRefused, metrics } = parts;
+    const { chainSpec: spec, networkId } = settings;
+    const { address: self } = parts.validator;
+    const logger = parts.logger.child("network");
     this.parts = parts;
+    this.hasOtherNodeKey = !equalBytes(self, key.address);
     const eth = createEth({
       identity: { networkId, forkIds: ForkIds.of(spec.forks, chain.genesis) },
       chain,
-      pool: new PeerPool({ ...parts, logger: logger.network }, () => this.sync.isInSync),
+      pool: new PeerPool({ ...parts, ...txPool, logger }, () => this.sync.isInSync),
       clock,
       chance: parts.chance ?? Math.random,
-      logger: logger.network,
+      logger,
       onRefused,
       onBlock: (announced) => this.sync.offer(announced),
     });
@@ -86,18 +84,19 @@ export class Peering {
         chain,
         isValidator: (address) => chain.isValidator(address),
         clock,
-        logger: logger.sync,
+        logger: parts.logger.child("sync"),
         onRefused: (reason) => onRefused?.(reason, 1),
         metrics,
         relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
       },
-      parts.lost,
+      lost && { block: lost, addresses: [key.address, self] },
     );
     this.sync.onStatusChanged(() => this.participation?.syncChanged());
     this.messages = createConsensusMessages({
       ...parts,
+      ...{ spec, self, pool: txPool.pool, hasOtherNodeKey: this.hasOtherNodeKey },
       openIbf: createIbfTransport,
-      logger: logger.consensus,
+      logger: parts.logger.child("consensus"),
       onAhead: (validator, number) => eth.noteImpliedHeight(validator, number),
     });
     this.protocols = [...eth.protocols, this.messages.protocol];
@@ -105,15 +104,13 @@ export class Peering {
 
   /** Starts to process peers' messages, to sync, and to announce transactions; called once the engine knows the chain's head. */
   begin(pauseReasons: PauseReasons): void {
-    const { chain, pool, engine, spec, logger } = this.parts;
-    const { sync, messages, eth } = this;
+    const { settings, chain, txPool, engine, clock, logger } = this.parts;
+    const { sync, messages, eth, hasOtherNodeKey } = this;
     const participation = new Participation({
-      ...this.parts,
-      sync,
-      pauseReasons,
+      ...{ sync, pauseReasons, hasOtherNodeKey, clock },
       engine: engine(),
-      schedule: spec.ibft,
-      logger: logger.consensus,
+      schedule: settings.chainSpec.ibft,
+      logger: logger.child("consensus"),
     });
     this.participation = participation;
     messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
@@ -126,7 +123,7 @@ export class Peering {
       if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
       sync.wake();
     });
-    pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
+    txPool.pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
     sync.begin();
   }
 
