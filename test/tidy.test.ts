@@ -238,12 +238,17 @@ describe("the house is tidy", () => {
   it("marks a folder for development, and writes its chain, in the room for that alone", () => {
     const marking = files.filter(({ text }) => /\bMarkedFolder\.mark\(/.test(text)).map(({ path }) => path);
     expect(marking).toEqual(["dev/development.ts"]);
-    const writing = files.filter(({ text }) => /\.developmentWriter\(/.test(text)).map(({ path }) => path);
+    const writing = files
+      .filter(({ text }) => /\.development(Writer|Run)\(/.test(text))
+      .map(({ path }) => path);
     expect(writing).toEqual(["dev/development.ts"]);
     const making = files
       .filter(({ text }) => /\bnew (DevelopmentWriter|BlockMaker|Development)\(/.test(text))
       .map(({ path }) => path);
-    expect(making).toEqual(["chain/createChain.ts", "dev/development.ts", "node/openDevelopment.ts"]);
+    expect(making).toEqual([
+      ...["chain/createChain.ts", "chain/developmentRun.ts"],
+      ...["dev/blockMaker.ts", "dev/development.ts", "node/openDevelopment.ts"],
+    ]);
   });
 
   it("starts worker threads in one place", () => {
@@ -256,6 +261,7 @@ describe("the house is tidy", () => {
       "node/node.ts",
       [
         "dev/",
+        "chain/developmentRun.ts",
         "chain/developmentWriter.ts",
         "ethstats/",
         "network/network.ts",

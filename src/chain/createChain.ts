@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { StopSignal } from "../execution/yieldPolicy.ts";
-import { recoverSealers } from "../ibft/sealRules.ts";
+import { recoverSealers as recoverSealersOf } from "../ibft/sealRules.ts";
 import { isValidator, type VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -30,6 +30,7 @@ import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
+import type { DevelopmentRun } from "./developmentRun.ts";
 import type { DevelopmentWriter } from "./developmentWriter.ts";
 import { ExecutedBlocks } from "./executedBlocks.ts";
 import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
@@ -106,6 +107,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   keepStates(kept: bigint): Promise<HistoryStart>;
   /** Commits blocks for development, which no rule of an import has judged: in a marked folder only. */
   developmentWriter(folder: MarkedFolder): Promise<DevelopmentWriter>;
+  /** Begins to make many blocks for development, once no other move of the head is in progress; none is possible until it is closed. */
+  developmentRun(folder: MarkedFolder): Promise<DevelopmentRun>;
   /** The validator set after a block, and the outstanding votes. */
   tallyAfter(block: NamedHeader): VoteTally;
   /** Whether an address is a validator of the next block. */
@@ -154,6 +157,7 @@ export async function createChain(
   const executedBlocks = new ExecutedBlocks();
   const badBlocks = new BadBlocks();
   const { production, cpuMs, threadTimes, accountContract } = parts;
+  const recoverSealers = parts.recoverSealers ?? recoverSealersHere;
   const faults = new ExecutionFaults(logger);
   const execution = new BlockExecution({
     spec,
@@ -177,7 +181,7 @@ export async function createChain(
     spec,
     badBlocks,
     recoverSenders,
-    recoverSealers: parts.recoverSealers ?? recoverSealersHere,
+    recoverSealers,
     mutex,
   });
   const candidates = createCandidates(settings, { ...blockParts, importer, headerByNumber });
@@ -186,6 +190,25 @@ export async function createChain(
     onHeadChanged: writer.onHeadChanged,
   };
   const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, faults, mutex });
+  const runParts = {
+    spec,
+    stores,
+    writer,
+    validators,
+    genesis,
+    production,
+    faults,
+    recoverSenders,
+    clock,
+    logger,
+  };
+  const beginRun = async (folder: MarkedFolder): Promise<DevelopmentRun> => {
+    const { DevelopmentRun } = await import("./developmentRun.ts");
+    return holding(
+      mutex,
+      (onClosed) => new DevelopmentRun(folder, settings, { ...runParts, recoverSealers, onClosed }),
+    );
+  };
   const chain = chainOf({
     stores,
     writer,
@@ -200,6 +223,7 @@ export async function createChain(
     bulk,
     executedBlocks,
     clock,
+    beginRun,
   });
   if (parts.metrics !== undefined) declareChainMetrics(parts.metrics, { chain, clock });
   return ok(chain);
@@ -245,14 +269,16 @@ function bulkOf(
     headerRun: (from) =>
       new HeaderRun({ ...from, tally: validators.after(from) }, { spec, clock, recoverSigners }),
     prepareBlock: (block) => prepareBlock(block, recoverSigners),
-    bulkImport: (limits = GROUP_LIMITS) =>
-      new Promise((resolve, reject) => {
-        const held = mutex.runExclusive(
-          () => new Promise<void>((onClosed) => resolve(begin(limits, onClosed))),
-        );
-        held.catch(reject);
-      }),
+    bulkImport: (limits = GROUP_LIMITS) => holding(mutex, (onClosed) => begin(limits, onClosed)),
   };
+}
+
+/** Begins work that holds the mutex until it calls `onClosed`. */
+function holding<T>(mutex: Mutex, begin: (onClosed: () => void) => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const held = mutex.runExclusive(() => new Promise<void>((onClosed) => resolve(begin(onClosed))));
+    held.catch(reject);
+  });
 }
 
 interface OpenedParts {
@@ -269,6 +295,7 @@ interface OpenedParts {
   readonly bulk: Bulk;
   readonly executedBlocks: ExecutedBlocks;
   readonly clock: Clock;
+  readonly beginRun: (folder: MarkedFolder) => Promise<DevelopmentRun>;
 }
 
 function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
@@ -330,12 +357,13 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
       const { DevelopmentWriter } = await import("./developmentWriter.ts");
       return new DevelopmentWriter(folder, { ...parts, writer, world: stores.world, execution });
     },
+    developmentRun: (folder) => parts.beginRun(folder),
     tallyAfter: (block) => validators.after(block),
     isValidator: (address) => isValidator(validators.after(writer.head), address),
   };
 }
 
 const recoverSealersHere: RecoverSealers = (header, extra) =>
-  recoverSealers(sealDigest(header, extra), extra.seals);
+  recoverSealersOf(sealDigest(header, extra), extra.seals);
 
 const recoverSignersHere: RecoverSigners = async (items) => items.map(recoverItem);

@@ -1,5 +1,6 @@
 import type { TransactionSupply } from "../chain/blockExecution.ts";
 import type { Chain } from "../chain/createChain.ts";
+import type { DevelopmentRun } from "../chain/developmentRun.ts";
 import type { DevelopmentWriter } from "../chain/developmentWriter.ts";
 import { IBFT_MIX_HASH } from "../chain/headerRules.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
@@ -18,14 +19,29 @@ import { type Alteration, alterInSteps } from "./alteration.ts";
  */
 const PERIOD_MS = 120_000;
 
+/** What waits comes into blocks of their own, outside of a run. */
+const NOTHING: TransactionSupply = {
+  select: () => ({ next: () => undefined, skipSender: () => undefined }),
+  drop: () => undefined,
+};
+
 interface BlockMakerParts {
   readonly chain: Pick<Chain, "head" | "build" | "tallyAfter">;
   readonly writer: DevelopmentWriter;
+  /** Begins to make many blocks on the chain's head. */
+  readonly beginRun: () => Promise<DevelopmentRun>;
   readonly pool: TransactionSupply;
   /** The only validator's. */
   readonly privateKey: Uint8Array;
   /** First 32 bytes of the extra data, read for each block. */
   readonly vanity: () => Uint8Array;
+}
+
+/** Blocks without transactions that are made one after another. */
+export interface EmptyBlocks {
+  readonly head: NamedHeader;
+  mine(timestamp: bigint): Promise<NamedHeader | undefined>;
+  close(): Promise<void>;
 }
 
 /**
@@ -38,6 +54,32 @@ export class BlockMaker {
 
   constructor(parts: BlockMakerParts) {
     this.parts = parts;
+  }
+
+  /** The newest block that was made, or the chain's head. */
+  get head(): NamedHeader {
+    return this.parts.chain.head;
+  }
+
+  /**
+   * Begins to make many blocks without transactions at less cost. Until the run is closed this maker makes none, and the chain's head
+   * follows the run's in groups of blocks.
+   */
+  async beginRun(): Promise<EmptyBlocks> {
+    const run = await this.parts.beginRun();
+    const { chain, writer } = run;
+    const maker = new BlockMaker({ ...this.parts, chain, writer, pool: NOTHING });
+    return {
+      get head() {
+        return maker.head;
+      },
+      async mine(timestamp) {
+        const made = await maker.mine(timestamp);
+        await run.onMade();
+        return made;
+      },
+      close: () => run.close(),
+    };
   }
 
   /** Builds a block on the head of what waits in the pool; commits it if `isWanted`. */

@@ -8,7 +8,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import { Mutex } from "../primitives/mutex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { type PackedAccounts, unpackAccounts } from "../state/dump/dumpedAccount.ts";
-import { MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
+import { INSTANT, MarkedFolder, type MiningMode } from "../storage/developmentMark.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { SentTransaction, TransactionErrorCode } from "../types/transaction.ts";
@@ -16,13 +16,15 @@ import { type Alteration, checkGasLimit } from "./alteration.ts";
 import { BlockMaker } from "./blockMaker.ts";
 import { ChainTime, offsetAtStart } from "./chainTime.ts";
 import { loadedBlocks } from "./loadedBlocks.ts";
+import { mineAt, mineBlocks } from "./minedBlocks.ts";
 import {
   type DevelopmentErrorCode,
   MINED_BLOCKS_LIMIT,
   type MineOrder,
+  REPLACED_BLOCKS_LIMIT,
   type Reorganisation,
   STOPPING,
-  TOO_MANY_BLOCKS,
+  tooManyBlocks,
 } from "./orders.ts";
 import { PoolChanges } from "./poolChanges.ts";
 import { readBlocks, readSigned } from "./signedTransaction.ts";
@@ -42,6 +44,7 @@ interface DevelopmentParts {
     | "headerByNumber"
     | "rewind"
     | "developmentWriter"
+    | "developmentRun"
   >;
   readonly pool: Pick<TxPool, "select" | "drop" | "add" | "get" | "entries" | "statistics" | "onAdded">;
   /** The only validator's key. */
@@ -157,7 +160,9 @@ export class Development {
     this.timer?.cancel();
     await this.turns.runExclusive(async () => {
       await this.taken?.folder.settled();
-      await this.taken?.writer.sync().catch((error: unknown) => this.unsynced(error));
+      await this.taken?.writer.sync().catch((error: unknown) => {
+        this.parts.logger.warn({ error }, "the newest blocks could not be synced: a power cut may take them");
+      });
     });
   }
 
@@ -167,24 +172,25 @@ export class Development {
   }
 
   async mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
-    if (blocks > MINED_BLOCKS_LIMIT) return TOO_MANY_BLOCKS;
+    if (blocks > MINED_BLOCKS_LIMIT) return tooManyBlocks(MINED_BLOCKS_LIMIT);
     return this.course(async (taken) => {
       const halted = await this.refuseHalted();
       if (halted !== undefined) return halted;
-      const { chain } = this.parts;
+      const { chain, clock, pool } = this.parts;
       if (timestamp !== undefined) {
         const set = this.time.setNext(timestamp, chain.head.header.timestamp);
         if (!set.ok) return set;
       }
-      for (let made = 0; made < blocks && !this.isClosed; made++) {
-        if (made > 0 && spacingSeconds !== undefined) {
-          const parent = chain.head.header.timestamp;
-          const set = this.time.setNext(parent + (spacingSeconds > 0n ? spacingSeconds : 1n), parent);
-          if (!set.ok) return set;
-        }
-        await this.mineOne(taken);
-      }
-      return ok(undefined);
+      const isSet = this.time.nextExact !== undefined || (blocks > 1 && spacingSeconds !== undefined);
+      const { whyHalted } = await this.begun;
+      const isStopped = () => this.isClosed || whyHalted() !== undefined;
+      const { maker } = taken;
+      const mined = await this.orFail(() =>
+        mineBlocks({ blocks, spacingSeconds }, { time: this.time, clock, maker, pool, isStopped }),
+      );
+      if (isSet) this.saveTime(taken);
+      if (!mined.ok) return mined;
+      return mined.value === blocks ? ok(undefined) : ((await this.refuseHalted()) ?? STOPPING);
     });
   }
 
@@ -291,7 +297,7 @@ export class Development {
    * goes on from the newest block that is left.
    */
   async reorganise({ depth, blocks }: Reorganisation): Promise<Result<void, DevelopmentErrorCode>> {
-    if (blocks.length > MINED_BLOCKS_LIMIT) return TOO_MANY_BLOCKS;
+    if (blocks.length > REPLACED_BLOCKS_LIMIT) return tooManyBlocks(REPLACED_BLOCKS_LIMIT);
     const read = await readBlocks(blocks);
     if (!read.ok) return read;
     return this.course(async (taken) => {
@@ -386,7 +392,8 @@ export class Development {
         "the development network",
     );
     const writer = await chain.developmentWriter(folder);
-    const maker = new BlockMaker({ chain, writer, pool, privateKey: validator.privateKey, vanity });
+    const beginRun = () => chain.developmentRun(folder);
+    const maker = new BlockMaker({ chain, writer, beginRun, pool, privateKey: validator.privateKey, vanity });
     if (marked !== undefined && this.parts.isInstant) folder.change({ mining: this.mode });
     this.schedule();
     if (this.mode.isAutomatic) queueMicrotask(() => this.transactionAdded());
@@ -421,15 +428,14 @@ export class Development {
   }
 
   private async mineOne(taken: Taken, isWanted?: Parameters<BlockMaker["mine"]>[1]): Promise<boolean> {
-    const { clock } = this.parts;
-    const timestamp = this.nextTimestamp();
-    const mined = await this.orFail(() => taken.maker.mine(timestamp, isWanted));
-    if (mined === undefined) return false;
+    const { clock, chain } = this.parts;
     const wasSet = this.time.nextExact !== undefined;
-    this.time.mined(timestamp, clock.nowMs());
+    const mined = await this.orFail(() =>
+      mineAt({ time: this.time, clock }, chain.head.header.timestamp, (at) => taken.maker.mine(at, isWanted)),
+    );
     // Else the next start finds the time again by the newest block.
-    if (wasSet) this.saveTime(taken);
-    return true;
+    if (wasSet && mined !== undefined) this.saveTime(taken);
+    return mined !== undefined;
   }
 
   /** A failure while a block is made leaves an unknown state on the disk, which the next start verifies. */
@@ -442,10 +448,6 @@ export class Development {
       (await this.begun).onFailure(error);
       throw error;
     }
-  }
-
-  private unsynced(error: unknown): void {
-    this.parts.logger.warn({ error }, "the newest blocks could not be synced: a power cut may take them");
   }
 
   private async refuseHalted(): Promise<Result<never, "halted"> | undefined> {
@@ -513,5 +515,3 @@ export class Development {
     return ok(undefined);
   }
 }
-
-const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };

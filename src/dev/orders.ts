@@ -1,4 +1,4 @@
-import { fail } from "../primitives/result.ts";
+import { fail, type Result } from "../primitives/result.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TransactionErrorCode } from "../types/transaction.ts";
 import type { SignedTransaction } from "./signedTransaction.ts";
@@ -17,14 +17,13 @@ export type DevelopmentErrorCode =
   | TransactionErrorCode
   | PoolErrorCode;
 
-/** Blocks that one request may ask for: as many as the server's time for an answer suffices for. */
-export const MINED_BLOCKS_LIMIT = 10_000;
+/** Blocks that one request may ask for: a minute's work, and as many as the server's time for an answer suffices for. */
+export const MINED_BLOCKS_LIMIT = 100_000;
+/** Blocks in place of others that one request may ask for. */
+export const REPLACED_BLOCKS_LIMIT = 10_000;
 
-export const TOO_MANY_BLOCKS = fail(
-  "caller",
-  "tooManyBlocks",
-  `more than ${MINED_BLOCKS_LIMIT} blocks at a time: mine the others by further requests`,
-);
+export const tooManyBlocks = (limit: number): Result<never, "tooManyBlocks"> =>
+  fail("caller", "tooManyBlocks", `more than ${limit} blocks at a time: mine the others by further requests`);
 
 export const STOPPING = fail("caller", "halted", "no blocks are made: the node stops");
 

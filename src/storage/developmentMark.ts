@@ -29,6 +29,8 @@ export interface MiningMode {
   readonly intervalMs: { readonly least: number; readonly most: number } | undefined;
 }
 
+export const INSTANT: MiningMode = { isAutomatic: true, intervalMs: undefined };
+
 /**
  * A data folder whose chain is for development alone: its blocks may have any time, and states that no transaction made
  * (development-network.md#the-mark). The mark is durable before the first such block, and nothing removes it. Only this file makes

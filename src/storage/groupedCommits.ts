@@ -1,12 +1,13 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import { viewAsBuffer } from "../primitives/hex.ts";
 import { Batch, type BatchOperation } from "./batch.ts";
-import type { Database } from "./database.ts";
+import type { Database, Survival } from "./database.ts";
 
-/** Commits a bulk import: many blocks become durable in one synced batch, because syncing each costs more than executing it. */
+/** Commits a bulk import: many blocks become durable in one batch, which is synced unless it need only survive a kill, because syncing each costs more than executing it. */
 export class GroupedCommits {
   readonly database: Database;
   private readonly disk: Database;
+  private readonly survives: Survival;
   private gathering = new Group();
   /** The group that is being written to the disk. */
   private inFlight: Group | undefined;
@@ -14,8 +15,9 @@ export class GroupedCommits {
   private lastWrite: Promise<void> = Promise.resolve();
 
   /** Gathers the writes to `disk`, to which nobody else may write meanwhile. */
-  constructor(disk: Database) {
+  constructor(disk: Database, survives: Survival = "powerCut") {
     this.disk = disk;
+    this.survives = survives;
     this.database = {
       get: (key) => this.get(key),
       getMany: async (keys) => keys.map((key) => this.get(key)),
@@ -60,7 +62,7 @@ export class GroupedCommits {
     // From the write until `onDurable` the disk is ahead of its readers' caches.
     const reads = this.disk.freeze();
     try {
-      await this.disk.write(group.toBatch());
+      await this.disk.write(group.toBatch(), this.survives);
     } finally {
       reads.release();
     }

@@ -206,10 +206,70 @@ describe("the blocks of a development chain", () => {
     expect(pool.statistics.pending).toBe(0);
   });
 
+  it("are the same when many are made in a run as when they are made one by one", async () => {
+    const [many, single] = [await aDevelopmentChain(), await aDevelopmentChain()];
+    expect(await many.development.mine({ blocks: 300 })).toMatchObject({ ok: true });
+    for (let made = 0; made < 300; made++) await single.development.mine({ blocks: 1 });
+    expect(many.chain.head.header.number).toBe(300n);
+    expect(many.chain.head.hash).toEqual(single.chain.head.hash);
+    expect(encodeBlock(blockOf(many.chain, 150n))).toEqual(encodeBlock(blockOf(single.chain, 150n)));
+    for (const { development } of [many, single])
+      await development.mine({ blocks: 1, timestamp: START + 9000n });
+    expect(many.chain.head.hash).toEqual(single.chain.head.hash);
+    const again = await aDevelopmentChain({ before: many });
+    expect(again.chain.head.hash).toEqual(many.chain.head.hash);
+    expect(times(again.chain).slice(0, 3)).toEqual([START, START + 1n, START + 2n]);
+  });
+
+  it("are announced in groups when many are made, and hold a transaction that comes meanwhile", async () => {
+    const { development, chain, admission } = await aDevelopmentChain();
+    await development.setAutomatic(false);
+    const groups: number[] = [];
+    let submitted: Promise<unknown> | undefined;
+    chain.onHeadChanged("subscriptions", ({ added }) => {
+      groups.push(added.length);
+      submitted ??= admission.submit(aTransaction().raw);
+    });
+    expect(await development.mine({ blocks: 1000, spacingSeconds: 60n })).toMatchObject({ ok: true });
+    await submitted;
+    expect(chain.head.header.number).toBe(1000n);
+    expect(groups.reduce((sum, each) => sum + each, 0)).toBe(1000);
+    expect(Math.max(...groups)).toBe(128);
+    const full = times(chain).findIndex((_, at) => blockOf(chain, BigInt(at + 1)).transactions.length > 0);
+    expect(full).toBeGreaterThan(0);
+    expect(times(chain)[999]).toBe(START + 999n * 60n);
+  });
+
+  it("end in the middle of an order when the node stops, or something forbids them", async () => {
+    let why: string | undefined;
+    const { development, chain, database, dataPath, clock } = await aDevelopmentChain({
+      whyHalted: () => why,
+    });
+    const seen = new Promise<void>((resolve) => {
+      chain.onHeadChanged("subscriptions", ({ head }) => {
+        if (head.header.number === 128n) why = "the disk is almost full";
+        if (head.header.number >= 400n) resolve();
+      });
+    });
+    expect(await development.mine({ blocks: 1000 })).toMatchObject({ error: { code: "halted" } });
+    expect(chain.head.header.number).toBeLessThan(400n);
+    why = undefined;
+    const mined = development.mine({ blocks: 100_000 });
+    await seen;
+    await development.close();
+    expect(await mined).toMatchObject({
+      error: { code: "halted", message: expect.stringContaining("stops") },
+    });
+    const again = await aDevelopmentChain({ before: { database, dataPath }, clock });
+    expect(again.chain.head.hash).toEqual(chain.head.hash);
+    await again.development.mine({ blocks: 1 });
+    expect(again.chain.head.header.number).toBe(chain.head.header.number + 1n);
+  });
+
   it("are not more than a request may ask for, and none are made while something forbids it", async () => {
     let why: string | undefined;
     const { development, chain } = await aDevelopmentChain({ whyHalted: () => why });
-    expect(await development.mine({ blocks: 10_001 })).toMatchObject({
+    expect(await development.mine({ blocks: 100_001 })).toMatchObject({
       error: { code: "tooManyBlocks", message: expect.stringContaining("further requests") },
     });
     expect(development.isMarked).toBe(false);

@@ -16,7 +16,7 @@ async function changeCourse(node: NodeProcess): Promise<void> {
     for (let turn = 1; ; turn++) {
       const id = await node.rpc("evm_snapshot");
       await node.rpc("evm_setBlockGasLimit", [30_000_000 + turn]);
-      await node.rpc("hardhat_mine", ["0x5", "0x3c"]);
+      await node.rpc("hardhat_mine", [turn % 2 === 0 ? "0x5" : "0xc8", "0x3c"]);
       await node.rpc("anvil_loadState", [await node.rpc("anvil_dumpState")]);
       await node.rpc("evm_increaseTime", [turn]);
       if (turn % 3 !== 0) await node.rpc("evm_revert", [id]);
