@@ -23,7 +23,7 @@ import { openChainAndPool } from "./openChainAndPool.ts";
 import { type OpenContext, OpenParts } from "./openContext.ts";
 import { openEthstats } from "./openEthstats.ts";
 import { type OpenNode, openNetwork } from "./openNetwork.ts";
-import { type OpenServices, openServers, type Servers } from "./openServers.ts";
+import { type OpenServices, openServers } from "./openServers.ts";
 import { openStores } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
 import { LiveSettings } from "./settings/liveSettings.ts";
@@ -123,8 +123,8 @@ async function open(
   await openStatus(node, services);
   const servers = await openServers(node, { services, threads });
   if (!servers.ok) return servers;
-  const { endpoints, access } = servers.value;
-  const begun = await begin(node, servers.value);
+  const { endpoints, access, warmUp } = servers.value;
+  const begun = await begin(node, warmUp);
   if (!begun.ok) return begun;
   await openEthstats(node);
   const { chain, validator, development, txPool, openParts } = node;
@@ -141,7 +141,10 @@ async function open(
 }
 
 /** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */
-async function begin(node: OpenNode, servers: Servers): Promise<Result<void, "unusableDatabase">> {
+async function begin(
+  node: OpenNode,
+  answerCalls: (count: number) => void,
+): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, openParts, directory, chain, txPool, timing, simulator, development } = node;
   const { engine, peering, pauseReasons, diskGuard, accountIndex, stateRemover, blockRemover } = node;
   openParts.add(
@@ -170,7 +173,7 @@ async function begin(node: OpenNode, servers: Servers): Promise<Result<void, "un
     whyHalted: () => pauseReasons.haltOfDevelopment,
     onFailure: engine.fail,
   });
-  const warmUp = openWarmUp(node, servers);
+  const warmUp = openWarmUp(node, answerCalls);
   timing.begin(warmUp?.ended ?? Promise.resolve(false));
   warmUp?.begin();
   simulator.begin();

@@ -6,18 +6,9 @@ import { larger } from "../primitives/quantity.ts";
 import type { OpenNode } from "./openNetwork.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
-export async function openEthstats({
-  settings,
-  logger,
-  clock,
-  openParts,
-  key,
-  chain,
-  txPool: { pool },
-  engine,
-  peering,
-  peerToPeer,
-}: OpenNode): Promise<void> {
+export async function openEthstats(node: OpenNode): Promise<void> {
+  const { settings, logger, clock, openParts, key, chain, engine, peering, peerToPeer } = node;
+  const { pool } = node.txPool;
   if (settings.ethstats === undefined) return;
   // Not loaded where it is off: nothing else on this thread needs WebSockets.
   const { EthstatsReporter } = await import("../ethstats/reporter.ts");

@@ -17,7 +17,7 @@ import { createNodeCore } from "./nodeCore.ts";
 import type { OpenNode } from "./openNetwork.ts";
 
 /** The servers of serverTable.ts that are on. */
-export interface Servers extends Pick<RpcServers, "warmUp"> {
+interface Servers extends Pick<RpcServers, "warmUp"> {
   readonly endpoints: Endpoints;
   readonly access: CallerAccess;
 }

@@ -6,29 +6,20 @@ import { WarmUp } from "../warmup/warmUp.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import type { OpenNode } from "./openNetwork.ts";
-import type { Servers } from "./openServers.ts";
 
 /** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
 const LEAST_CORES = 2;
 /** Least memory: compiled code and room for young objects take some 100 MB of it, as a first burst does anyway. */
 const LEAST_MEMORY_BYTES = 1024 ** 3;
 
-/** What has the node's code compiled before the first burst; undefined on a small machine. */
-export function openWarmUp(
-  {
-    settings,
-    logger,
-    clock,
-    openParts,
-    chain,
-    txPool: { pool },
-    controls,
-    recoverSigners,
-    timing,
-    peering: { sync },
-  }: OpenNode,
-  { warmUp: answerCalls }: Servers,
-): WarmUp | undefined {
+/**
+ * What has the node's code compiled before the first burst; undefined on a small machine. `answerCalls` makes each thread for callers
+ * answer so many made-up calls.
+ */
+export function openWarmUp(node: OpenNode, answerCalls: (count: number) => void): WarmUp | undefined {
+  const { settings, logger, clock, openParts, chain, controls, recoverSigners, timing } = node;
+  const { pool } = node.txPool;
+  const { sync } = node.peering;
   const { memoryBytes = hostLimits().memoryBytes } = settings;
   if (availableParallelism() < LEAST_CORES || memoryBytes < LEAST_MEMORY_BYTES) return undefined;
   const { production } = controls;
