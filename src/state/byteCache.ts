@@ -15,8 +15,10 @@ const SURVIVING_BYTES = CHUNK_BYTES / 2;
 const SMALLEST_TABLE = 1 << 10;
 /** Slots probed for one key: an attacker who finds many keys with one hash only causes cache misses. */
 const PROBE_LIMIT = 32;
-/** A slot whose entry was dropped; probing continues after it. */
+/** A slot whose entry was dropped, or moved to the next table; probing continues after it. */
 const GONE = 0xffffffff;
+/** Slots of a full table that each new entry moves to the next one: all are moved before that one is full. */
+const MOVED_SLOTS = 8;
 
 /** Location of a value, valid until the next put. */
 interface FoundBytes {
@@ -27,7 +29,8 @@ interface FoundBytes {
 
 /**
  * A bounded map from bytes to bytes. At the limit it clears the chunk that was written longest ago, and keeps its entries
- * that were used since.
+ * that were used since. A full table is replaced little by little: for half a million entries it would take a third of a second
+ * at once.
  */
 export class ByteCache {
   private readonly chunkLimit: number;
@@ -37,7 +40,14 @@ export class ByteCache {
   private current = -1;
   /** Position of an entry plus one, by hash; 0 where there never was one, GONE where it was dropped. */
   private table = new Uint32Array(SMALLEST_TABLE);
+  /** Slots of the table that are not 0. */
   private takenSlots = 0;
+  private entries = 0;
+  /** The table before, whose entries are being moved; undefined when all are. */
+  private former: Uint32Array<ArrayBuffer> | undefined = undefined;
+  private movedSlots = 0;
+  /** The table in which slotOf or slotAt has found its slot. */
+  private foundIn = this.table;
 
   /** The cache has at least one chunk; the table takes some 12 bytes an entry in addition. */
   constructor(limitBytes: number) {
@@ -48,7 +58,7 @@ export class ByteCache {
   find(key: Uint8Array, keyLength = key.length): FoundBytes | undefined {
     const slot = this.slotOf(key, keyLength, hashOf(key, 0, keyLength));
     if (slot < 0) return undefined;
-    const position = (this.table[slot] ?? 0) - 1;
+    const position = (this.foundIn[slot] ?? 0) - 1;
     const bytes = this.chunkAt(position);
     const at = offsetOf(position);
     bytes[at + 1] = 1;
@@ -61,12 +71,15 @@ export class ByteCache {
     const hash = hashOf(key, 0, keyLength);
     const known = this.slotOf(key, keyLength, hash);
     // Most changes keep the length: then the value is overwritten in place.
-    if (known >= 0 && this.overwrite((this.table[known] ?? 0) - 1, keyLength, value)) return;
+    if (known >= 0 && this.overwrite((this.foundIn[known] ?? 0) - 1, keyLength, value)) return;
     const position = this.append(key, keyLength, value);
     // makeRoom may have moved or dropped the old entry.
     const slot = known >= 0 ? this.slotOf(key, keyLength, hash) : -1;
-    if (slot >= 0) this.table[slot] = position + 1;
-    else this.enter(hash, position);
+    if (slot >= 0) this.foundIn[slot] = position + 1;
+    else {
+      this.makeTable();
+      this.enter(hash, position);
+    }
   }
 
   /** Keeps the memory of a small cache: with every new head there would be more of it for the garbage collector. */
@@ -79,6 +92,9 @@ export class ByteCache {
     if (this.table.length === SMALLEST_TABLE) this.table.fill(0);
     else this.table = new Uint32Array(SMALLEST_TABLE);
     this.takenSlots = 0;
+    this.entries = 0;
+    this.former = undefined;
+    this.foundIn = this.table;
   }
 
   private overwrite(position: number, keyLength: number, value: FoundBytes): boolean {
@@ -130,67 +146,104 @@ export class ByteCache {
       const slot = this.slotAt(first + at, hashOf(chunk, at + HEADER_LENGTH, keyLength));
       if (slot < 0) continue;
       if (chunk[at + 1] === 0 || kept + size > SURVIVING_BYTES) {
-        this.table[slot] = GONE;
+        this.foundIn[slot] = GONE;
+        this.entries--;
         continue;
       }
       chunk.copyWithin(kept, at, at + size);
       chunk[kept + 1] = 0;
-      this.table[slot] = first + kept + 1;
+      this.foundIn[slot] = first + kept + 1;
       kept += size;
     }
     return kept;
   }
 
-  /** The slot of the entry of `key`; -1 when there is none. */
+  /** The slot of the entry of `key` in `foundIn`; -1 when there is none. */
   private slotOf(key: Uint8Array, keyLength: number, hash: number): number {
-    const mask = this.table.length - 1;
+    const slot = this.slotOfKeyIn(this.table, key, keyLength, hash);
+    return slot >= 0 || this.former === undefined
+      ? slot
+      : this.slotOfKeyIn(this.former, key, keyLength, hash);
+  }
+
+  private slotOfKeyIn(
+    table: Uint32Array<ArrayBuffer>,
+    key: Uint8Array,
+    keyLength: number,
+    hash: number,
+  ): number {
+    const mask = table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
       const slot = (hash + probe) & mask;
-      const position = this.table[slot] ?? 0;
+      const position = table[slot] ?? 0;
       if (position === 0) return -1;
-      if (position !== GONE && this.hasKey(position - 1, key, keyLength)) return slot;
+      if (position !== GONE && this.hasKey(position - 1, key, keyLength)) {
+        this.foundIn = table;
+        return slot;
+      }
     }
     return -1;
   }
 
-  /** The slot with this position; -1 when there is none any more. */
+  /** The slot with this position in `foundIn`; -1 when there is none any more. */
   private slotAt(position: number, hash: number): number {
-    const mask = this.table.length - 1;
+    const slot = this.slotOfPositionIn(this.table, position, hash);
+    return slot >= 0 || this.former === undefined ? slot : this.slotOfPositionIn(this.former, position, hash);
+  }
+
+  private slotOfPositionIn(table: Uint32Array<ArrayBuffer>, position: number, hash: number): number {
+    const mask = table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
       const slot = (hash + probe) & mask;
-      if (this.table[slot] === position + 1) return slot;
-      if (this.table[slot] === 0) return -1;
+      if (table[slot] === position + 1) {
+        this.foundIn = table;
+        return slot;
+      }
+      if (table[slot] === 0) return -1;
     }
     return -1;
   }
 
   /** Puts a new position into the first free slot; replaces the first one when all probed slots are taken. */
   private enter(hash: number, position: number): void {
-    if (this.takenSlots * 2 >= this.table.length) this.rebuildTable();
-    const mask = this.table.length - 1;
+    const { table } = this;
+    const mask = table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
       const slot = (hash + probe) & mask;
-      const taken = this.table[slot] ?? 0;
+      const taken = table[slot] ?? 0;
       if (taken !== 0 && taken !== GONE) continue;
       if (taken === 0) this.takenSlots++;
-      this.table[slot] = position + 1;
+      this.entries++;
+      table[slot] = position + 1;
       return;
     }
-    this.table[hash & mask] = position + 1;
+    table[hash & mask] = position + 1;
   }
 
-  /** Rebuilds the table without dropped entries, up to a third full. */
-  private rebuildTable(): void {
-    const positions = this.table.filter((position) => position !== 0 && position !== GONE);
-    let size = SMALLEST_TABLE;
-    while (size < positions.length * 3) size *= 2;
-    this.table = new Uint32Array(size);
+  /** Makes a table for one more entry: moves some entries of the former one, and begins the next when this one is half full. */
+  private makeTable(): void {
+    this.moveSome();
+    if (this.takenSlots * 2 < this.table.length) return;
+    this.former = this.table;
+    this.movedSlots = 0;
+    this.table = new Uint32Array(this.former.length * (this.entries * 3 > this.former.length ? 2 : 1));
     this.takenSlots = 0;
-    for (const position of positions) {
+  }
+
+  private moveSome(): void {
+    const { former } = this;
+    if (former === undefined) return;
+    const until = Math.min(this.movedSlots + MOVED_SLOTS, former.length);
+    for (; this.movedSlots < until; this.movedSlots++) {
+      const position = former[this.movedSlots] ?? 0;
+      if (position === 0 || position === GONE) continue;
       const chunk = this.chunkAt(position - 1);
       const at = offsetOf(position - 1);
+      former[this.movedSlots] = GONE;
+      this.entries--;
       this.enter(hashOf(chunk, at + HEADER_LENGTH, chunk[at] ?? 0), position - 1);
     }
+    if (until === former.length) this.former = undefined;
   }
 
   private hasKey(position: number, key: Uint8Array, keyLength: number): boolean {

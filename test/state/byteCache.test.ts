@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ByteCache } from "../../src/state/byteCache.ts";
 import { casesOf } from "../thorough.ts";
@@ -52,6 +52,24 @@ describe("byte cache", () => {
     let kept = 0;
     for (let i = 0; i < count; i++) if (read(cache, keyOf(i)) !== undefined) kept++;
     expect(kept).toBeGreaterThan(count * 0.999);
+  });
+
+  it("finds every entry while its table is replaced, and never hashes many keys for one entry", () => {
+    const cache = new ByteCache(16 * MEGABYTE);
+    const hashed = vi.spyOn(Math, "imul");
+    let most = 0;
+    for (let name = 0; name < 40_000; name++) {
+      const before = hashed.mock.calls.length;
+      put(cache, name);
+      most = Math.max(most, hashed.mock.calls.length - before);
+      if (name % 1_000 === 0) hashed.mockClear();
+      for (const earlier of [0, name >> 1, name])
+        if (read(cache, keyOf(earlier)) === undefined) throw new Error(`${earlier} is lost`);
+    }
+    // The cache's hash multiplies once for each byte of a key, and once more.
+    expect(most).toBeGreaterThan(4);
+    expect(most).toBeLessThan(4 * 20);
+    hashed.mockRestore();
   });
 
   it("is empty after clear", () => {
