@@ -95,14 +95,20 @@ describe.each([1, 2])("a node with TLS, and %i threads for callers, under attack
       // Much content makes the buffers of the connection large.
       const body = `{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}${" ".repeat(1_000_000)}`;
       const request = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-      const updaters: KeyUpdater[] = [];
-      // So many that each thread has some of them.
-      while (updaters.length < 24) updaters.push(await aKeyUpdater(attacker, request));
-      const floods = updaters.map((updater) => updater.records(4_000));
-      const closed = updaters.map(({ closed }) => closed);
-      for (const [index, { socket }] of updaters.entries()) socket.write(floods[index] ?? "");
-      await Promise.all(closed);
-      expect(await head(first, client)).toBeTypeOf("number");
+      const flood = async (): Promise<void> => {
+        const updaters: KeyUpdater[] = [];
+        for (let tries = 0; tries < 24; tries++) {
+          const updater = await aKeyUpdater(attacker, request).catch(() => undefined);
+          if (updater !== undefined) updaters.push(updater);
+        }
+        const floods = updaters.map((updater) => updater.records(4_000));
+        const closed = updaters.map(({ closed }) => closed);
+        for (const [index, { socket }] of updaters.entries()) socket.write(floods[index] ?? "");
+        await Promise.all(closed);
+        expect(await head(first, client)).toBeTypeOf("number");
+      };
+      // On a busy machine all connections may go to one thread; the address is then shut out of the other one the next time.
+      for (let thread = 0; thread < threads; thread++) await flood();
       const refused = await metric("handshake");
       for (let tries = 0; tries < 10; tries++)
         await expect(aKeyUpdater(attacker, request)).rejects.toThrow("the connection ended");
