@@ -213,7 +213,7 @@ export class BlockExecution {
    * the yield policy must stop when the head moves.
    */
   stage({ overlay }: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState> {
-    return inSteps(this.parts.stores.world.stageInSteps(overlay.changes(), number), yieldPolicy);
+    return inSteps(this.parts.stores.world.stageInSteps(overlay, number), yieldPolicy);
   }
 
   /** Learnt time to finish a block; undefined until learnt. Persisted between runs. */

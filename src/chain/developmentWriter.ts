@@ -55,7 +55,7 @@ export class DevelopmentWriter {
   stage(overlay: Overlay): Promise<StagedState> {
     const { world, writer, clock } = this.parts;
     const number = writer.head.header.number + 1n;
-    return inSteps(world.stageInSteps(overlay.changes(), number), createYieldPolicy(clock));
+    return inSteps(world.stageInSteps(overlay, number), createYieldPolicy(clock));
   }
 
   /** Makes all blocks durable. */

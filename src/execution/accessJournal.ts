@@ -77,6 +77,16 @@ export class AccessJournal {
     for (const access of this.accesses.values()) if (access.touchedAt !== UNTOUCHED) found(access.address);
   }
 
+  /** The touched accounts, for any number of them. */
+  *touched(): Iterable<Address> {
+    for (const { touchedAt, address } of this.accesses.values()) if (touchedAt !== UNTOUCHED) yield address;
+  }
+
+  /** Number of accounts that were accessed or touched. */
+  get size(): number {
+    return this.accesses.size;
+  }
+
   /** Warm slots by address, both as keys (byteKey.ts). Omits addresses without a warm slot. */
   *warmStorage(): Iterable<readonly [address: string, slots: ReadonlySet<string>]> {
     for (const { key, slots } of this.accesses.values())
@@ -95,9 +105,16 @@ export class AccessJournal {
   }
 
   revert(): void {
-    const entries = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
-    for (let at = this.entries; at > entries; at--)
-      this.undo(expectDefined(this.log.pop(), "a journal entry"));
+    this.revertPart(Number.POSITIVE_INFINITY);
+    this.checkpoints.pop();
+  }
+
+  /** Undoes the newest entries since the last checkpoint, `most` at most, and keeps it open; true while more are left. */
+  revertPart(most: number): boolean {
+    const entries = expectDefined(this.checkpoints.at(-1), "an open checkpoint to revert to");
+    const until = Math.max(entries, this.entries - most);
+    for (let at = this.entries; at > until; at--) this.undo(expectDefined(this.log.pop(), "a journal entry"));
+    return until > entries;
   }
 
   /** Clears everything for the next transaction. */

@@ -1,5 +1,6 @@
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { type Eventual, onceKnown } from "../primitives/eventual.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
@@ -15,6 +16,7 @@ import {
   executeTransaction,
   type TransactionOutcome,
 } from "./executeTransaction.ts";
+import { revertInTurns } from "./longRevert.ts";
 import { isNoLimit, type NoLimit, type TimeLimits } from "./timeLimits.ts";
 import { TransactionFault } from "./transactionFault.ts";
 import type { AskPermission } from "./transactionPermission.ts";
@@ -143,7 +145,7 @@ class BlockBuilder {
    * Executes one transaction; undoes it if it is stopped by its time or its effects. Synchronous if the execution is, as most
    * are.
    */
-  private tryTransaction(transaction: SentTransaction): Tried | Promise<Tried> {
+  private tryTransaction(transaction: SentTransaction): Eventual<Tried> {
     this.overlay.beginTransaction();
     this.overlay.checkpoint();
     try {
@@ -158,20 +160,23 @@ class BlockBuilder {
     }
   }
 
-  private keepIfInTime(executed: TransactionOutcome): Tried {
+  private keepIfInTime(executed: TransactionOutcome): Eventual<Tried> {
     const { clock, deadlineMs } = this.settings;
     if (clock.nowMs() < deadlineMs) {
       this.overlay.commit();
       return executed;
     }
-    this.overlay.revert();
-    return undefined;
+    return onceKnown(revertInTurns(this.overlay), () => undefined);
   }
 
-  private undoIfStopped(transaction: SentTransaction, error: unknown): EffectsBeyondLimit | undefined {
+  private undoIfStopped(
+    transaction: SentTransaction,
+    error: unknown,
+  ): Eventual<EffectsBeyondLimit | undefined> {
     if (!(error instanceof OutOfTime)) faultOf(transaction, error);
-    this.overlay.revert();
-    return error instanceof EffectsBeyondLimit ? error : undefined;
+    return onceKnown(revertInTurns(this.overlay), () =>
+      error instanceof EffectsBeyondLimit ? error : undefined,
+    );
   }
 
   private fitOf(transaction: SentTransaction): Fit {

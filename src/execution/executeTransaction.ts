@@ -1,10 +1,11 @@
-import type { Eventual } from "../primitives/eventual.ts";
+import { type Eventual, onceKnown } from "../primitives/eventual.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 import { isImpersonated } from "../types/impersonatedSignature.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { checkSender, checkSignedForm, type TransactionCheckErrorCode } from "./checkTransaction.ts";
+import { revertInTurns } from "./longRevert.ts";
 import { MemoryBeyondLimit } from "./memoryBudget.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { Permission } from "./transactionPermission.ts";
@@ -71,11 +72,13 @@ function executeForSender(session: BlockSession, transaction: SentTransaction): 
     overlay.commit();
     return ok(result);
   };
-  const undo = (error: unknown): TransactionOutcome => {
-    const isBeyondLimit = error instanceof MemoryBeyondLimit;
-    if (isBeyondLimit || error instanceof OutOfTime) overlay.revert();
-    if (!isBeyondLimit) throw error;
-    return fail("peer", "memoryBeyondLimit", error.message);
+  const undo = (error: unknown): Eventual<TransactionOutcome> => {
+    if (error instanceof MemoryBeyondLimit)
+      return onceKnown(revertInTurns(overlay), () => fail("peer", "memoryBeyondLimit", error.message));
+    if (!(error instanceof OutOfTime)) throw error;
+    return onceKnown(revertInTurns(overlay), () => {
+      throw error;
+    });
   };
   try {
     const running = runTransaction(session, transaction, price);

@@ -75,14 +75,15 @@ function settle(
   transaction: Executable,
   price: bigint,
   { result: message, spent, refund: asked }: Unsettled,
-): TransactionResult {
+): Eventual<TransactionResult> {
   const { rules } = session;
   const refund = asked === 0n ? asked : smaller(asked, spent / rules.refundQuotient);
   const floor = floorGas(rules, transaction.data);
   const gasUsed = larger(spent - refund, floor);
   const { outcome, output, logs, effects, destroyed } = message;
-  if (!session.isDiscarded) settleAccounts(session, transaction, price, { gasUsed, destroyed });
-  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs, effects };
+  const settled = { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs, effects };
+  if (session.isDiscarded) return settled;
+  return onceKnown(settleAccounts(session, transaction, price, { gasUsed, destroyed }), () => settled);
 }
 
 /** Gives gas back, pays the beneficiary, and deletes accounts. */
@@ -91,7 +92,7 @@ function settleAccounts(
   { sender, gasLimit }: Executable,
   price: bigint,
   { gasUsed, destroyed }: Pick<TransactionResult, "gasUsed"> & Pick<MessageResult, "destroyed">,
-): void {
+): Eventual<void> {
   const { rules, block, overlay, accesses } = session;
   const returned = (gasLimit - gasUsed) * price;
   const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
@@ -99,7 +100,7 @@ function settleAccounts(
   // If empty accounts are deleted, an account created by a fee of zero would not outlast the transaction.
   if (fee > 0n || !rules.clearsEmptyAccounts) credit(overlay, block.beneficiary, fee);
   accesses.touch(block.beneficiary);
-  deleteAccounts(session, destroyed);
+  return deleteAccounts(session, destroyed);
 }
 
 /** Warms sender, recipient, beneficiary and access list before execution (EIP-2929, EIP-2930, EIP-3651). */
@@ -129,7 +130,21 @@ function buyGas({ overlay, accesses, block }: BlockSession, transaction: Executa
   accesses.touch(sender);
 }
 
-function deleteAccounts({ rules, overlay, accesses }: BlockSession, destroyed: readonly Address[]): void {
+function deleteAccounts(session: BlockSession, destroyed: readonly Address[]): Eventual<void> {
+  const { rules, overlay, accesses } = session;
   for (const address of destroyed) overlay.putAccount(address, undefined);
-  if (rules.clearsEmptyAccounts) accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
+  if (!rules.clearsEmptyAccounts) return;
+  if (accesses.size > CLEARED_AT_ONCE) return clearInTurns(session);
+  accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
 }
+
+async function clearInTurns({ overlay, accesses, yieldPolicy }: BlockSession): Promise<void> {
+  let looked = 0;
+  for (const address of accesses.touched()) {
+    clearIfEmpty(overlay, address);
+    if (++looked % CLEARED_AT_ONCE === 0 && yieldPolicy.isDue()) await yieldPolicy.yield();
+  }
+}
+
+/** Accounts that are looked at without a pause, to delete the empty ones: some milliseconds. */
+const CLEARED_AT_ONCE = 5_000;

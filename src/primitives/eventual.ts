@@ -5,6 +5,6 @@
 export type Eventual<T> = T | Promise<T>;
 
 /** Applies `use` to a value: at once, or when its promise resolves. */
-export function onceKnown<T, R>(value: Eventual<T>, use: (value: T) => R): Eventual<R> {
+export function onceKnown<T, R>(value: Eventual<T>, use: (value: T) => Eventual<R>): Eventual<R> {
   return value instanceof Promise ? value.then(use) : use(value);
 }

@@ -31,8 +31,8 @@ export interface OverwrittenEntries {
  * The latest state, one entry per account and per slot, cached in memory up to the limits. A checksum protects each entry;
  * the trie confirms that a missing entry does not exist, because an entry could be lost without a trace.
  *
- * The column is consistent at any moment: between the write of a batch and its adoption the disk is already ahead, so reads
- * use the previous values that the batch keeps in memory.
+ * The column is consistent at any moment: between the write of a batch and its adoption the disk is already ahead, and the
+ * caches are, bit by bit, so reads use the previous values that the batch keeps in memory.
  */
 export class FlatColumn {
   private readonly database: Database;
@@ -50,12 +50,12 @@ export class FlatColumn {
   }
 
   account(address: Address): FlatAccount | undefined {
+    const held = this.overwritten?.accountBefore(keccak256(address));
+    if (held !== undefined) return held.before;
     const found = this.accounts.find(address);
     if (found !== undefined)
       return found.length === 0 ? undefined : decodeFlatAccount(found.bytes, found.start);
-    const addressHash = keccak256(address);
-    const held = this.overwritten?.accountBefore(addressHash);
-    const flat = held === undefined ? this.readAccount(address, addressHash) : held.before;
+    const flat = this.readAccount(address, keccak256(address));
     this.keepAccount(address, flat === undefined ? EMPTY_BYTES : encodeFlatAccount(flat));
     return flat;
   }
@@ -63,18 +63,21 @@ export class FlatColumn {
   slot(owner: FlatAccount, slot: Uint8Array): Uint8Array {
     const { trieId } = owner.storage;
     if (trieId === 0) return EMPTY_BYTES;
+    const held = this.overwritten?.slotBefore(trieId, keccak256(slot));
+    if (held !== undefined) return held;
     const found = this.slots.find(this.cacheKeyOf(trieId, slot));
     if (found !== undefined)
       return found.length === 0
         ? EMPTY_BYTES
         : Uint8Array.prototype.slice.call(found.bytes, found.start, found.start + found.length);
-    const slotHash = keccak256(slot);
-    const value = this.overwritten?.slotBefore(trieId, slotHash) ?? this.readSlot(owner, slot, slotHash);
+    const value = this.readSlot(owner, slot, keccak256(slot));
     this.keepSlot(trieId, slot, value);
     return value;
   }
 
-  /** Makes reads use these values until the batch is adopted, because the disk may have newer ones from now on. */
+  /**
+   * Makes reads use these values until the batch is adopted, because the disk and the caches may have newer ones from now on.
+   */
   hold(overwritten: OverwrittenEntries): void {
     this.overwritten = overwritten;
   }
@@ -83,7 +86,7 @@ export class FlatColumn {
     this.overwritten = undefined;
   }
 
-  /** Caches an entry of the head: an encoded account, or no bytes for one that does not exist. */
+  /** Caches an entry of the head, or of the batch in flight: an encoded account, or no bytes for one that does not exist. */
   keepAccount(address: Address, encoded: Uint8Array): void {
     this.accounts.put(address, { bytes: encoded, start: 0, length: encoded.length });
   }

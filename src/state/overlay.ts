@@ -3,9 +3,11 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { keyOfAddress, keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import {
   type AccountEntry,
+  changedSlotsInSteps,
   changeOf,
   changesOf,
   isChanged,
@@ -41,6 +43,8 @@ export interface Overlay extends StateReader {
   checkpoint(): void;
   commit(): void;
   revert(): void;
+  /** Undoes the newest changes since the last checkpoint, `most` at most, and keeps it open; true while more are left. */
+  revertPart(most: number): boolean;
   /** Value the slot had when the current transaction began (EIP-2200, EIP-3529). */
   originalStorage(address: Address, slot: Uint8Array): Uint8Array;
   /** Marks the beginning of a transaction for originalStorage. No checkpoint may be open. */
@@ -49,6 +53,7 @@ export interface Overlay extends StateReader {
   readonly changeCount: number;
   /** Everything that differs from the reader below. No checkpoint may be open. */
   changes(): StateChanges;
+  changesInSteps(): Steps<StateChanges>;
 }
 
 /** Counts the memory of an overlay, for work with a memory limit: `take` throws above the limit. */
@@ -66,6 +71,9 @@ const SLOT_BYTES = 700;
 const UNDO_BYTES = 300;
 /** Memory that the EVM needs for code that it runs, as a multiple of the code's size. */
 const CODE_FACTOR = 10;
+
+/** Accounts and slots that are compared in a step: less than a millisecond. */
+const STEP_CHANGES = 1024;
 
 /** Placeholder for the slots of an account before the first access: most accounts have none. Never written. */
 const NO_SLOTS = new Map<string, SlotCell>();
@@ -202,14 +210,21 @@ export class JournaledOverlay implements Overlay {
   }
 
   revert(): void {
-    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
-    this.meter?.release((this.journal.length - length) * UNDO_BYTES);
-    for (let at = this.journal.length; at > length; at--) {
+    this.revertPart(Number.POSITIVE_INFINITY);
+    this.checkpoints.pop();
+  }
+
+  revertPart(most: number): boolean {
+    const length = expectDefined(this.checkpoints.at(-1), "an open checkpoint to revert to");
+    const until = Math.max(length, this.journal.length - most);
+    this.meter?.release((this.journal.length - until) * UNDO_BYTES);
+    for (let at = this.journal.length; at > until; at--) {
       const step = expectDefined(this.journal.pop(), "a journal entry");
       const before = changesOf(step.entry);
       undo(step);
       this.changed += changesOf(step.entry) - before;
     }
+    return until > length;
   }
 
   beginTransaction(): void {
@@ -218,12 +233,25 @@ export class JournaledOverlay implements Overlay {
   }
 
   changes(): StateChanges {
+    return atOnce(this.changesInSteps());
+  }
+
+  *changesInSteps(): Steps<StateChanges> {
     assert(this.checkpoints.length === 0, "changes are final only when no checkpoint is open");
     const accounts: AccountChange[] = [];
     const code: { codeHash: Hash; code: Uint8Array }[] = [];
     const named = new Set<string>();
+    let work = 0;
     for (const entry of this.entries.values()) {
-      const change = changeOf(entry);
+      work += 1 + entry.slots.size;
+      if (work > STEP_CHANGES) {
+        work = 0;
+        yield;
+      }
+      const change =
+        entry.slots.size > STEP_CHANGES
+          ? changeOf(entry, yield* changedSlotsInSteps(entry))
+          : changeOf(entry);
       if (change === undefined) continue;
       accounts.push(change);
       if (change.account === undefined || this.newCode === undefined) continue;

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import type { Steps } from "../primitives/steps.ts";
 import type { Account } from "../types/account.ts";
 import type { AccountChange } from "./stateChanges.ts";
 
@@ -91,17 +92,37 @@ export function changesOf({ base, account, changedSlots, cleared }: AccountEntry
 }
 
 /** The difference of an account from the reader below; undefined when there is none. */
-export function changeOf(entry: AccountEntry): AccountChange | undefined {
+export function changeOf(entry: AccountEntry, slots = changedSlots(entry)): AccountChange | undefined {
   const { address, base, account } = entry;
   if (account === undefined)
     return base === undefined ? undefined : { address, storageCleared: true, slots: [] };
-  const slots: { slot: Uint8Array; value: Uint8Array }[] = [];
-  for (const cell of entry.slots.values())
-    if (isChanged(cell)) slots.push({ slot: cell.slot, value: cell.value });
   const storageCleared = entry.cleared && base !== undefined;
   if (slots.length === 0 && !storageCleared && sameAccount(base, account)) return undefined;
   return { address, account, storageCleared, slots };
 }
+
+function changedSlots({ slots }: AccountEntry): AccountChange["slots"] {
+  const changed: SlotChange[] = [];
+  for (const cell of slots.values())
+    if (isChanged(cell)) changed.push({ slot: cell.slot, value: cell.value });
+  return changed;
+}
+
+/** The slots of an account that differ from the reader below, for any number of them. */
+export function* changedSlotsInSteps({ slots }: AccountEntry): Steps<AccountChange["slots"]> {
+  const changed: SlotChange[] = [];
+  let compared = 0;
+  for (const cell of slots.values()) {
+    if (++compared % STEP_SLOTS === 0) yield;
+    if (isChanged(cell)) changed.push({ slot: cell.slot, value: cell.value });
+  }
+  return changed;
+}
+
+type SlotChange = AccountChange["slots"][number];
+
+/** Slots that are compared in a step: less than a millisecond. */
+const STEP_SLOTS = 1024;
 
 function sameAccount(a: Account | undefined, b: Account): boolean {
   if (a === b) return true;

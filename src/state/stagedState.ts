@@ -118,12 +118,17 @@ export class Staged implements OverwrittenEntries {
     entries.hold(this);
   }
 
-  /** Updates the column with the entries, once this state is the head's. */
-  adoptInto(flat: FlatColumn): void {
-    flat.release();
-    for (const { address, after } of this.accounts) flat.keepAccount(address, after);
+  /** Caches the new entries, which reads do not see before the column is released. */
+  *cacheInSteps(flat: FlatColumn): Steps<void> {
+    for (const [index, { address, after }] of this.accounts.entries()) {
+      if (index % STEP_SLOTS === 0) yield;
+      flat.keepAccount(address, after);
+    }
     for (const [trieId, slots] of this.storages)
-      for (const { slot, after } of slots) flat.keepSlot(trieId, slot, after);
+      for (const [index, { slot, after }] of slots.entries()) {
+        if (index > 0 && index % STEP_SLOTS === 0) yield;
+        flat.keepSlot(trieId, slot, after);
+      }
   }
 
   accountBefore(addressHash: Hash): { readonly before: FlatAccount | undefined } | undefined {
@@ -178,11 +183,11 @@ export class Staged implements OverwrittenEntries {
   }
 
   /** Sorts the leaves, as updateTrie and findChange require. */
-  private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): Steps<TrieRoot> {
-    sortChanges(leaves);
+  private *updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): Steps<TrieRoot> {
+    yield* sortChanges(leaves);
     const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ key, page });
     const { version, arena } = this;
-    return updateTrieInSteps({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
+    return yield* updateTrieInSteps({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
   }
 }
 

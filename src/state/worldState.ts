@@ -79,6 +79,8 @@ export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   slotCacheBytes: 32 * 1024 * 1024,
 };
 
+const MOVED = "a state is staged only as long as its base is the head's";
+
 /** The state before block 0. */
 const EMPTY_STATE: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
 
@@ -131,11 +133,18 @@ export class WorldState {
    * an empty database). Writes nothing. There may be many staged states; at most one is adopted.
    */
   stage(changes: StateChanges, number: bigint): StagedState {
-    return atOnce(this.stageInSteps(changes, number));
+    return atOnce(this.stageChanges(changes, number));
   }
 
-  /** Stages in steps. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
-  *stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState> {
+  /** Stages an overlay's changes in steps. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
+  *stageInSteps(overlay: Pick<Overlay, "changesInSteps">, number: bigint): Steps<StagedState> {
+    const { record } = this;
+    const changes = yield* overlay.changesInSteps();
+    assert(this.record === record, MOVED);
+    return yield* this.stageChanges(changes, number);
+  }
+
+  private *stageChanges(changes: StateChanges, number: bigint): Steps<StagedState> {
     assert(number === BigInt((this.number ?? -1) + 1), "a state is staged for the block after the head");
     const { flat: entries, nodes: reader, record, epoch } = this;
     const steps = stageInSteps({ entries, reader, record, epoch }, changes, Number(number));
@@ -143,17 +152,18 @@ export class WorldState {
       const { done, value } = steps.next();
       if (done === true) return value;
       yield;
-      assert(this.record === record, "a state is staged only as long as its base is the head's");
+      assert(this.record === record, MOVED);
     }
   }
 
   /**
-   * Does the slow part of `adopt` in advance, while the batch of the state is being written. Changes no reader's results;
+   * Does the slow part of `adopt` in advance, while the batch that `writeTo` filled is being written. Changes no reader's results;
    * the caller must adopt the state afterwards.
    */
   *prepareInSteps(staged: StagedState): Steps<void> {
     assert(staged instanceof Staged, "only what stage() made can be adopted");
     yield* this.nodes.adoptInSteps(staged.pages);
+    yield* staged.cacheInSteps(this.flat);
     this.prepared = staged;
   }
 
@@ -163,7 +173,7 @@ export class WorldState {
     assert(staged.base.record === this.record, "a state is adopted on the head that it was staged for");
     if (this.prepared !== staged) atOnce(this.prepareInSteps(staged));
     this.prepared = undefined;
-    staged.adoptInto(this.flat);
+    this.flat.release();
     this.record = staged.record;
     this.number = Number(staged.number);
   }

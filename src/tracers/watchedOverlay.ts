@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { Steps } from "../primitives/steps.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateChanges } from "../state/stateChanges.ts";
 import type { Account } from "../types/account.ts";
@@ -108,6 +109,10 @@ export class WatchedOverlay implements Overlay {
     this.inner.revert();
   }
 
+  revertPart(most: number): boolean {
+    return this.inner.revertPart(most);
+  }
+
   beginTransaction(): void {
     this.inner.beginTransaction();
   }
@@ -118,6 +123,10 @@ export class WatchedOverlay implements Overlay {
 
   changes(): StateChanges {
     return this.inner.changes();
+  }
+
+  changesInSteps(): Steps<StateChanges> {
+    return this.inner.changesInSteps();
   }
 
   private record(address: Address): RecordedAccount {

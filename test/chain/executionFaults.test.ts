@@ -14,6 +14,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { AssertionFailed } from "../../src/primitives/assert.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { atOnce } from "../../src/primitives/steps.ts";
 import { JournaledOverlay } from "../../src/state/overlay.ts";
 import { WorldState } from "../../src/state/worldState.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
@@ -192,10 +193,10 @@ describe("while a block is built", () => {
     );
     const { supply, waiting, dropped } = aSupply(all);
     const { stageInSteps } = WorldState.prototype;
-    WorldState.prototype.stageInSteps = function (changes, number) {
-      if (changes.accounts.some(({ address }) => equalBytes(address, cause)))
+    WorldState.prototype.stageInSteps = function (overlay, number) {
+      if (atOnce(overlay.changesInSteps()).accounts.some(({ address }) => equalBytes(address, cause)))
         throw new RangeError("injected");
-      return stageInSteps.call(this, changes, number);
+      return stageInSteps.call(this, overlay, number);
     };
     restore = () => {
       WorldState.prototype.stageInSteps = stageInSteps;
@@ -219,9 +220,9 @@ describe("while a block is built", () => {
     const { chain } = await open();
     const { supply, waiting } = aSupply(TRANSACTIONS);
     const { stageInSteps } = WorldState.prototype;
-    WorldState.prototype.stageInSteps = function (changes, number) {
-      if (changes.accounts.length > 2) throw new RangeError("injected");
-      return stageInSteps.call(this, changes, number);
+    WorldState.prototype.stageInSteps = function (overlay, number) {
+      if (atOnce(overlay.changesInSteps()).accounts.length > 2) throw new RangeError("injected");
+      return stageInSteps.call(this, overlay, number);
     };
     restore = () => {
       WorldState.prototype.stageInSteps = stageInSteps;

@@ -188,6 +188,8 @@ function perform(
         journal.commit();
         model.commit();
       } else {
+        // A revert may be done in parts.
+        if (journal.revertPart(1)) journal.revertPart(2);
         journal.revert();
         model.revert();
       }

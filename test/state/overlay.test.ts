@@ -85,6 +85,29 @@ describe("overlay", () => {
     expect(overlay.code(keccak256(kept))).toEqual(kept);
   });
 
+  it("reports any number of changes in steps", () => {
+    const overlay = new JournaledOverlay(BASE);
+    const count = 5_000;
+    overlay.putAccount(addressOf(0), { ...EMPTY_ACCOUNT, nonce: 1n });
+    for (let n = 0; n < count; n++) {
+      overlay.putStorage(addressOf(0), numberedBytes(n, 32), Uint8Array.of(1));
+      overlay.putAccount(asAddress(numberedBytes(n, 20)), { ...EMPTY_ACCOUNT, nonce: 1n });
+    }
+    const steps = overlay.changesInSteps();
+    let taken = 0;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) {
+        expect(value).toEqual(overlay.changes());
+        expect(value.accounts.length).toBe(count + 1);
+        expect(value.accounts[0]?.slots.length).toBe(count);
+        break;
+      }
+      taken++;
+    }
+    expect(taken).toBeGreaterThanOrEqual(8);
+  });
+
   it("can be based on another overlay and reports only its own changes", () => {
     const lower = new JournaledOverlay(BASE);
     lower.clearStorage(addressOf(1));
@@ -195,6 +218,8 @@ function perform(overlay: Overlay, model: Model, step: Action): void {
     case "commit":
     case "revert":
       if (model.depth === 0) return;
+      // A revert may be done in parts.
+      if (step.kind === "revert" && overlay.revertPart(1)) overlay.revertPart(2);
       overlay[step.kind]();
       model[step.kind]();
       return;
@@ -305,5 +330,11 @@ function addressOf(who: number): Address {
 function slotOf(index: number): Uint8Array {
   const bytes = new Uint8Array(32);
   bytes[31] = index;
+  return bytes;
+}
+
+function numberedBytes(number: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length).fill(0xab);
+  new DataView(bytes.buffer).setUint32(0, number);
   return bytes;
 }

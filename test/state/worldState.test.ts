@@ -131,7 +131,7 @@ describe("world state", () => {
     await commit(world, database, genesis, 0n);
     const overlays = [1n, 2n].map((wei) => manyChanges(world, wei));
     const roots = overlays.map((overlay) => toHex(world.stage(overlay.changes(), 1n).root));
-    const staging = overlays.map((overlay) => world.stageInSteps(overlay.changes(), 1n));
+    const staging = overlays.map((overlay) => world.stageInSteps(overlay, 1n));
     const staged: StagedState[] = [];
     let pauses = 0;
     while (staged.length < staging.length) {
@@ -161,7 +161,7 @@ describe("world state", () => {
     const database = createMemoryDatabase();
     const world = new WorldState({ database });
     await commit(world, database, world.overlay(), 0n);
-    const steps = world.stageInSteps(manyChanges(world, 1n).changes(), 1n);
+    const steps = world.stageInSteps(manyChanges(world, 1n), 1n);
     expect(steps.next().done).toBe(false);
     await commit(world, database, manyChanges(world, 2n), 1n);
     expect(() => steps.next()).toThrow("as long as its base is the head's");
@@ -188,6 +188,33 @@ describe("world state", () => {
     evictAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(99n);
     expect(world.head.account(addressOf(2))?.balance).toBe(99n);
+  });
+
+  it("reads the head's state at each step in which the next one is prepared, and that one from its adoption on", async () => {
+    const database = createMemoryDatabase();
+    const world = new WorldState({ database });
+    await commit(world, database, world.overlay(), 0n);
+    await commit(world, database, manyChanges(world, 1n), 1n);
+    const staged = world.stage(manyChanges(world, 2n).changes(), 2n);
+    const batch = new Batch();
+    staged.writeTo(batch);
+    await database.write(batch);
+    const some = [0, 1, CHANGED / 2, CHANGED - 1];
+    const read = (): unknown[] =>
+      some.map((at) => [
+        world.head.account(numberedAddress(at))?.balance,
+        world.head.storage(numberedAddress(0), numberedSlot(at))[0],
+      ]);
+    const expected = (wei: number): unknown[] => some.map(() => [BigInt(wei), wei]);
+    let steps = 0;
+    for (const _ of world.prepareInSteps(staged)) {
+      steps++;
+      expect(read()).toEqual(expected(1));
+    }
+    expect(steps).toBeGreaterThan((2 * CHANGED) / 200);
+    expect(read()).toEqual(expected(1));
+    world.adopt(staged);
+    expect(read()).toEqual(expected(2));
   });
 
   it("starts with an empty state and refuses any block but the next", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Machine } from "../../evm/machine.ts";
 import { dropFreeMachines, dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -37,6 +38,18 @@ export function createEvm(parts: EvmParts): Evm {
       } catch {
         // A fault in the middle of a checkpoint leaves nothing to revert to; the fault itself is reported.
       }
+      return stopped(error);
+    };
+    const stopInSlices = async (error: unknown): Promise<never> => {
+      dropMachine(machine);
+      try {
+        for (const _ of running.unwindInSlices()) await yieldToEventLoop();
+      } catch {
+        // Here, too, the fault itself is reported.
+      }
+      return stopped(error);
+    };
+    const stopped = (error: unknown): never => {
       if (error instanceof MemoryBeyondLimit && observation === undefined) {
         transient.clear();
         running.release(0);
@@ -56,7 +69,7 @@ export function createEvm(parts: EvmParts): Evm {
     } catch (error) {
       return stop(error);
     }
-    return waiting === undefined ? end() : toEnd(waiting, goOn).then(end, stop);
+    return waiting === undefined ? end() : toEnd(waiting, goOn).then(end, stopInSlices);
   }
 
   return { run };

@@ -15,23 +15,47 @@ const NOTHING: Range = { at: 0, size: 0 };
 
 /**
  * Ends a message: keeps or reverts its changes, and hands gas and output to the caller. The gas that it leaves is in its
- * fields.
+ * fields. A long revert is left to do in slices, unless an observer watches the run, which then has a thread for itself.
  */
 export function finish(run: Run, frame: Frame, outcome: Outcome, output: Range = NOTHING): void {
-  const { machine, substate, overlay, accesses, rules } = run;
+  run.budget?.release(frame.countedBytes);
+  if (outcome === "succeeded") {
+    run.commit();
+    handOver(run, frame, outcome, output);
+    return;
+  }
+  const { overlay, accesses, rules } = run;
+  const deletes = rules.clearsEmptyAccounts && deletesRipemd160(overlay, accesses);
+  const end = (): void => {
+    undoFrame(run, frame, deletes);
+    handOver(run, frame, outcome, output);
+  };
+  if (run.revertPart() && run.watch === undefined) run.work = revertInSlices(run, end);
+  else end();
+}
+
+function* revertInSlices(run: Run, end: () => void): Work {
+  do yield;
+  while (run.revertPart());
+  end();
+}
+
+/** Reverts what a message did. */
+function undoFrame(run: Run, frame: Frame, deletesRipemd: boolean): void {
+  const { substate, overlay, accesses } = run;
+  run.revert();
+  // For the outermost message the touched accounts are forgotten with everything else that it did.
+  if (deletesRipemd && frame.caller !== undefined) deleteRipemd160(overlay, accesses);
+  substate.revertTo(frame.mark);
+  run.refund = frame.refundBefore;
+  run.release(frame.keptBytesBefore);
+}
+
+/** Hands gas and output to the caller. */
+function handOver(run: Run, frame: Frame, outcome: Outcome, output: Range): void {
+  const { machine } = run;
   const { caller } = frame;
   const hasSucceeded = outcome === "succeeded";
-  run.budget?.release(frame.countedBytes);
-  if (hasSucceeded) run.commit();
-  else {
-    const deletes = rules.clearsEmptyAccounts && deletesRipemd160(overlay, accesses);
-    run.revert();
-    // For the outermost message the touched accounts are forgotten with everything else that it did.
-    if (deletes && caller !== undefined) deleteRipemd160(overlay, accesses);
-    substate.revertTo(frame.mark);
-    run.refund = frame.refundBefore;
-    run.release(frame.keptBytesBefore);
-  }
   run.watch?.left(frame, {
     output: () => machine.bytes.slice(output.at, output.at + output.size),
     hasReverted: outcome === "reverted",

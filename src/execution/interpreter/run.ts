@@ -113,9 +113,23 @@ export class Run {
     this.transient.revert();
   }
 
+  /** Undoes a part of what a revert would undo, some milliseconds of work; true while more is left. */
+  revertPart(): boolean {
+    return (
+      this.overlay.revertPart(REVERTED_AT_ONCE) ||
+      this.accesses.revertPart(REVERTED_AT_ONCE) ||
+      this.transient.revertPart(REVERTED_AT_ONCE)
+    );
+  }
+
   /** Reverts all open checkpoints, after the run was stopped in the middle. */
   unwind(): void {
     while (this.openCheckpoints > 0) this.revert();
+  }
+
+  /** Likewise, in slices. */
+  *unwindInSlices(): Work {
+    for (; this.openCheckpoints > 0; this.revert()) while (this.revertPart()) yield;
   }
 
   /** Counts memory that stays until the top-level message ends, or the frame fails. */
@@ -230,6 +244,9 @@ export class Run {
     return key.charCodeAt(key.length - 1);
   }
 }
+
+/** Changes that are undone at once, in each journal: some milliseconds. */
+const REVERTED_AT_ONCE = 20_000;
 
 /** Where a message's own region has space other than memory: its stack, if it runs code, begins there. */
 export function spaceOf({ at }: Frame): number {

@@ -42,12 +42,20 @@ export class TransientStorage {
   }
 
   revert(): void {
-    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
-    while (this.journal.length > length) {
+    this.revertPart(Number.POSITIVE_INFINITY);
+    this.checkpoints.pop();
+  }
+
+  /** Undoes the newest writes since the last checkpoint, `most` at most, and keeps it open; true while more are left. */
+  revertPart(most: number): boolean {
+    const length = expectDefined(this.checkpoints.at(-1), "an open checkpoint to revert to");
+    const until = Math.max(length, this.journal.length - most);
+    while (this.journal.length > until) {
       const { cell, value } = expectDefined(this.journal.pop(), "a journal entry");
       cell.value = value;
       this.take(-UNDO_BYTES);
     }
+    return until > length;
   }
 
   /** Called at the end of a top-level message. */

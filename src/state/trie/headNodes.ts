@@ -25,8 +25,8 @@ export interface NewPage {
 /** Size of the cache of recently read pages: the nodes of one page are read one after another. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
 const KEY_LENGTH = 32;
-/** Pages per step: less than a millisecond. */
-const STEP_PAGES = 64;
+/** Bytes of pages whose nodes are cached in a step: less than a millisecond. A page has up to 64 KiB. */
+const STEP_BYTES = 32 * 1024;
 
 /** Location that is cached with a record: version u32, page depth u8, offset u16. */
 const PLACE_LENGTH = 7;
@@ -67,8 +67,13 @@ export class HeadNodes implements NodeReader {
    * and no other head reads that version: so this is safe before the state is adopted, and even if it never is.
    */
   *adoptInSteps(pages: readonly NewPage[]): Steps<void> {
-    for (const [index, { key, page }] of pages.entries()) {
-      if (index % STEP_PAGES === 0) yield;
+    let work = STEP_BYTES;
+    for (const { key, page } of pages) {
+      work += page.length;
+      if (work > STEP_BYTES) {
+        work = 0;
+        yield;
+      }
       const { version, trieId, page: place } = parseTrieKey(key);
       if (place === undefined) continue;
       walkPage(page.subarray(0, page.length - SEAL_BYTES), { ...place, version }, KEY_LENGTH, {
