@@ -42,7 +42,7 @@ export const HEAD_LISTENERS = [
   "filters",
   /** rpc: prices that fees are suggested from. */
   "feeSamples",
-  /** node: the threads for callers, which then refresh their views. */
+  /** callers: the threads for callers, which then refresh their views. */
   "callerThreads",
   /** metrics: counters of blocks, gas and transactions. */
   "metrics",

@@ -72,13 +72,10 @@ export async function openServers(
       spareDescriptors: spareDescriptors(hostLimits()),
     },
     {
-      ...{ core, access, pool, admission, metrics, logger },
+      ...{ core, access, pool, admission, chain, accountIndex, shownHead, metrics, logger },
+      sync: peering.sync,
       callers: threads,
       visitors: explorer && threadsToLoad(1),
-      reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
-      onSyncChanged: (listener) => peering.sync.onStatusChanged(listener),
-      onHeadChanged: (listener) => chain.onHeadChanged("callerThreads", listener),
-      shownHead: shownHead.memory,
       maxConnections: connectionLimit(hostLimits(), {
         callers: threads?.threads.length ?? 0,
         visitors: explorer === undefined ? 0 : 1,

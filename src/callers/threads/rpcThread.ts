@@ -170,7 +170,7 @@ export class RpcThread {
           for (const one of all) parts.count?.(one);
         },
         flushed: () => counts.flushed(),
-        indexDamage: (damage) => parts.reportIndexDamage(damage),
+        indexDamage: (damage) => parts.accountIndex?.reportDamage(damage),
         opened: (failure) => {
           if (failure !== undefined) logger.error({ error: failure }, "an RPC worker thread cannot listen");
           this.onOpened();

@@ -140,10 +140,10 @@ export class RpcThreads {
       thread.begin(dataOf(settings, parts, { index, ...shared }), threadParts);
     const each = (tell: (thread: RpcThread) => void): void => this.threads.forEach(tell);
     this.stops = [
-      parts.onHeadChanged(() => each(({ heads }) => heads?.headChanged())),
+      parts.chain.onHeadChanged("callerThreads", () => each(({ heads }) => heads?.headChanged())),
       parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.onAdded(transaction))),
       parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.onDropped(transaction))),
-      parts.onSyncChanged((status) => each((thread) => thread.notifications?.tell("syncing", status))),
+      parts.sync.onStatusChanged((status) => each((thread) => thread.notifications?.tell("syncing", status))),
     ];
   }
 
@@ -225,7 +225,7 @@ function dataOf(
     gasCap,
     viewLimits,
     servers,
-    shownHead,
+    shownHead: shownHead.memory,
     // The price floors become values here: those of the shared memory take their place.
     settings: { ...answers, gasPrice: { ...answers.gasPrice } },
     logLevels: logger.sharedLevels,

@@ -1,10 +1,13 @@
+import type { AccountIndex } from "../../accounts/accountIndex.ts";
+import type { ChainReader } from "../../chain/chainReader.ts";
+import type { ShownHead } from "../../chain/view/shownHead.ts";
 import type { RootLogger } from "../../observability/logger.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { Core } from "../../rpc/core/core.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { ThreadServerName } from "../../rpc/server/serverTable.ts";
 import type { Interests } from "../../rpc/threads/interests.ts";
-import type { SyncStatus } from "../../sync/syncProgress.ts";
+import type { Sync } from "../../sync/sync.ts";
 import type { AdmissionQueue } from "../../txpool/admissionQueue.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { SharedListener } from "./sharedListener.ts";
@@ -14,15 +17,13 @@ export interface RpcThreadsParts {
   readonly core: Core;
   readonly pool: Pick<TxPool, "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readonly admission: Pick<AdmissionQueue, "add">;
-  /** Rebuilds the index by address. */
-  reportIndexDamage(damage: string): void;
-  /** Calls `listener` after each move of the head, when it was shown. */
-  onHeadChanged(listener: () => void): () => void;
-  onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
+  readonly chain: Pick<ChainReader, "onHeadChanged">;
+  readonly sync: Pick<Sync, "onStatusChanged">;
+  /** It is built again where a thread finds damage; undefined when it is off. */
+  readonly accountIndex: Pick<AccountIndex, "reportDamage"> | undefined;
   /** Counts in the metrics; absent without metrics. */
   readonly count: ((one: RpcCount) => void) | undefined;
-  /** Memory of the shown head. */
-  readonly shownHead: SharedArrayBuffer;
+  readonly shownHead: Pick<ShownHead, "memory">;
   readonly logger: RootLogger;
 }
 
