@@ -83,7 +83,8 @@ export async function startNode(
     const metrics =
       settings.metrics && new Metrics(settings.metrics, { clock, stopwatchMs: durationClock.nowMs });
     const caches = cachesOf(settings, threads, logger);
-    const started = await open({ settings, caches, logger, clock, signedTimes, metrics, openParts }, threads);
+    const context = { settings, caches, logger, clock, signedTimes, metrics, openParts, threads };
+    const started = await open(context);
     if (!started.ok) await openParts.close();
     return started;
   } catch (error) {
@@ -100,14 +101,11 @@ function codeOf(error: DiskError | DamagedData): StartErrorCode {
 }
 
 /** Opens all parts, and starts consensus last. */
-async function open(
-  context: OpenContext,
-  threads: LoadingThreads | undefined,
-): Promise<Result<RunningNode, StartErrorCode>> {
+async function open(context: OpenContext): Promise<Result<RunningNode, StartErrorCode>> {
   const stores = await openStores(context);
   if (!stores.ok) return stores;
   const settings = withGenesisOfChain(context.settings, stores.value.blocks);
-  threads?.startCopier();
+  context.threads?.startCopier();
   const withStores = { ...context, settings, ...stores.value };
   const chainAndPool = await openChainAndPool(withStores);
   if (!chainAndPool.ok) return chainAndPool;
@@ -121,7 +119,7 @@ async function open(
   const node: OpenNode = { ...withChain, ...network.value };
   const services: OpenServices = {};
   await openStatus(node, services);
-  const servers = await openServers(node, { services, threads });
+  const servers = await openServers(node, services);
   if (!servers.ok) return servers;
   const { endpoints, access, warmUp } = servers.value;
   const begun = await begin(node, warmUp);

@@ -1,3 +1,4 @@
+import type { LoadingThreads } from "../callers/threads/loadingThreads.ts";
 import type { Settings } from "../config/settings.ts";
 import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
@@ -16,6 +17,8 @@ export interface OpenContext {
   /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
   readonly openParts: OpenParts;
+  /** Threads for callers, which load already; undefined where there are none. */
+  readonly threads: LoadingThreads | undefined;
 }
 
 type Close = () => Promise<void> | void;

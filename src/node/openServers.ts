@@ -3,7 +3,7 @@ import { openAccess } from "../callers/access/access.ts";
 import { CallerAccess } from "../callers/access/callerAccess.ts";
 import { watchCertificates } from "../callers/access/certificateWatch.ts";
 import { openRpcServers, type RpcServers } from "../callers/rpcServers.ts";
-import { type LoadingThreads, threadsToLoad } from "../callers/threads/loadingThreads.ts";
+import { threadsToLoad } from "../callers/threads/loadingThreads.ts";
 import { answerSettings } from "../config/answerSettings.ts";
 import { offering } from "../config/developmentSettings.ts";
 import { Faucet } from "../faucet/faucet.ts";
@@ -28,12 +28,15 @@ export type OpenServices = { -readonly [Name in keyof ServiceEndpoints]: Service
 /** File in the data folder with the gifts of the faucet that still count. */
 const GIFTS_FILE = "faucet.jsonl";
 
-/** Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. Throws DiskError. */
+/**
+ * Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. `services` gets the servers
+ * that are open. Throws DiskError.
+ */
 export async function openServers(
   node: OpenNode,
-  { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
+  services: OpenServices,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
-  const { settings, caches, logger, clock, metrics, openParts, directory } = node;
+  const { settings, caches, logger, clock, metrics, openParts, directory, threads } = node;
   const { chainSpec: spec, explorer, accountIndex: indexSettings, dataPath } = settings;
   const { chain, shownHead, view, accountIndex, development, network, peering } = node;
   const { pool, admission } = node.txPool;
