@@ -78,7 +78,8 @@ export async function openChainAndPool(
     recoverSenders: withKnownSenders(recoverUrgently, (hash) => txPool?.pool.get(hash)?.transaction.sender),
     recoverSigners: recoverUrgently,
     production: controls.production,
-    threadTimes,
+    // Blocks on demand have minutes, so how much of a core the thread gets matters to none, and to read it costs each of them.
+    ...(settings.development === undefined && { threadTimes }),
     cpuMs: processCpuMs,
     accountContract,
     metrics,

@@ -41,16 +41,23 @@ type ChangedLeaves = Map<number, Set<string>>;
 export async function rewindState(database: Database, number: number, batch: Batch): Promise<void> {
   const record = readStateRecord(database, number);
   if (record === undefined) throw missing(`the state record of block ${number}`);
-  const changed = await deletePages(database, number, batch);
+  // Each of them waits for the disk's thread, which is most of the time of a short rewind.
+  const [changed] = await Promise.all([
+    deletePages(database, number, batch),
+    deleteRecords(database, number, batch),
+  ]);
   const storages = restoreAccounts(database, record, changed.get(ACCOUNT_TRIE) ?? new Set(), batch);
   for (const [trieId, keys] of changed) {
     if (trieId === ACCOUNT_TRIE) continue;
     if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOfKey(key)));
     else restoreSlots(expectDefined(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
   }
-  for await (const [key] of database.range(stateRecordKeysFrom(number + 1))) batch.delete(key);
   const epoch = (readStateHead(database)?.epoch ?? 0) + 1;
   batch.put(STATE_HEAD_KEY, encodeStateHead({ number, epoch }));
+}
+
+async function deleteRecords(database: Database, number: number, batch: Batch): Promise<void> {
+  for await (const [key] of database.range(stateRecordKeysFrom(number + 1))) batch.delete(key);
 }
 
 async function deletePages(database: Database, number: number, batch: Batch): Promise<ChangedLeaves> {
