@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapter.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
+import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { nodeKey } from "../../src/node/keys/nodeKey.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
@@ -138,6 +139,9 @@ async function surviveCuts(settings: ForgetfulSettings): Promise<void> {
   expect(announced.receipts.size).toBeGreaterThan(0);
   await engine.stop();
 }
+
+// Time passes by turns of the event loop here, and a busy machine takes any number of them to compile the interpreter.
+beforeAll(loadInterpreter);
 
 describe("a power cut", () => {
   it.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
