@@ -1,6 +1,6 @@
 import { DEV_ACCOUNTS, DEV_MNEMONIC } from "../config/devNetwork.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Mining } from "../node/node.ts";
+import type { Mining } from "../node/runningNode.ts";
 import type { ListenAddress } from "../rpc/server/server.ts";
 import type { Endpoints } from "../rpc/server/serverTable.ts";
 import { isPath } from "../rpc/server/unixSocket.ts";

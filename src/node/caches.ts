@@ -1,5 +1,4 @@
 import { INDEX_CACHE_BYTES } from "../accounts/accountIndex.ts";
-import type { LoadingThreads } from "../callers/threads/loadingThreads.ts";
 import { VIEW_LIMITS } from "../chain/view/limits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -8,6 +7,7 @@ import { DEFAULT_WORLD_STATE_LIMITS } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS } from "../storage/blocks/blockStore.ts";
 import { DATABASE_CACHE_BYTES, WRITE_BUFFER_BYTES } from "../storage/leveldb/levelDatabase.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "./host/cacheSizes.ts";
+import type { ChainReaders } from "./host/chainReaders.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 
 /** The sizes that each part has use for. */
@@ -24,12 +24,11 @@ export const WHOLE_CACHES: CacheSizes = {
 /** Shares out the memory of the machine, or what its container or the operator leaves of it. */
 export function cachesOf(
   settings: Settings,
-  threads: LoadingThreads | undefined,
+  { callers, visitors, indexers }: ChainReaders,
   logger: Logger,
 ): CacheSizes {
-  const { memoryBytes = hostLimits().memoryBytes, explorer, accountIndex } = settings;
-  const callers = threads?.threads.length ?? 0;
-  const readers = callers + (explorer === undefined ? 0 : 1) + (accountIndex === undefined ? 0 : 1);
+  const { memoryBytes = hostLimits().memoryBytes } = settings;
+  const readers = callers + visitors + indexers;
   const caches = shareMemory(WHOLE_CACHES, memoryBytes, readers);
   const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
   logger.debug(

@@ -4,72 +4,40 @@ import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
 import { startConsensus } from "../consensus/chainAdapter.ts";
 import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
-import type { Development } from "../dev/development.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import type { RootLogger } from "../observability/logger.ts";
 import { Metrics } from "../observability/registry.ts";
 import { durationClock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { toHex } from "../primitives/hex.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
-import type { Endpoints } from "../rpc/server/serverTable.ts";
-import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { Scrubber } from "../storage/leveldb/scrubber.ts";
 import { cachesOf } from "./caches.ts";
 import { withGenesisOfChain } from "./dataFolder/genesisOfChain.ts";
+import { chainReadersOf } from "./host/chainReaders.ts";
 import { loadModules } from "./host/loadModules.ts";
 import { createNodeClock } from "./host/nodeClock.ts";
-import type { IdentityErrorCode } from "./keys/identity.ts";
 import { openChainAndPool } from "./openChainAndPool.ts";
 import { type OpenContext, OpenParts } from "./openContext.ts";
 import { openEthstats } from "./openEthstats.ts";
 import { type OpenNode, openNetwork } from "./openNetwork.ts";
-import { type OpenServices, openServers } from "./openServers.ts";
+import { openServers } from "./openServers.ts";
 import { openStores } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
+import type { RunningNode } from "./runningNode.ts";
 import { LiveSettings } from "./settings/liveSettings.ts";
+import { type StartErrorCode, startErrorCodeOf } from "./startErrors.ts";
+import { OpenServices } from "./status/openServices.ts";
 import { openStatus } from "./status/statusReport.ts";
 
 /**
- * Assembles the node. Parts open from the disk upwards and close in reverse order:
+ * Starts a node, with threads for callers that load already. Parts open from the disk upwards and close in reverse order:
  *
  *     stores (data folder, key, verified database) -> chain and pool (with calls and logs)
  *     -> network (vote log, consensus, peers) -> servers (JSON-RPC, metrics) -> consensus begins
  *
  * Invariant: when a part cannot be opened, those already open are closed, and the error says what to do.
  */
-export interface RunningNode {
-  readonly endpoints: Endpoints;
-  /** How the development network makes its blocks; undefined where it has no comforts, and elsewhere. */
-  readonly mining: Mining | undefined;
-  readonly nodeAddress: string;
-  readonly isValidator: boolean;
-  readonly headNumber: bigint;
-  /** Resolves when the node must end because the disk or consensus failed. */
-  readonly failure: Promise<unknown>;
-  /** Takes over what may change while the node runs. */
-  readonly live: LiveSettings;
-  /** Stops block production and the servers, then closes the database. */
-  stop(): Promise<void>;
-}
-
-/** How blocks are made: at the genesis file's period unless callers chose another way, which a restart keeps. */
-export type Mining = Pick<Development, "isModeDefault" | "isAutomatic" | "intervalMs">;
-
-export type StartErrorCode =
-  | "unusableDataPath"
-  | IdentityErrorCode
-  | "unusableSigner"
-  | "unusablePermissions"
-  | "developmentFolder"
-  | "folderInUse"
-  | "unfinishedImport"
-  | "otherSchema"
-  | "unusableDatabase"
-  | "differentGenesis"
-  | "addressInUse"
-  | "cannotListen";
-
-/** Starts a node, with threads for callers that load already. The error has a message for the operator. */
 export async function startNode(
   settings: Settings,
   logger: RootLogger,
@@ -82,22 +50,20 @@ export async function startNode(
     const clock = createNodeClock(logger, signedTimes);
     const metrics =
       settings.metrics && new Metrics(settings.metrics, { clock, stopwatchMs: durationClock.nowMs });
-    const caches = cachesOf(settings, threads, logger);
-    const context = { settings, caches, logger, clock, signedTimes, metrics, openParts, threads };
-    const started = await open(context);
+    const readers = chainReadersOf(settings, threads?.threads.length ?? 0);
+    const started = await open({
+      ...{ settings, logger, clock, signedTimes, metrics, openParts, threads, readers },
+      caches: cachesOf(settings, readers, logger),
+      services: new OpenServices(),
+    });
     if (!started.ok) await openParts.close();
     return started;
   } catch (error) {
     await openParts.close();
-    if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
-    return fail("local", codeOf(error), error.message);
+    const code = startErrorCodeOf(error);
+    if (code === undefined) throw error;
+    return fail("local", code, messageOf(error));
   }
-}
-
-function codeOf(error: DiskError | DamagedData): StartErrorCode {
-  if (error instanceof FolderInUse) return "folderInUse";
-  if (error instanceof OtherSchema) return "otherSchema";
-  return error instanceof UnfinishedImport ? "unfinishedImport" : "unusableDatabase";
 }
 
 /** Opens all parts, and starts consensus last. */
@@ -117,9 +83,8 @@ async function open(context: OpenContext): Promise<Result<RunningNode, StartErro
   const network = await openNetwork(withChain, reportFailure);
   if (!network.ok) return network;
   const node: OpenNode = { ...withChain, ...network.value };
-  const services: OpenServices = {};
-  await openStatus(node, services);
-  const servers = await openServers(node, services);
+  await openStatus(node);
+  const servers = await openServers(node);
   if (!servers.ok) return servers;
   const { endpoints, access, warmUp } = servers.value;
   const begun = await begin(node, warmUp);

@@ -1,16 +1,13 @@
 import type { Core } from "../rpc/core/core.ts";
-import type { CoreParts, ServiceEndpoints } from "../rpc/core/coreParts.ts";
+import type { CoreParts } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
 import type { OpenNode } from "./openNetwork.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
 
-/** The core of the process, over the parts of the main thread. `services` says which servers are open. */
-export function createNodeCore(
-  node: OpenNode,
-  { services, logins, give }: Pick<CoreParts, "logins" | "give"> & { services(): ServiceEndpoints },
-): Core {
-  const { settings, logger, clock, metrics, chain, permissions, controls } = node;
+/** The core of the process, over the parts of the main thread. */
+export function createNodeCore(node: OpenNode, { logins, give }: Pick<CoreParts, "logins" | "give">): Core {
+  const { settings, logger, clock, metrics, services, chain, permissions, controls } = node;
   const { simulator, tracer, logs, development, wallet } = node;
   const { engine, peering, pauseReasons, diskGuard, peerToPeer, rewinder, arrivals } = node;
   const { pool, admission } = node.txPool;
@@ -27,7 +24,7 @@ export function createNodeCore(
     writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,
     logIndex: logs.index,
-    network: { peerToPeer, ethVersion: peering.eth.version, services },
+    network: { peerToPeer, ethVersion: peering.eth.version, services: () => services.now },
     isMining: () => development?.isMarked === true || engine.status().mode === "validating",
     diskPauseEndsAtBytes: () => diskGuard.pauseEndsAtBytes,
     syncStatus: () => peering.sync.status,
@@ -35,7 +32,7 @@ export function createNodeCore(
     mining: controls.mining(pauseReasons, logger.child("consensus")),
     history: rewinder,
     badBlocks: chain.badBlocks,
-    nodeInfo: createNodeInfo(node, services),
+    nodeInfo: createNodeInfo(node),
     arrivals,
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,

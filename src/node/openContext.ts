@@ -5,6 +5,8 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { CacheSizes } from "./host/cacheSizes.ts";
+import type { ChainReaders } from "./host/chainReaders.ts";
+import type { OpenServices } from "./status/openServices.ts";
 
 /** Parameters shared by all open… functions. */
 export interface OpenContext {
@@ -19,6 +21,8 @@ export interface OpenContext {
   readonly openParts: OpenParts;
   /** Threads for callers, which load already; undefined where there are none. */
   readonly threads: LoadingThreads | undefined;
+  readonly readers: ChainReaders;
+  readonly services: OpenServices;
 }
 
 type Close = () => Promise<void> | void;

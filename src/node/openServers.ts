@@ -8,8 +8,7 @@ import { answerSettings } from "../config/answerSettings.ts";
 import { offering } from "../config/developmentSettings.ts";
 import { Faucet } from "../faucet/faucet.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { ServiceEndpoints } from "../rpc/core/coreParts.ts";
-import { type Endpoints, endpointsByService, portsByFile } from "../rpc/server/serverTable.ts";
+import { type Endpoints, portsByFile } from "../rpc/server/serverTable.ts";
 import { writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -22,21 +21,14 @@ interface Servers extends Pick<RpcServers, "warmUp"> {
   readonly access: CallerAccess;
 }
 
-/** Endpoints of the servers that are open by now. */
-export type OpenServices = { -readonly [Name in keyof ServiceEndpoints]: ServiceEndpoints[Name] };
-
 /** File in the data folder with the gifts of the faucet that still count. */
 const GIFTS_FILE = "faucet.jsonl";
 
-/**
- * Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. `services` gets the servers
- * that are open. Throws DiskError.
- */
+/** Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. Throws DiskError. */
 export async function openServers(
   node: OpenNode,
-  services: OpenServices,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
-  const { settings, caches, logger, clock, metrics, openParts, directory, threads } = node;
+  const { settings, caches, logger, clock, metrics, openParts, directory, threads, services } = node;
   const { chainSpec: spec, explorer, accountIndex: indexSettings, dataPath } = settings;
   const { chain, shownHead, view, accountIndex, development, network, peering } = node;
   const { pool, admission } = node.txPool;
@@ -58,7 +50,6 @@ export async function openServers(
   const access = new CallerAccess(settings, restrict);
   const { logins, issuedKeys } = openParts.add(await openAccess(() => access.now, clock.nowMs));
   const core = createNodeCore(node, {
-    services: () => services,
     logins,
     give: faucet && ((request) => faucet.give(request)),
   });
@@ -79,22 +70,18 @@ export async function openServers(
       sync: peering.sync,
       callers: threads,
       visitors: explorer && threadsToLoad(1),
-      maxConnections: connectionLimit(hostLimits(), {
-        callers: threads?.threads.length ?? 0,
-        visitors: explorer === undefined ? 0 : 1,
-        indexers: accountIndex === undefined ? 0 : 1,
-      }),
+      maxConnections: connectionLimit(hostLimits(), node.readers),
     },
   );
   if (!servers.ok) return servers;
   openParts.add(servers.value);
   openParts.onClose(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
-  Object.assign(services, endpointsByService(servers.value.servers));
+  services.note(servers.value.servers);
   const meteringParts = { settings, directory, logger: logger.child("metrics"), access };
   const metering = await openMetering(metrics, meteringParts);
   if (!metering.ok) return metering;
   const endpoints = { ...servers.value.servers, metrics: openParts.add(metering.value).endpoint };
-  Object.assign(services, endpointsByService(endpoints));
+  services.note(endpoints);
   const written = writePortsFile(dataPath, {
     ...portsByFile(endpoints),
     p2p: network?.endpoint?.port,

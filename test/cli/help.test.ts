@@ -7,7 +7,7 @@ import { DEV_ACCOUNTS, DEV_GENESIS_FILE, DEV_MNEMONIC } from "../../src/config/d
 import { HELP_GROUPS } from "../../src/config/options/option.ts";
 import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
-import type { Mining } from "../../src/node/node.ts";
+import type { Mining } from "../../src/node/runningNode.ts";
 import { casesOf } from "../thorough.ts";
 
 describe("the help", () => {

@@ -10,7 +10,8 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DEV_CANCUN_GENESIS_FILE, DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { startNode } from "../../src/node/node.ts";
+import type { RunningNode } from "../../src/node/runningNode.ts";
 import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { startNode } from "../../src/node/node.ts";
+import type { RunningNode } from "../../src/node/runningNode.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { EthstatsServer } from "../ethstats/ethstatsServer.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type RunningNode, startNode } from "../../src/node/node.ts";
+import { startNode } from "../../src/node/node.ts";
+import type { RunningNode } from "../../src/node/runningNode.ts";
 import { type RootLogger, silentLogger } from "../../src/observability/logger.ts";
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";

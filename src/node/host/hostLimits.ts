@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { CALLER_SERVERS } from "../../rpc/server/serverTable.ts";
+import type { ChainReaders } from "./chainReaders.ts";
 
 /** Resource limits of this process. */
 interface HostLimits {
@@ -52,22 +53,14 @@ function openFileLimit(): number | undefined {
   }
 }
 
-/** Threads whose files are not open yet. */
-interface ThreadsToStart {
-  readonly callers: number;
-  /** Threads for visitors: one where the explorer is on. */
-  readonly visitors: number;
-  /** Threads for the index by address: one where it is on. It reads its program while there are connections already. */
-  readonly indexers: number;
-}
-
 /**
  * How many connections the servers can hold while the database can still open its files, those that begin and the explorer's
- * included; undefined when the limits cannot be read. Must be called when everything but the servers and these threads is open.
+ * included; undefined when the limits cannot be read. Must be called when everything but the servers and these threads is open. The
+ * one for the index by address reads its program while there are connections already.
  */
 export function connectionLimit(
   limits: HostLimits,
-  { callers, visitors, indexers }: ThreadsToStart,
+  { callers, visitors, indexers }: ChainReaders,
 ): number | undefined {
   const { openFiles } = limits;
   const open = countOpenFiles();

@@ -1,6 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { ServiceEndpoints } from "../../rpc/core/coreParts.ts";
 import {
   type ConnectedPeer,
   MOST_UNMINED,
@@ -18,7 +17,7 @@ import type { OpenNode } from "../openNetwork.ts";
 const REFRESH_MS = 1_000;
 
 /** Reads what explorer_getNodeStatus shows. */
-export function createNodeInfo(node: OpenNode, services: () => ServiceEndpoints): () => Promise<NodeInfo> {
+export function createNodeInfo(node: OpenNode): () => Promise<NodeInfo> {
   const { minFreeDiskBytes, maxPeers, http } = node.settings;
   const { peering, pauseReasons, diskGuard, blockRemover, stateRemover } = node;
   const { unmined } = node.txPool;
@@ -38,7 +37,7 @@ export function createNodeInfo(node: OpenNode, services: () => ServiceEndpoints)
       disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: diskGuard.resumeBytes },
       unmined: unmined.list(MOST_UNMINED).map(showUnmined),
       unminedCount: unmined.count,
-      walletRpc: walletRpc(http, services().jsonrpc?.port),
+      walletRpc: walletRpc(http, node.services.now.jsonrpc?.port),
       memory: memoryInfo(memoryBytes),
       openFiles: { open: countOpenFiles(), limit: openFiles },
       blockHistory: blockRemover.status,

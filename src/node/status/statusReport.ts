@@ -4,7 +4,6 @@ import type { Network } from "../../network/network.ts";
 import type { RecentWarning } from "../../observability/recentWarnings.ts";
 import { durationClock } from "../../primitives/clock.ts";
 import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
-import type { ServiceEndpoints } from "../../rpc/core/coreParts.ts";
 import type { Json } from "../../rpc/method.ts";
 import { showConsensus } from "../../rpc/methods/ibft/status.ts";
 import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
@@ -97,10 +96,10 @@ interface ReportTimes {
 }
 
 /** Lets `ibex status` and `ibex doctor` ask the node. */
-export async function openStatus(node: OpenNode, services: ServiceEndpoints): Promise<void> {
+export async function openStatus(node: OpenNode): Promise<void> {
   const { settings, logger, clock, openParts } = node;
   const startedAtMs = clock.nowMs();
-  const report = () => createStatusReport(node, services, { startedAtMs, nowMs: clock.nowMs() });
+  const report = () => createStatusReport(node, { startedAtMs, nowMs: clock.nowMs() });
   const textOf = (): string => `${JSON.stringify(report())}\n`;
   const socket = await openStatusSocket(settings.dataPath, textOf);
   if ("close" in socket) openParts.add(socket);
@@ -108,11 +107,7 @@ export async function openStatus(node: OpenNode, services: ServiceEndpoints): Pr
 }
 
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
-function createStatusReport(
-  node: OpenNode,
-  services: ServiceEndpoints,
-  { startedAtMs, nowMs }: ReportTimes,
-): StatusReport {
+function createStatusReport(node: OpenNode, { startedAtMs, nowMs }: ReportTimes): StatusReport {
   const { settings, logger, validator, chain, txPool, blockRemover, stateRemover } = node;
   const { engine, peering, pauseReasons, network } = node;
   const { header, hash } = chain.head;
@@ -143,7 +138,7 @@ function createStatusReport(
       peerToPeer: reportPeers(network, node),
     }),
     servers: Object.fromEntries(
-      Object.entries(services).map(([name, { host, port }]) => [name, `${host}:${port}`]),
+      Object.entries(node.services.now).map(([name, { host, port }]) => [name, `${host}:${port}`]),
     ),
     openFiles: {
       ...(open !== undefined && { open }),

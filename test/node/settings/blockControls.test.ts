@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningNode, startNode } from "../../../src/node/node.ts";
+import { startNode } from "../../../src/node/node.ts";
+import type { RunningNode } from "../../../src/node/runningNode.ts";
 import { BlockControls } from "../../../src/node/settings/blockControls.ts";
 import { type Logger, type RootLogger, silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
