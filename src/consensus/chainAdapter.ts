@@ -27,7 +27,7 @@ import type {
   RemoteSigner,
 } from "./ports.ts";
 
-interface ConsensusParts {
+export interface ChainConsensusParts {
   readonly spec: ChainSpec;
   readonly chain: Chain;
   readonly pool: TransactionSupply;
@@ -52,7 +52,7 @@ interface ConsensusParts {
 }
 
 /** Connects consensus with the chain: building, validating and committing blocks, and head changes. */
-export function connectConsensus(parts: ConsensusParts): Engine {
+export function connectConsensus(parts: ChainConsensusParts): Engine {
   const { spec, chain, validator, outbox, voteLog, clock, signedTimes, logger, metrics, onFailure } = parts;
   const fail = (error: unknown): void => engine.fail(error);
   const engine = createEngine(
@@ -92,7 +92,10 @@ export function connectConsensus(parts: ConsensusParts): Engine {
 /** Stops consensus because of an error. */
 type Fail = (error: unknown) => void;
 
-function builderOn({ chain, pool, logger, onBlockStarted }: ConsensusParts, fail: Fail): CandidateBuilder {
+function builderOn(
+  { chain, pool, logger, onBlockStarted }: ChainConsensusParts,
+  fail: Fail,
+): CandidateBuilder {
   return {
     async build(request) {
       const number = request.parent.header.number + 1n;
@@ -116,7 +119,7 @@ export function checkerOn(
     clock,
     logger,
     onBlockStarted,
-  }: Pick<ConsensusParts, "chain" | "clock" | "logger" | "onBlockStarted">,
+  }: Pick<ChainConsensusParts, "chain" | "clock" | "logger" | "onBlockStarted">,
   fail: Fail,
 ): CandidateChecker {
   return {
@@ -151,7 +154,7 @@ export function checkerOn(
   };
 }
 
-function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
+function committerOn({ chain, logger }: ChainConsensusParts, fail: Fail): Committer {
   return {
     async commit(candidate, seals) {
       const committed = await chain.commit(candidate, seals).catch((error: unknown) => {
@@ -170,7 +173,7 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
   };
 }
 
-function ownSealsOn({ chain, validator }: ConsensusParts): OwnSeals {
+function ownSealsOn({ chain, validator }: ChainConsensusParts): OwnSeals {
   const isSealed = (digest: Digest, seals: readonly Signature[]): boolean =>
     seals.some((seal) => {
       const sealer = recoverAddress(digest, seal);

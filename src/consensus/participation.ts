@@ -3,15 +3,17 @@ import type { Clock } from "../primitives/clock.ts";
 import { listenFirst } from "./listening.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 
+/** What fetches the blocks that this node lacks. */
+export interface SyncedBlocks {
+  readonly isInSync: boolean;
+  /** Whether the chain has the blocks again that this node has lost. */
+  readonly isRestored: boolean;
+  /** Whether the node has, or could not get, the blocks that a peer had when it connected. */
+  readonly comparison: { readonly isMade: boolean };
+}
+
 interface ParticipationParts {
-  /** What fetches the blocks that this node lacks. */
-  readonly sync: {
-    readonly isInSync: boolean;
-    /** Whether the chain has the blocks again that this node has lost. */
-    readonly isRestored: boolean;
-    /** Whether the node has, or could not get, the blocks that a peer had when it connected. */
-    readonly comparison: { readonly isMade: boolean };
-  };
+  readonly sync: SyncedBlocks;
   readonly pauseReasons: PauseReasons;
   readonly engine: Parameters<typeof listenFirst>[0]["engine"];
   readonly schedule: Parameters<typeof listenFirst>[0]["schedule"];

@@ -14,15 +14,17 @@ import { ReadingScheduler } from "./router/readingShares.ts";
 import { declareMessageRouterMetrics } from "./router/routerMetrics.ts";
 
 /** Carries consensus messages between the engine and the peers: `IBF ── message router ── engine`. */
-interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
+export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly protocol: SubProtocol;
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
   /** Whether a node speaks for a validator under another key. */
   readonly isValidatorNode: (node: Address) => boolean;
+  /** Calls `listener` whenever a validator has sent a message about a later height than the next one. */
+  onAhead(listener: (validator: Address, number: bigint) => void): void;
 }
 
-interface ConsensusMessagesParts {
+export interface ConsensusMessagesParts {
   readonly spec: ChainSpec;
   readonly self: Address;
   /** True when this node's key is not its validator's. */
@@ -36,12 +38,11 @@ interface ConsensusMessagesParts {
   readonly signedTimes: SignedTimes;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Called when a validator has sent a message about a later height than the next one. */
-  readonly onAhead: (validator: Address, number: bigint) => void;
 }
 
 export function createConsensusMessages(parts: ConsensusMessagesParts): ConsensusMessages {
-  const { spec, self, pool, engine, clock, logger, metrics, onAhead, signedTimes } = parts;
+  const { spec, self, pool, engine, clock, logger, metrics, signedTimes } = parts;
+  const aheadListeners: Parameters<ConsensusMessages["onAhead"]>[0][] = [];
   const ibf = parts.openIbf({
     receive: (message) => router.receive(message),
     onOpened: (address, send) => router.peerConnected(address, send),
@@ -57,7 +58,9 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),
     clock,
-    onAhead,
+    onAhead(validator, number) {
+      for (const listener of aheadListeners) listener(validator, number);
+    },
     signedTimes,
     penalisePeer: (sender) => ibf.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
@@ -72,6 +75,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
       connected: () => ibf.kept.flatMap((node) => [node, ...router.validatorNodes.validatorsOf(node)]),
       sendNotice: (message) => router.sendNotice(message),
     },
+    onAhead: (listener) => void aheadListeners.push(listener),
     isValidatorNode: (node) => router.validatorNodes.has(node),
     headAdvanced: (head) => router.headAdvanced(head),
   };

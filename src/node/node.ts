@@ -126,7 +126,7 @@ async function begin(
     const started = startConsensus(engine, chain, directory.voteFile);
     if (!started.ok) return started;
   }
-  peering.begin(pauseReasons);
+  peering.begin();
   txPool.begin();
   await development?.begin({
     stopConsensus() {

@@ -2,9 +2,8 @@ import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { BlockLog } from "../chain/blockLog.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import { ForkIds } from "../chainspec/forkId.ts";
-import { connectConsensus } from "../consensus/chainAdapter.ts";
-import type { Engine } from "../consensus/engine.ts";
-import { PauseReasons } from "../consensus/pauseReasons.ts";
+import { Consensus } from "../consensus/consensus.ts";
+import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { Network } from "../network/network.ts";
 import { createPeerCounters, declarePeerMetrics } from "../network/networkMetrics.ts";
 import { durationClock } from "../primitives/clock.ts";
@@ -20,10 +19,8 @@ import { Peering } from "./peers/peering.ts";
 import { openPeers, type Peers } from "./peers/peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
-export interface ConsensusAndPeers {
-  readonly engine: Engine;
+export interface ConsensusAndPeers extends Pick<Consensus, "engine" | "messages" | "pauseReasons"> {
   readonly peering: Peering;
-  readonly pauseReasons: PauseReasons;
   readonly rewinder: ChainRewinder;
   /** When this node had its newest blocks. */
   readonly arrivals: BlockArrivals;
@@ -61,22 +58,20 @@ export async function openNetwork(
   });
   blockLog.follow(chain);
   const counters = createPeerCounters(metrics, networkLogger);
-  const peering = openParts.add(
-    new Peering({
-      ...node,
-      engine: () => engine,
-      clock: durationClock,
-      onRefused: counters.refused,
-    }),
-  );
-  const { eth, sync, messages, protocols } = peering;
-  const engine = connectConsensus({
+  const consensus = new Consensus({
     ...{ spec, chain, pool, voteLog, clock, signedTimes, metrics, onFailure },
     validator: { ...validator, privateKey: key.privateKey },
-    outbox: messages.outbox,
+    nodeAddress: key.address,
+    openIbf: createIbfTransport,
+    durations: durationClock,
     logger: consensusLogger,
     onBlockStarted: (number) => blockLog.started(number),
   });
+  const { engine, messages, pauseReasons } = consensus;
+  const peering = openParts.add(
+    new Peering({ ...node, consensus, clock: durationClock, onRefused: counters.refused }),
+  );
+  const { eth, sync, protocols } = peering;
   openParts.onClose(() => engine.stop());
   const permissioning = await openNodePermissioning(node);
   if (!permissioning.ok) return permissioning;
@@ -103,7 +98,6 @@ export async function openNetwork(
   chain.onHeadChanged("connections", () => network?.review());
   if (metrics !== undefined)
     declarePeerMetrics(metrics, { maxPeers: settings.maxPeers, peerCount: () => network?.peerCount ?? 0 });
-  const pauseReasons = new PauseReasons(engine, metrics);
   const rewinder = new ChainRewinder({
     chain,
     self,
@@ -121,5 +115,5 @@ export async function openNetwork(
     },
   );
   openParts.onClose(() => diskGuard.stop());
-  return ok({ engine, peering, pauseReasons, rewinder, arrivals, diskGuard, network, peerToPeer });
+  return ok({ engine, messages, pauseReasons, peering, rewinder, arrivals, diskGuard, network, peerToPeer });
 }

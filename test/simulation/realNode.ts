@@ -5,10 +5,13 @@ import { connectConsensus, startConsensus } from "../../src/consensus/chainAdapt
 import type { Engine } from "../../src/consensus/engine.ts";
 import { judgeLostEnd } from "../../src/consensus/lostEnd.ts";
 import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
+import { Participation } from "../../src/consensus/participation.ts";
 import { PauseReasons } from "../../src/consensus/pauseReasons.ts";
+import { createConsensusMessages } from "../../src/consensus/transport.ts";
 import { decodeLastSigned, encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { SignedMessage } from "../../src/ibft/message.ts";
+import { createIbfTransport } from "../../src/network/ibf/protocol.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import type { NodeKey } from "../../src/node/keys/nodeKey.ts";
 import { Peering } from "../../src/node/peers/peering.ts";
@@ -49,7 +52,6 @@ export interface RunningNode {
   readonly pool: TxPool;
   readonly engine: Engine;
   readonly peering: Peering;
-  readonly holds: PauseReasons;
   readonly disk: ForgetfulDisk;
   /** It started with a database that had lost its end. */
   readonly isRestoring: boolean;
@@ -151,20 +153,16 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     });
     chain.onHeadChanged("pool", (change) => pool.headChanged(change));
     const signedTimes = new SignedTimes(clock.nowMs);
-    const peering = new Peering({
-      settings: { chainSpec: spec, networkId: NETWORK_ID },
-      key,
-      validator: key,
-      lost,
-      chain,
-      txPool: { pool, askContract: undefined },
-      recoverSigners: recoverSignersHere,
+    const messages = createConsensusMessages({
+      spec,
+      self: key.address,
+      hasOtherNodeKey: false,
+      pool,
+      openIbf: createIbfTransport,
       engine: () => engine,
       clock,
       signedTimes,
       logger,
-      metrics: undefined,
-      chance: random.next,
     });
     const engine = connectConsensus({
       spec,
@@ -172,11 +170,11 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       pool,
       validator: key,
       outbox: {
-        ...peering.messages.outbox,
+        ...messages.outbox,
         multicast(message, validators) {
           if (ends !== startedAfter) return;
           parts.onSaid(message);
-          peering.messages.outbox.multicast(message, validators);
+          messages.outbox.multicast(message, validators);
         },
       },
       voteLog: parts.forgetsVotes ? { ...voteLog, read: () => forgottenAfter(chain) } : voteLog,
@@ -198,7 +196,29 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       },
       resume: engine.resume,
     });
-    return { chain, pool, engine, peering, holds, disk, isRestoring: lost !== undefined };
+    const peering = new Peering({
+      settings: { chainSpec: spec, networkId: NETWORK_ID },
+      key,
+      validator: key,
+      lost,
+      chain,
+      txPool: { pool, askContract: undefined },
+      recoverSigners: recoverSignersHere,
+      consensus: {
+        messages,
+        participate: (sync) =>
+          new Participation({
+            ...{ sync, engine, pauseReasons: holds, clock, logger },
+            schedule: spec.ibft,
+            hasOtherNodeKey: false,
+          }),
+      },
+      clock,
+      logger,
+      metrics: undefined,
+      chance: random.next,
+    });
+    return { chain, pool, engine, peering, disk, isRestoring: lost !== undefined };
   }
 
   function gone(losing = 0): void {
@@ -223,7 +243,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       const begun = startConsensus(opened.engine, opened.chain, "votes.log");
       if (!begun.ok) parts.onFault(node, begun.error.message);
       running = opened;
-      opened.peering.begin(opened.holds);
+      opened.peering.begin();
     },
     cutPower() {
       log.push(`${(agenda.nowMs / 1000).toFixed(3)} POWER CUT`);

@@ -1,16 +1,11 @@
 import { ForkIds } from "../../chainspec/forkId.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Engine } from "../../consensus/engine.ts";
-import { Participation } from "../../consensus/participation.ts";
-import type { PauseReasons } from "../../consensus/pauseReasons.ts";
-import { createConsensusMessages } from "../../consensus/transport.ts";
+import type { Consensus } from "../../consensus/consensus.ts";
 import { createEth, type Eth } from "../../network/eth/protocol.ts";
-import { createIbfTransport } from "../../network/ibf/protocol.ts";
 import type { SubProtocol } from "../../network/subProtocol.ts";
 import type { InputRefusal } from "../../network/traffic.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { equalBytes } from "../../primitives/hex.ts";
 import { createRestoringSync, type RestoringSync } from "../../sync/restoration.ts";
 import type { OpenPool } from "../../txpool/openPool.ts";
 import { PeerPool } from "../../txpool/peerPool.ts";
@@ -18,18 +13,17 @@ import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { OpenContext } from "../openContext.ts";
 import type { Stores } from "../openStores.ts";
 
-/** What is open of the node, and what consensus and the counters of peers add. */
+/** What is open of the node, and what the counters of peers add. */
 interface PeeringParts
   extends Pick<Stores, "key" | "validator" | "lost">,
     Pick<ChainAndPool, "chain" | "recoverSigners">,
-    Pick<OpenContext, "metrics" | "signedTimes"> {
+    Pick<OpenContext, "metrics"> {
   readonly settings: Pick<Settings, "chainSpec" | "networkId">;
   readonly txPool: Pick<OpenPool, "pool" | "askContract">;
   readonly logger: Pick<Logger, "child">;
   /** Measures durations. */
   readonly clock: Clock;
-  /** Called lazily, because the engine is created after the peering. */
-  readonly engine: () => Engine;
+  readonly consensus: Pick<Consensus, "messages" | "participate">;
   /** A peer did something in vain, so many times. */
   readonly onRefused?: (reason: InputRefusal, count: number) => void;
   /** 0 to 1; default Math.random. */
@@ -39,11 +33,11 @@ interface PeeringParts
 /**
  * Connects the protocols with the parts that use them:
  *
- *     IBF ── consensus/transport.ts ── engine
+ *     IBF ── consensus
  *     eth ─┬─ blocks ── sync ── chain
  *          └─ transactions ── pool
  *
- * Invariants: the engine receives a head before the buffered messages for the next height; nothing of a peer is imported or
+ * Invariants: consensus receives a head before the buffered messages for the next height; nothing of a peer is imported or
  * announced before the begin.
  */
 export class Peering {
@@ -51,21 +45,14 @@ export class Peering {
   readonly protocols: readonly SubProtocol[];
   readonly eth: Eth;
   readonly sync: RestoringSync;
-  /** Consensus messages. */
-  readonly messages: ReturnType<typeof createConsensusMessages>;
   private readonly parts: PeeringParts;
-  /** This node's key is not its validator's. */
-  private readonly hasOtherNodeKey: boolean;
-  /** Undefined until the begin. */
-  private participation: Participation | undefined;
 
   constructor(parts: PeeringParts) {
-    const { settings, key, lost, chain, txPool, clock, onRefused, metrics } = parts;
+    const { settings, key, validator, lost, chain, txPool, clock, onRefused, metrics } = parts;
+    const { messages } = parts.consensus;
     const { chainSpec: spec, networkId } = settings;
-    const { address: self } = parts.validator;
     const logger = parts.logger.child("network");
     this.parts = parts;
-    this.hasOtherNodeKey = !equalBytes(self, key.address);
     const eth = createEth({
       identity: { networkId, forkIds: ForkIds.of(spec.forks, chain.genesis) },
       chain,
@@ -89,30 +76,19 @@ export class Peering {
         metrics,
         relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
       },
-      lost && { block: lost, addresses: [key.address, self] },
+      lost && { block: lost, addresses: [key.address, validator.address] },
     );
-    this.sync.onStatusChanged(() => this.participation?.syncChanged());
-    this.messages = createConsensusMessages({
-      ...parts,
-      ...{ spec, self, pool: txPool.pool, hasOtherNodeKey: this.hasOtherNodeKey },
-      openIbf: createIbfTransport,
-      logger: parts.logger.child("consensus"),
-      onAhead: (validator, number) => eth.noteImpliedHeight(validator, number),
-    });
-    this.protocols = [...eth.protocols, this.messages.protocol];
+    messages.onAhead((author, number) => eth.noteImpliedHeight(author, number));
+    this.protocols = [...eth.protocols, messages.protocol];
   }
 
   /** Starts to process peers' messages, to sync, and to announce transactions; called once the engine knows the chain's head. */
-  begin(pauseReasons: PauseReasons): void {
-    const { settings, chain, txPool, engine, clock, logger } = this.parts;
-    const { sync, messages, eth, hasOtherNodeKey } = this;
-    const participation = new Participation({
-      ...{ sync, pauseReasons, hasOtherNodeKey, clock },
-      engine: engine(),
-      schedule: settings.chainSpec.ibft,
-      logger: logger.child("consensus"),
-    });
-    this.participation = participation;
+  begin(): void {
+    const { chain, txPool, consensus } = this.parts;
+    const { sync, eth } = this;
+    const { messages } = consensus;
+    const participation = consensus.participate(sync);
+    sync.onStatusChanged(() => participation.syncChanged());
     messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
     chain.onHeadChanged("peers", ({ head, added }) => {
       // Resumes consensus before the router delivers the messages buffered for the next height.

@@ -190,7 +190,7 @@ const GRACE_MS = 5_000;
 
 function reportPeers(
   network: Network,
-  { settings, engine, peering, peerToPeer }: OpenNode,
+  { settings, engine, messages, peerToPeer }: OpenNode,
 ): PeerToPeerReport {
   const nowMs = durationClock.nowMs();
   const { members } = engine.status();
@@ -206,8 +206,7 @@ function reportPeers(
         client: hello.clientId,
         isInbound,
         isValidator:
-          members.some((member) => equalBytes(member.address, address)) ||
-          peering.messages.isValidatorNode(address),
+          members.some((member) => equalBytes(member.address, address)) || messages.isValidatorNode(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({
