@@ -93,11 +93,11 @@ function aContract(
       },
       nameOf,
       clock: createHandClock(0),
-      onChanged: () => changes++,
       logger: silentLogger,
       metrics: undefined,
     },
   );
+  contract.whenChanged(() => changes++);
   return { contract, head, asked, later, changes: () => changes };
 }
 
@@ -383,7 +383,6 @@ async function onGenesis(alloc: object) {
       calls,
       nameOf: async () => undefined,
       clock: createHandClock(0),
-      onChanged: () => undefined,
       logger: silentLogger,
       metrics: undefined,
     },

@@ -34,19 +34,17 @@ export async function openNodePermissioning({
 }: OpenContext & ChainAndPool): Promise<Result<OpenNodePermissions | undefined, "unusablePermissions">> {
   const contractSettings = settings.permissions.nodeContract;
   if (contractSettings === undefined) return ok(undefined);
-  let review = (): void => undefined;
   const contract = new NodeContract(contractSettings, {
     calls: headCalls,
     nameOf,
     clock: durationClock,
-    onChanged: () => review(),
     logger: logger.child("permissioning"),
     metrics,
   });
   const probed = permissions.nodes === undefined ? await contract.probe() : ok(undefined);
   if (!probed.ok) return probed;
-  return ok(({ review: reviewPeers, ...parts }) => {
-    review = reviewPeers;
+  return ok(({ review, ...parts }) => {
+    contract.whenChanged(review);
     const fixed = () => ipEndpointsOf(namedPeers.nodes);
     return new NodePermissions({ ...parts, contract, fixed, metrics });
   });

@@ -21,8 +21,6 @@ export interface NodeContractParts {
   /** The name of an IP address by the system's resolver, for version 2; undefined where there is none. */
   readonly nameOf: (ip: string) => Promise<string | undefined>;
   readonly clock: Pick<Clock, "nowMs">;
-  /** Called when an answer or name that was awaited is there, and differs from the one before. */
-  readonly onChanged: () => void;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
 }
@@ -91,12 +89,18 @@ export class NodeContract {
     datagram: noQuestions("datagram"),
   };
   private readonly names: HostNames;
+  private changed: () => void = () => undefined;
 
   constructor(settings: NodeContractSettings, parts: NodeContractParts) {
     this.settings = settings;
     this.parts = parts;
-    this.names = new HostNames(parts);
+    this.names = new HostNames({ ...parts, onChanged: () => this.changed() });
     this.counts = new CheckCounts(parts.metrics, "node_smart_contract", "node contract");
+  }
+
+  /** Calls `listener` when an answer or name that was awaited is there, and differs from the one before. */
+  whenChanged(listener: () => void): void {
+    this.changed = listener;
   }
 
   /** Whether the connection is permitted at the head. */
@@ -207,7 +211,7 @@ export class NodeContract {
       })
       .then((isChanged) => {
         awaited.delete(key);
-        if (this.hasPlaces(questions) || isChanged) this.parts.onChanged();
+        if (this.hasPlaces(questions) || isChanged) this.changed();
       });
   }
 
