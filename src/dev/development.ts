@@ -57,16 +57,12 @@ interface DevelopmentParts {
   /** A number from 0 to 1. */
   readonly random: () => number;
   readonly logger: Logger;
-}
-
-/** What is known only when consensus is open. */
-interface DevelopmentHost {
   /** Stops consensus for good; resolves when nothing of it is in progress. */
-  stopConsensus(): Promise<void>;
+  readonly stopConsensus: () => Promise<void>;
   /** Why no blocks are to be made: a full disk, or the operator. */
-  whyHalted(): string | undefined;
+  readonly whyHalted: () => string | undefined;
   /** Called when a block could not be committed. */
-  onFailure(error: unknown): void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** What makes the blocks, once this has taken over from consensus. */
@@ -92,8 +88,8 @@ export class Development {
   private readonly parts: DevelopmentParts;
   private readonly turns = new Mutex();
   private readonly time: ChainTime;
-  private readonly begun: Promise<DevelopmentHost>;
-  private resolveBegun: (host: DevelopmentHost) => void = () => undefined;
+  private readonly begun: Promise<void>;
+  private resolveBegun: () => void = () => undefined;
   private taken: Taken | undefined;
   private mode: MiningMode;
   /** False while blocks come at the genesis file's period, because nobody asked for another way. */
@@ -146,8 +142,8 @@ export class Development {
   }
 
   /** Begins to answer; makes blocks at once where the folder is marked, or where blocks are instant. */
-  async begin(host: DevelopmentHost): Promise<void> {
-    this.resolveBegun(host);
+  async begin(): Promise<void> {
+    this.resolveBegun();
     if (!this.isMarked && !this.parts.isInstant) return;
     await this.course(async (taken) => {
       if (this.parts.isInstant) await this.leaveGenesis(taken);
@@ -174,15 +170,14 @@ export class Development {
   async mine({ blocks, timestamp, spacingSeconds }: MineOrder): Promise<Result<void, DevelopmentErrorCode>> {
     if (blocks > MINED_BLOCKS_LIMIT) return tooManyBlocks(MINED_BLOCKS_LIMIT);
     return this.course(async (taken) => {
-      const halted = await this.refuseHalted();
+      const halted = this.refuseHalted();
       if (halted !== undefined) return halted;
-      const { chain, clock, pool } = this.parts;
+      const { chain, clock, pool, whyHalted } = this.parts;
       if (timestamp !== undefined) {
         const set = this.time.setNext(timestamp, chain.head.header.timestamp);
         if (!set.ok) return set;
       }
       const isSet = this.time.nextExact !== undefined || (blocks > 1 && spacingSeconds !== undefined);
-      const { whyHalted } = await this.begun;
       const isStopped = () => this.isClosed || whyHalted() !== undefined;
       const { maker } = taken;
       const mined = await this.orFail(() =>
@@ -190,7 +185,7 @@ export class Development {
       );
       if (isSet) this.saveTime(taken);
       if (!mined.ok) return mined;
-      return mined.value === blocks ? ok(undefined) : ((await this.refuseHalted()) ?? STOPPING);
+      return mined.value === blocks ? ok(undefined) : (this.refuseHalted() ?? STOPPING);
     });
   }
 
@@ -301,7 +296,7 @@ export class Development {
     const read = await readBlocks(blocks);
     if (!read.ok) return read;
     return this.course(async (taken) => {
-      const halted = blocks.length === 0 ? undefined : await this.refuseHalted();
+      const halted = blocks.length === 0 ? undefined : this.refuseHalted();
       if (halted !== undefined) return halted;
       const { chain } = this.parts;
       const { number } = chain.head.header;
@@ -324,7 +319,7 @@ export class Development {
   /** Makes these changes in a block of their own, whose time is its parent's, and whose gas limit is this one if it is given. */
   alter(alterations: readonly Alteration[], gasLimit?: bigint): Promise<Result<void, DevelopmentErrorCode>> {
     return this.course(async ({ maker }) => {
-      const halted = await this.refuseHalted();
+      const halted = this.refuseHalted();
       if (halted !== undefined) return halted;
       await this.orFail(() => maker.alter(alterations, gasLimit));
       return ok(undefined);
@@ -335,7 +330,7 @@ export class Development {
   load(accounts: PackedAccounts): Promise<Result<void, DevelopmentErrorCode>> {
     return this.course(async ({ maker }) => {
       for (const alterations of loadedBlocks(unpackAccounts(accounts))) {
-        const halted = this.isClosed ? STOPPING : await this.refuseHalted();
+        const halted = this.isClosed ? STOPPING : this.refuseHalted();
         if (halted !== undefined) return halted;
         await this.orFail(() => maker.alter(alterations));
       }
@@ -367,13 +362,13 @@ export class Development {
   /** Work that changes the course of the chain, in its turn. */
   private course<T>(work: (taken: Taken) => Promise<T>): Promise<T> {
     return this.turns.runExclusive(async () => {
-      const host = await this.begun;
-      this.taken ??= await this.takeOver(host);
+      await this.begun;
+      this.taken ??= await this.takeOver();
       return work(this.taken);
     });
   }
 
-  private async takeOver({ stopConsensus }: DevelopmentHost): Promise<Taken> {
+  private async takeOver(): Promise<Taken> {
     const { chain, pool, validator, vanity, dataPath, marked, logger } = this.parts;
     // Tools expect blocks as Hardhat and anvil make them: none by time, which would use up a time that was set.
     if (this.isModeDefault) [this.mode, this.isModeChosen] = [INSTANT, true];
@@ -385,7 +380,7 @@ export class Development {
         offsetSeconds: this.time.offsetSeconds,
         mining: this.mode,
       });
-    await stopConsensus();
+    await this.parts.stopConsensus();
     logger.warn(
       { head: chain.head.header.number },
       "from now on, blocks of this chain are made for development: no other node accepts them, and this data folder opens only in " +
@@ -402,7 +397,7 @@ export class Development {
 
   /** Makes the first block, without transactions: the genesis block's time is 1970, to which callers would add theirs. */
   private async leaveGenesis(taken: Taken): Promise<void> {
-    if (this.parts.chain.head.header.number > 0n || (await this.refuseHalted()) !== undefined) return;
+    if (this.parts.chain.head.header.number > 0n || this.refuseHalted() !== undefined) return;
     await this.mineOne(taken);
   }
 
@@ -445,13 +440,13 @@ export class Development {
     } catch (error) {
       this.isClosed = true;
       this.timer?.cancel();
-      (await this.begun).onFailure(error);
+      this.parts.onFailure(error);
       throw error;
     }
   }
 
-  private async refuseHalted(): Promise<Result<never, "halted"> | undefined> {
-    const why = (await this.begun).whyHalted();
+  private refuseHalted(): Result<never, "halted"> | undefined {
+    const why = this.parts.whyHalted();
     return why === undefined ? undefined : fail("caller", "halted", `no blocks are made: ${why}`);
   }
 
@@ -471,9 +466,8 @@ export class Development {
   }
 
   private async mineWaiting(taken: Taken): Promise<void> {
-    const { pool } = this.parts;
-    const host = await this.begun;
-    while (this.mode.isAutomatic && !this.isClosed && host.whyHalted() === undefined) {
+    const { pool, whyHalted } = this.parts;
+    while (this.mode.isAutomatic && !this.isClosed && whyHalted() === undefined) {
       if (pool.statistics.pending === 0) return;
       // What no block can hold waits on; a block without transactions would not change that.
       if (!(await this.mineOne(taken, ({ transactions }) => transactions.length > 0))) return;
@@ -496,7 +490,7 @@ export class Development {
     try {
       await this.course(async (taken) => {
         if (this.isClosed || this.mode.intervalMs === undefined) return;
-        if ((await this.refuseHalted()) === undefined) await this.mineOne(taken);
+        if (this.refuseHalted() === undefined) await this.mineOne(taken);
         this.schedule();
       });
     } catch (error) {

@@ -19,8 +19,10 @@ import { loadModules } from "./host/loadModules.ts";
 import { createNodeClock } from "./host/nodeClock.ts";
 import { openChainAndPool } from "./openChainAndPool.ts";
 import { type OpenContext, OpenParts } from "./openContext.ts";
+import { openDevelopment } from "./openDevelopment.ts";
 import { openEthstats } from "./openEthstats.ts";
-import { type OpenNode, openNetwork } from "./openNetwork.ts";
+import { openNetwork } from "./openNetwork.ts";
+import type { OpenNode } from "./openNode.ts";
 import { openServers } from "./openServers.ts";
 import { openStores } from "./openStores.ts";
 import { openWarmUp } from "./openWarmUp.ts";
@@ -82,7 +84,8 @@ async function open(context: OpenContext): Promise<Result<RunningNode, StartErro
   const withChain = { ...withStores, ...chainAndPool.value };
   const network = await openNetwork(withChain, reportFailure);
   if (!network.ok) return network;
-  const node: OpenNode = { ...withChain, ...network.value };
+  const withNetwork = { ...withChain, ...network.value };
+  const node: OpenNode = { ...withNetwork, ...(await openDevelopment(withNetwork)) };
   await openStatus(node);
   const servers = await openServers(node);
   if (!servers.ok) return servers;
@@ -128,14 +131,7 @@ async function begin(
   }
   peering.begin();
   txPool.begin();
-  await development?.begin({
-    stopConsensus() {
-      pauseReasons.pause("development");
-      return engine.stopWhenPaused();
-    },
-    whyHalted: () => pauseReasons.haltOfDevelopment,
-    onFailure: engine.fail,
-  });
+  await development?.begin();
   const warmUp = openWarmUp(node, answerCalls);
   timing.begin(warmUp?.ended ?? Promise.resolve(false));
   warmUp?.begin();

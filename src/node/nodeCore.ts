@@ -2,7 +2,7 @@ import type { Core } from "../rpc/core/core.ts";
 import type { CoreParts } from "../rpc/core/coreParts.ts";
 import { createMainCore } from "../rpc/core/mainCore.ts";
 import { createTraceFolder } from "./dataFolder/traceFolder.ts";
-import type { OpenNode } from "./openNetwork.ts";
+import type { OpenNode } from "./openNode.ts";
 import { createNodeInfo } from "./status/nodeInfo.ts";
 
 /** The core of the process, over the parts of the main thread. */

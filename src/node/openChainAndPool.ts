@@ -18,20 +18,19 @@ import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { StateRemover } from "../state/removal/stateRemover.ts";
 import { BlockRemover } from "../storage/removal/blockRemover.ts";
-import { withKnownSenders } from "../txpool/knownSenders.ts";
 import { type OpenPool, openPool } from "../txpool/openPool.ts";
+import { SenderRecovery } from "../txpool/senderRecovery.ts";
 import { declareExecutorMetrics } from "../workers/executorMetrics.ts";
 import { BlockTimingStore } from "./dataFolder/blockTimingFile.ts";
 import { otherGenesis } from "./dataFolder/genesisOfChain.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
 import type { OpenContext } from "./openContext.ts";
-import { type OpenDevelopment, openDevelopment } from "./openDevelopment.ts";
 import type { Stores } from "./openStores.ts";
 import { NamedPeers } from "./peers/namedPeers.ts";
 import { BlockControls } from "./settings/blockControls.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
-export interface ChainAndPool extends OpenDevelopment {
+export interface ChainAndPool {
   readonly chain: Chain;
   /** What other threads know of the head. */
   readonly shownHead: ShownHead;
@@ -69,13 +68,12 @@ export async function openChainAndPool(
   const { gasCap } = settings.rpc;
   const accountContract =
     address && new AccountContract({ address, spec, gasCap }, { logger: permissionLogger, metrics });
-  /** Undefined until the chain is open, which the pool follows: blocks that come before know no senders. */
-  let txPool: OpenPool | undefined;
+  const senders = new SenderRecovery(recoverUrgently);
   const opened = await createChain(controls.candidates, {
     spec,
     stores: node,
     clock,
-    recoverSenders: withKnownSenders(recoverUrgently, (hash) => txPool?.pool.get(hash)?.transaction.sender),
+    recoverSenders: senders.recover,
     recoverSigners: recoverUrgently,
     production: controls.production,
     // Blocks on demand have minutes, so how much of a core the thread gets matters to none, and to read it costs each of them.
@@ -115,7 +113,7 @@ export async function openChainAndPool(
   const probed = await accountContract?.probe(headCalls);
   if (probed?.ok === false) return probed;
   const view = createNextBlockView(spec, chain, world.head, clock);
-  txPool = openParts.add(
+  const txPool = openParts.add(
     openPool(
       { limits: settings.pool, file: settings.poolFile },
       {
@@ -124,14 +122,13 @@ export async function openChainAndPool(
         recoverSigners,
         ...(accounts !== undefined && { isSenderPermitted }),
         askContract: accountContract?.asking(headCalls, accounts),
-        beforeAnswering: () => development?.whenMined(),
         clock,
         logger: logger.child("txpool"),
         metrics,
       },
     ),
   );
-  const { development, wallet } = await openDevelopment(node, { chain, controls, txPool });
+  senders.know(txPool.pool);
   return ok({
     chain,
     shownHead,
@@ -142,8 +139,6 @@ export async function openChainAndPool(
     headCalls,
     view,
     txPool,
-    development,
-    wallet,
     recoverSigners,
     ...readers,
     ...(await openWriters(node, chain, shownHead)),

@@ -1,12 +1,11 @@
-import type { Chain } from "../chain/createChain.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
 import { DEV_WALLET } from "../config/devNetwork.ts";
 import type { Development } from "../dev/development.ts";
 import type { Wallet } from "../dev/wallet.ts";
-import type { OpenPool } from "../txpool/openPool.ts";
+import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext } from "./openContext.ts";
+import type { ConsensusAndPeers } from "./openNetwork.ts";
 import type { Stores } from "./openStores.ts";
-import type { BlockControls } from "./settings/blockControls.ts";
 
 /** The comforts of the development network, and its accounts; undefined where they are not to be used. */
 export interface OpenDevelopment {
@@ -15,13 +14,11 @@ export interface OpenDevelopment {
 }
 
 export async function openDevelopment(
-  { settings, logger, clock, openParts, key, developmentFolder: folder }: OpenContext & Stores,
-  {
-    chain,
-    controls,
-    txPool: { pool, admission },
-  }: { readonly chain: Chain; readonly controls: BlockControls; readonly txPool: OpenPool },
+  node: OpenContext & Stores & ChainAndPool & ConsensusAndPeers,
 ): Promise<OpenDevelopment> {
+  const { settings, logger, clock, openParts, key, developmentFolder: folder } = node;
+  const { chain, controls, engine, pauseReasons } = node;
+  const { pool, admission } = node.txPool;
   if (settings.development === undefined || folder === undefined)
     return { development: undefined, wallet: undefined };
   // No other network loads them.
@@ -41,8 +38,15 @@ export async function openDevelopment(
       clock,
       random: Math.random,
       logger: logger.child("chain"),
+      stopConsensus() {
+        pauseReasons.pause("development");
+        return engine.stopWhenPaused();
+      },
+      whyHalted: () => pauseReasons.haltOfDevelopment,
+      onFailure: engine.fail,
     }),
   );
+  admission.answerAfter(() => development.whenMined());
   const wallet = new Wallet(DEV_WALLET, {
     nextNonce: (address) => pool.nextNonce(address),
     submit: (raw, sender) => admission.submit(raw, sender),

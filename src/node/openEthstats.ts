@@ -3,7 +3,7 @@ import type { NodeIdentity, NodeStats } from "../ethstats/reports.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { larger } from "../primitives/quantity.ts";
-import type { OpenNode } from "./openNetwork.ts";
+import type { OpenNode } from "./openNode.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
 export async function openEthstats(node: OpenNode): Promise<void> {

@@ -31,9 +31,6 @@ export interface ConsensusAndPeers extends Pick<Consensus, "engine" | "messages"
   readonly peerToPeer: Peers["facts"] | undefined;
 }
 
-/** All that is open when the servers follow. */
-export type OpenNode = OpenContext & Stores & ChainAndPool & ConsensusAndPeers;
-
 /** Opens the vote log, consensus, and the peer-to-peer port. `onFailure` is called when consensus stops itself. */
 export async function openNetwork(
   node: OpenContext & Stores & ChainAndPool,

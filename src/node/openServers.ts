@@ -13,7 +13,7 @@ import { writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import { createNodeCore } from "./nodeCore.ts";
-import type { OpenNode } from "./openNetwork.ts";
+import type { OpenNode } from "./openNode.ts";
 
 /** The servers of serverTable.ts that are on. */
 interface Servers extends Pick<RpcServers, "warmUp"> {

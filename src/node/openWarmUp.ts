@@ -5,7 +5,7 @@ import { type MadeUpChain, openMadeUpChain } from "../warmup/madeUpChain.ts";
 import { WarmUp } from "../warmup/warmUp.ts";
 import { hostLimits } from "./host/hostLimits.ts";
 import { processCpuMs, threadTimes } from "./host/threadTimes.ts";
-import type { OpenNode } from "./openNetwork.ts";
+import type { OpenNode } from "./openNode.ts";
 
 /** Fewest cores: on a single one, the warm-up would take the time of what the node has to do. */
 const LEAST_CORES = 2;

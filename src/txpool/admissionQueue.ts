@@ -75,7 +75,7 @@ export class AdmissionQueue {
   private readonly pool: Pick<TxPool, "add" | "screen">;
   private readonly recoverSigners: RecoverSigners;
   private readonly askContract: AskContract | undefined;
-  private readonly beforeAnswering: (() => Promise<void> | undefined) | undefined;
+  private untilAnswer: (() => Promise<void> | undefined) | undefined;
   private readonly waiting: Arrived[] = [];
   private readonly batches: Batch[] = [];
   private isReading = false;
@@ -85,13 +85,15 @@ export class AdmissionQueue {
     pool: Pick<TxPool, "add" | "screen">,
     recoverSigners: RecoverSigners,
     askContract?: AskContract,
-    /** What callers wait for, once their transactions are in the pool; undefined for nothing. */
-    beforeAnswering?: () => Promise<void> | undefined,
   ) {
     this.pool = pool;
     this.recoverSigners = recoverSigners;
     this.askContract = askContract;
-    this.beforeAnswering = beforeAnswering;
+  }
+
+  /** Has callers wait for `until` once their transactions are in the pool; it gives undefined when there is nothing to wait for. */
+  answerAfter(until: () => Promise<void> | undefined): void {
+    this.untilAnswer = until;
   }
 
   /**
@@ -184,7 +186,7 @@ export class AdmissionQueue {
     try {
       const judged = this.askContract && (await this.judge(this.askContract, screened, recovered));
       refused = this.addBatch(screened, recovered, judged);
-      await this.beforeAnswering?.();
+      await this.untilAnswer?.();
     } catch (error) {
       on.failed(count, error);
       return;

@@ -41,8 +41,6 @@ export interface OpenPoolParts {
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
   /** Absent where no contract decides who may send. */
   readonly askContract?: AskContract | undefined;
-  /** What callers wait for, once their transactions are in the pool; undefined for nothing. */
-  readonly beforeAnswering?: (() => Promise<void> | undefined) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Absent where metrics are off. */
@@ -70,7 +68,7 @@ export function openPool(settings: OpenPoolSettings, parts: OpenPoolParts): Open
 
   return {
     pool,
-    admission: new AdmissionQueue(pool, recoverSigners, askContract, parts.beforeAnswering),
+    admission: new AdmissionQueue(pool, recoverSigners, askContract),
     unmined,
     askContract,
     begin() {

@@ -54,13 +54,13 @@ export async function aDevelopmentChain(choices: Choices = {}) {
       chain: node.chain,
       view: createNextBlockView(node.spec, node.chain, node.world.head, clock),
       recoverSigners: recoverSignersHere,
-      beforeAnswering: () => development.whenMined(),
       clock,
       logger: silentLogger,
     },
   );
   const marked = MarkedFolder.read(dataPath);
   if (!marked.ok) throw new Error(marked.error.message);
+  const failures: unknown[] = [];
   const development = new Development({
     dataPath,
     marked: marked.value,
@@ -73,15 +73,14 @@ export async function aDevelopmentChain(choices: Choices = {}) {
     clock,
     random: () => 0.5,
     logger: silentLogger,
-  });
-  // The folder is removed after that.
-  onTestFinished(() => development.close());
-  const failures: unknown[] = [];
-  await development.begin({
     stopConsensus: async () => choices.onStopConsensus?.(),
     whyHalted: () => choices.whyHalted?.(),
     onFailure: (error) => failures.push(error),
   });
+  opened.admission.answerAfter(() => development.whenMined());
+  // The folder is removed after that.
+  onTestFinished(() => development.close());
+  await development.begin();
   return { ...node, ...opened, development, database, dataPath, clock, failures };
 }
 

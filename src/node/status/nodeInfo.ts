@@ -11,7 +11,7 @@ import type { UnminedTransaction } from "../../txpool/unminedWatch.ts";
 import { createDiskUse } from "../dataFolder/diskUse.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
-import type { OpenNode } from "../openNetwork.ts";
+import type { OpenNode } from "../openNode.ts";
 
 /** Age at which the status is read again, however many ask: it takes system calls. */
 const REFRESH_MS = 1_000;

@@ -10,7 +10,7 @@ import type { StateRemovalStatus } from "../../state/removal/stateRemover.ts";
 import type { BlockRemovalStatus } from "../../storage/removal/blockRemover.ts";
 import { countOpenFiles, hostLimits } from "../host/hostLimits.ts";
 import { processMemory } from "../host/processMemory.ts";
-import type { OpenNode } from "../openNetwork.ts";
+import type { OpenNode } from "../openNode.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 import { openStatusSocket } from "./statusSocket.ts";
 
