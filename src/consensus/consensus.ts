@@ -46,6 +46,11 @@ export class Consensus {
     this.pauseReasons = new PauseReasons(this.engine, parts.metrics);
   }
 
+  /** Whether the operator has paused it, and it has come to rest: nothing of it moves the chain. */
+  get isStoppedByOperator(): boolean {
+    return this.pauseReasons.reasons.includes("operator") && this.engine.status().round === undefined;
+  }
+
   /** Lets the validator take part as soon as `sync` allows it; called once the engine knows the chain's head. */
   participate(sync: SyncedBlocks): Participation {
     const { spec, durations, logger } = this.parts;

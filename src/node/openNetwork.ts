@@ -98,18 +98,13 @@ export async function openNetwork(
   const rewinder = new ChainRewinder({
     chain,
     self,
-    isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,
+    isStopped: () => consensus.isStoppedByOperator,
     logger: logger.child("chain"),
   });
   const arrivals = new BlockArrivals(chain, { isInSync: () => sync.isInSync, nowMs: clock.nowMs });
   const diskGuard = new DiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
-    {
-      clock: durationClock,
-      logger,
-      pause: () => pauseReasons.pause("diskAlmostFull"),
-      resume: () => pauseReasons.resume("diskAlmostFull"),
-    },
+    { clock: durationClock, logger, hold: pauseReasons },
   );
   openParts.onClose(() => diskGuard.stop());
   return ok({ engine, messages, pauseReasons, peering, rewinder, arrivals, diskGuard, network, peerToPeer });

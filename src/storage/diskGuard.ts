@@ -12,10 +12,8 @@ interface DiskGuardSettings {
 interface DiskGuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Stops block production. */
-  pause(): void;
-  /** Resumes block production. */
-  resume(): void;
+  /** Holds block production back. */
+  readonly hold: { pause(reason: "diskAlmostFull"): void; resume(reason: "diskAlmostFull"): void };
   /** Bytes that this user may still write; undefined when the system does not say. */
   readonly freeBytes?: (path: string) => Promise<number | undefined>;
 }
@@ -66,7 +64,7 @@ export class DiskGuard {
     const fields = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
     const resumeMB = Math.ceil(resumeBytes(reserveBytes) / 1024 ** 2);
     if (free < reserveBytes) {
-      if (this.state !== "paused") this.parts.pause();
+      if (this.state !== "paused") this.parts.hold.pause("diskAlmostFull");
       else if (clock.nowMs() < this.quietUntilMs) return;
       this.state = "paused";
       this.quietUntilMs = clock.nowMs() + REPEAT_MS;
@@ -87,7 +85,7 @@ export class DiskGuard {
       );
     } else {
       if (this.state === "paused") {
-        this.parts.resume();
+        this.parts.hold.resume("diskAlmostFull");
         logger.info(fields, "there is room on the disk again: blocks are made again");
       }
       const isScarce = free < reserveBytes * WARNING_FACTOR;

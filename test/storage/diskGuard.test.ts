@@ -20,8 +20,7 @@ beforeEach(async () => {
     {
       clock,
       logger: { ...silentLogger, error: log("ERROR"), warn: log("WARN"), info: log("INFO") },
-      pause: () => events.push("pause"),
-      resume: () => events.push("resume"),
+      hold: { pause: () => events.push("pause"), resume: () => events.push("resume") },
       freeBytes: async () => free,
     },
   );
