@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { openAccess } from "../callers/access/access.ts";
 import { CallerAccess } from "../callers/access/callerAccess.ts";
 import { watchCertificates } from "../callers/access/certificateWatch.ts";
@@ -6,13 +5,13 @@ import { openRpcServers, type RpcServers } from "../callers/rpcServers.ts";
 import { threadsToLoad } from "../callers/threads/loadingThreads.ts";
 import { answerSettings } from "../config/answerSettings.ts";
 import { offering } from "../config/developmentSettings.ts";
-import { Faucet } from "../faucet/faucet.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { type Endpoints, portsByFile } from "../rpc/server/serverTable.ts";
 import { writePortsFile } from "./dataFolder/dataDirectory.ts";
 import { connectionLimit, hostLimits, spareDescriptors } from "./host/hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import { createNodeCore } from "./nodeCore.ts";
+import { openFaucet } from "./openFaucet.ts";
 import type { OpenNode } from "./openNode.ts";
 
 /** The servers of serverTable.ts that are on. */
@@ -21,29 +20,15 @@ interface Servers extends Pick<RpcServers, "warmUp"> {
   readonly access: CallerAccess;
 }
 
-/** File in the data folder with the gifts of the faucet that still count. */
-const GIFTS_FILE = "faucet.jsonl";
-
 /** Opens the servers of serverTable.ts, and the faucet; writes their ports to a file in the data folder. Throws DiskError. */
 export async function openServers(
   node: OpenNode,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, caches, logger, clock, metrics, openParts, directory, threads, services } = node;
   const { chainSpec: spec, explorer, accountIndex: indexSettings, dataPath } = settings;
-  const { chain, shownHead, view, accountIndex, development, network, peering } = node;
+  const { chain, shownHead, accountIndex, development, network, peering } = node;
   const { pool, admission } = node.txPool;
-  const faucet =
-    settings.faucet &&
-    explorer &&
-    (await Faucet.open({ ...settings.faucet, chainId: spec.chainId }, join(dataPath, GIFTS_FILE), {
-      nowMs: clock.nowMs,
-      view,
-      pool,
-      submit: (raw) => admission.submit(raw),
-      metrics,
-      logger: logger.child("node"),
-    }));
-  if (faucet !== undefined) openParts.add(faucet);
+  const faucet = await openFaucet(node);
   // A folder of the development network with another key has no comforts.
   const restrict = (given: CallerAccess["now"]) =>
     development === undefined ? offering(given, undefined) : given;

@@ -1,6 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
-import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
+import { openIndexReader } from "../../accounts/indexDatabase.ts";
 import { InlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { ChainView } from "../../chain/view/chainView.ts";
 import { ShownHead } from "../../chain/view/shownHead.ts";
@@ -17,13 +16,13 @@ import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { MainThread } from "../../rpc/threads/callerSide/mainThread.ts";
-import type { PostedToThread, ThreadChannel, ToThread } from "../../rpc/threads/messages.ts";
+import type { PostedToThread, ToThread } from "../../rpc/threads/messages.ts";
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { MadeUpCalls } from "../../warmup/madeUpCalls.ts";
 import type { Handlers } from "../../workers/channel/channel.ts";
 import { ServedThread } from "./servedThread.ts";
 import type { ServerSettings } from "./serverSettings.ts";
-import type { OpenMessage, RpcThreadData } from "./threadData.ts";
+import type { OpenMessage } from "./threadData.ts";
 import { openThreadServers } from "./threadServers.ts";
 
 /** What answers the callers of one thread, once it is open. */
@@ -39,11 +38,12 @@ export async function openCallerThread(
   { data, sockets }: OpenMessage,
   port: MessagePort,
 ): Promise<CallerThread> {
-  const { spec, gasCap, held, index } = data;
+  const { spec, gasCap, held, index, accountIndex } = data;
   const main = new MainThread(data, (posted, transferred) => port.postMessage(posted, transferred));
   const { channel, core, feed, logger, metrics } = main;
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
-  const accounts = accountsOf(data, channel);
+  const accounts =
+    accountIndex && openIndexReader(accountIndex, (damage) => channel.send("indexDamage", damage));
   const view = new ChainView({
     database,
     spec,
@@ -102,12 +102,4 @@ export async function openCallerThread(
     close: () => void close(),
   };
   return { receive: (posted) => channel.receive(posted, handlers) };
-}
-
-/** The index by address, opened when it is asked for the first time. The main thread hears of damage. */
-function accountsOf({ accountIndex }: RpcThreadData, channel: ThreadChannel): AccountIndexReader | undefined {
-  if (accountIndex === undefined) return undefined;
-  const { path } = accountIndex;
-  const open = () => openIndexDatabase({ path, readOnlyThread: true });
-  return createIndexReader(open, accountIndex, (damage) => channel.send("indexDamage", damage));
 }
