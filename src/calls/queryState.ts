@@ -60,7 +60,7 @@ async function perform(stored: StoredStates, job: StateQuery): Promise<StateQuer
     case "dump":
       return queryDump(stored, job);
     case "readDump":
-      return readWhole(stored, job);
+      return queryReadDump(stored, job);
     default:
       return assertNever(job);
   }
@@ -140,13 +140,9 @@ function queryDump({ history, slice }: StoredStates, { blockNumber }: JobOf<"dum
   return writeDump(history, { blockNumber, isLeftOut: isOfChain, slice }) ?? { kind: "stateUnavailable" };
 }
 
-function readWhole({ slice }: StoredStates, { dump }: JobOf<"readDump">): StateQueryResult {
-  if (dump.length > SHORT_DUMP_BYTES) slice?.giveUp();
-  return readDump(dump, isOfChain);
+function queryReadDump({ slice }: StoredStates, { dump }: JobOf<"readDump">): StateQueryResult {
+  return readDump(dump, { isLeftOut: isOfChain, slice });
 }
-
-/** Bytes of a dump that is read in some milliseconds. */
-const SHORT_DUMP_BYTES = 4 * 1024;
 
 /**
  * The state after the first `at.transactions` transactions of a block, executed on the parent's state; undefined when that

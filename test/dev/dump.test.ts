@@ -166,9 +166,29 @@ describe("a dump that is read", () => {
     expect(await readOf(node, textDump({ accounts: Object.fromEntries(coded) }))).toMatchObject({
       why: expect.stringContaining("its code has more than"),
     });
+  });
+
+  it("is bounded in lists, objects and members before it is parsed, which would take a gigabyte", async () => {
+    const node = await aDevelopmentChain();
+    const repeated = (text: string) => gzipSync(Buffer.alloc(DUMP_LIMITS.textBytes, text));
+    for (const text of ["[", '{"a":']) {
+      const why = expect.stringContaining("lists and objects more than 1000 deep");
+      expect(await readOf(node, repeated(text))).toEqual({ kind: "unreadable", why });
+    }
+    for (const text of ["[],", '"a":1,'])
+      expect(await readOf(node, repeated(text))).toMatchObject({ why: expect.stringContaining("parts") });
+    const marks = `${"[{:,".repeat(DUMP_LIMITS.textParts)}\\"\\\\`;
+    expect(await readOf(node, Buffer.from(`{"a":"${marks}","accounts":{}}`))).toEqual([]);
+  });
+
+  it("is given up within a slice of time where it is long, or has a long text", async () => {
+    const node = await aDevelopmentChain();
     const slice = beginTimeSlice({ cpuMs: 1000, longestMs: 1000 }, { nowMs: () => 0, cpuMs: () => 0 });
-    const job = { kind: "readDump", dump: new Uint8Array(100_000) } as const;
-    await expect(queryState({ ...storedOf(node), slice }, job)).rejects.toThrow("first slice");
+    const text = Buffer.alloc(100_000, " ");
+    for (const dump of [text, gzipSync(text)]) {
+      const job = { kind: "readDump", dump } as const;
+      await expect(queryState({ ...storedOf(node), slice }, job)).rejects.toThrow("first slice");
+    }
   });
 });
 

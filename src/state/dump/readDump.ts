@@ -2,8 +2,17 @@ import { gunzipSync } from "node:zlib";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES, equalBytes, hexToBytes, joinBytes, parseHex } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
+import type { TimeSlice } from "../../primitives/timeSlice.ts";
 import { type DumpedAccount, type PackedAccounts, packAccounts } from "./dumpedAccount.ts";
 import { DUMP_LIMITS } from "./dumpLimits.ts";
+import { excessOf } from "./jsonExcess.ts";
+
+interface DumpReading {
+  /** Whether an account is not taken. */
+  isLeftOut(address: Address): boolean;
+  /** Given up where the text is long, before work begins that cannot be given up. */
+  readonly slice?: TimeSlice | undefined;
+}
 
 export type ReadDump =
   | { readonly kind: "read"; readonly accounts: PackedAccounts }
@@ -11,11 +20,11 @@ export type ReadDump =
 
 /**
  * Reads the accounts of a dump that writeDump, or anvil's anvil_dumpState, has made: gzip of JSON, or JSON alone. Its block, blocks
- * and transactions are not read. `isLeftOut` names accounts that are not taken.
+ * and transactions are not read.
  */
-export function readDump(dump: Uint8Array, isLeftOut: (address: Address) => boolean): ReadDump {
+export function readDump(dump: Uint8Array, { isLeftOut, slice }: DumpReading): ReadDump {
   try {
-    const { accounts } = objectIn(JSON.parse(textOf(dump)), "the dump");
+    const { accounts } = objectIn(JSON.parse(textOf(dump, slice)), "the dump");
     const reader = new AccountReader();
     const read: DumpedAccount[] = [];
     for (const [name, value] of Object.entries(objectIn(accounts, "its accounts"))) {
@@ -25,9 +34,7 @@ export function readDump(dump: Uint8Array, isLeftOut: (address: Address) => bool
     return { kind: "read", accounts: packAccounts(read) };
   } catch (error) {
     if (error instanceof Unreadable) return { kind: "unreadable", why: error.message };
-    // JSON that is none, or is nested too deeply.
-    if (error instanceof SyntaxError || error instanceof RangeError)
-      return { kind: "unreadable", why: "it is no JSON text" };
+    if (error instanceof SyntaxError) return { kind: "unreadable", why: "it is no JSON text" };
     throw error;
   }
 }
@@ -37,10 +44,17 @@ class Unreadable extends Error {}
 /** Both bytes that gzip begins with. */
 const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
 
-function textOf(dump: Uint8Array): string {
+/** Bytes of a text that is read in some milliseconds. */
+const SHORT_TEXT_BYTES = 16 * 1024;
+
+function textOf(dump: Uint8Array, slice: TimeSlice | undefined): string {
+  if (dump.length > SHORT_TEXT_BYTES) slice?.giveUp();
   const isGzip = equalBytes(dump.subarray(0, GZIP_MAGIC.length), GZIP_MAGIC);
   const text = isGzip ? gunzipped(dump) : dump;
   if (text.length > DUMP_LIMITS.textBytes) throw tooLong();
+  if (text.length > SHORT_TEXT_BYTES) slice?.giveUp();
+  const excess = excessOf(text, DUMP_LIMITS);
+  if (excess !== undefined) throw new Unreadable(`its text has ${excess}`);
   return Buffer.from(text.buffer, text.byteOffset, text.length).toString("utf8");
 }
 
