@@ -1,4 +1,4 @@
-import { larger } from "../primitives/quantity.ts";
+import { larger, smaller } from "../primitives/quantity.ts";
 import { fail, ok, type Result } from "../primitives/result.ts";
 
 /** Seconds since 1970 that a block may have at most: callers' tools read it as a number, and contracts as 64 bits. */
@@ -29,12 +29,11 @@ export class ChainTime {
     return this.exact;
   }
 
-  /** The next block's time, which is later than its parent's. */
+  /** The next block's time, which is later than its parent's. An interval leads past the latest one by no more than that asks. */
   next(parent: bigint, nowMs: number): bigint {
     if (this.exact !== undefined && this.exact > parent) return this.exact;
-    const earliest = parent + 1n;
     const wanted = this.interval === undefined ? secondsOf(nowMs) + this.ahead : parent + this.interval;
-    return wanted > earliest ? wanted : earliest;
+    return larger(parent + 1n, smaller(wanted, LATEST_TIMESTAMP));
   }
 
   /** A block of that time was made: a time set for the next block counts no longer. */

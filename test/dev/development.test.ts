@@ -159,6 +159,16 @@ describe("the blocks of a development chain", () => {
     expect(times(chain)).toEqual([START, START + 12n, START + 24n, START + 31n, START + 38n]);
   });
 
+  it("do not pass what numbers hold where the time between them would, but follow their parents", async () => {
+    const { development, chain } = await aDevelopmentChain();
+    const latest = 2n ** 53n - 1n;
+    await development.mine({ blocks: 1, timestamp: latest - 2n ** 40n - 1n });
+    await development.setTimestampInterval(2n ** 40n);
+    await development.mine({ blocks: 40 });
+    expect(times(chain).slice(1, 4)).toEqual([latest - 1n, latest, latest + 1n]);
+    expect(times(chain).at(-1)).toBe(latest + 38n);
+  });
+
   it("come after each interval, until that is ended", async () => {
     const { development, chain, clock } = await aDevelopmentChain();
     await development.setInterval({ least: 1000, most: 1000 });
