@@ -112,7 +112,8 @@ async function begin(
   answerCalls: (count: number) => void,
 ): Promise<Result<void, "unusableDatabase">> {
   const { settings, logger, openParts, directory, chain, txPool, timing, simulator, development } = node;
-  const { engine, peering, pauseReasons, diskGuard, accountIndex, stateRemover, blockRemover } = node;
+  const { engine, pauseReasons } = node.consensus;
+  const { peering, diskGuard, accountIndex, stateRemover, blockRemover } = node;
   openParts.add(
     new Scrubber(
       { path: directory.chain, pauseMs: settings.databaseScrubMs },

@@ -9,7 +9,8 @@ import { createNodeInfo } from "./status/nodeInfo.ts";
 export function createNodeCore(node: OpenNode, { logins, give }: Pick<CoreParts, "logins" | "give">): Core {
   const { settings, logger, clock, metrics, services, chain, permissions, controls } = node;
   const { simulator, tracer, logs, development, wallet } = node;
-  const { engine, peering, pauseReasons, diskGuard, peerToPeer, rewinder, arrivals } = node;
+  const { peering, diskGuard, peerToPeer, rewinder, arrivals } = node;
+  const { engine, pauseReasons } = node.consensus;
   const { pool, admission } = node.txPool;
   return createMainCore({
     chain,

@@ -17,7 +17,8 @@ export async function openDevelopment(
   node: OpenContext & Stores & ChainAndPool & ConsensusAndPeers,
 ): Promise<OpenDevelopment> {
   const { settings, logger, clock, openParts, key, developmentFolder: folder } = node;
-  const { chain, controls, engine, pauseReasons } = node;
+  const { chain, controls } = node;
+  const { engine, pauseReasons } = node.consensus;
   const { pool, admission } = node.txPool;
   if (settings.development === undefined || folder === undefined)
     return { development: undefined, wallet: undefined };

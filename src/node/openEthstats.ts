@@ -7,7 +7,8 @@ import type { OpenNode } from "./openNode.ts";
 
 /** Starts the reports to an ethstats server, where one is named. */
 export async function openEthstats(node: OpenNode): Promise<void> {
-  const { settings, logger, clock, openParts, key, chain, engine, peering, peerToPeer } = node;
+  const { settings, logger, clock, openParts, key, chain, peering, peerToPeer } = node;
+  const { engine } = node.consensus;
   const { pool } = node.txPool;
   if (settings.ethstats === undefined) return;
   // Not loaded where it is off: nothing else on this thread needs WebSockets.

@@ -19,7 +19,8 @@ import { Peering } from "./peers/peering.ts";
 import { openPeers, type Peers } from "./peers/peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
-export interface ConsensusAndPeers extends Pick<Consensus, "engine" | "messages" | "pauseReasons"> {
+export interface ConsensusAndPeers {
+  readonly consensus: Consensus;
   readonly peering: Peering;
   readonly rewinder: ChainRewinder;
   /** When this node had its newest blocks. */
@@ -64,7 +65,7 @@ export async function openNetwork(
     logger: consensusLogger,
     onBlockStarted: (number) => blockLog.started(number),
   });
-  const { engine, messages, pauseReasons } = consensus;
+  const { engine, messages } = consensus;
   const peering = openParts.add(
     new Peering({ ...node, consensus, clock: durationClock, onRefused: counters.refused }),
   );
@@ -104,8 +105,8 @@ export async function openNetwork(
   const arrivals = new BlockArrivals(chain, { isInSync: () => sync.isInSync, nowMs: clock.nowMs });
   const diskGuard = new DiskGuard(
     { path: settings.dataPath, reserveBytes: settings.minFreeDiskBytes },
-    { clock: durationClock, logger, hold: pauseReasons },
+    { clock: durationClock, logger, hold: consensus.pauseReasons },
   );
   openParts.onClose(() => diskGuard.stop());
-  return ok({ engine, messages, pauseReasons, peering, rewinder, arrivals, diskGuard, network, peerToPeer });
+  return ok({ consensus, peering, rewinder, arrivals, diskGuard, network, peerToPeer });
 }

@@ -19,7 +19,8 @@ const REFRESH_MS = 1_000;
 /** Reads what explorer_getNodeStatus shows. */
 export function createNodeInfo(node: OpenNode): () => Promise<NodeInfo> {
   const { minFreeDiskBytes, maxPeers, http } = node.settings;
-  const { peering, pauseReasons, diskGuard, blockRemover, stateRemover } = node;
+  const { peering, diskGuard, blockRemover, stateRemover } = node;
+  const { pauseReasons } = node.consensus;
   const { unmined } = node.txPool;
   const readDiskUse = createDiskUse(node.directory);
   const { memoryBytes, openFiles } = hostLimits();
@@ -77,8 +78,8 @@ function walletRpc(http: Settings["http"], port: number | undefined): WalletRpc 
   return { port, isSecure: http.tls !== undefined, isLocal: /^(127\.|::1$|localhost$)/i.test(http.host) };
 }
 
-function connectedPeers({ network, engine }: OpenNode): readonly ConnectedPeer[] | undefined {
-  const { members } = engine.status();
+function connectedPeers({ network, consensus }: OpenNode): readonly ConnectedPeer[] | undefined {
+  const { members } = consensus.engine.status();
   return network?.peers
     .filter(({ isReady }) => isReady)
     .map(({ address, hello, isInbound }) => ({

@@ -109,7 +109,8 @@ export async function openStatus(node: OpenNode): Promise<void> {
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
 function createStatusReport(node: OpenNode, { startedAtMs, nowMs }: ReportTimes): StatusReport {
   const { settings, logger, validator, chain, txPool, blockRemover, stateRemover } = node;
-  const { engine, peering, pauseReasons, network } = node;
+  const { peering, network } = node;
+  const { engine, pauseReasons } = node.consensus;
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
   const { pending, queued } = txPool.pool.statistics;
@@ -188,11 +189,9 @@ function headAgeLimitMs({ ibft }: Settings["chainSpec"], number: bigint): number
 /** Rounds that fail now and then are no reason to worry. */
 const GRACE_MS = 5_000;
 
-function reportPeers(
-  network: Network,
-  { settings, engine, messages, peerToPeer }: OpenNode,
-): PeerToPeerReport {
+function reportPeers(network: Network, { settings, consensus, peerToPeer }: OpenNode): PeerToPeerReport {
   const nowMs = durationClock.nowMs();
+  const { engine, messages } = consensus;
   const { members } = engine.status();
   const enode = peerToPeer?.enode;
   return {
