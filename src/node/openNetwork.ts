@@ -1,7 +1,6 @@
 import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { BlockLog } from "../chain/blockLog.ts";
 import { ChainRewinder } from "../chain/rewindAndReplay.ts";
-import { ForkIds } from "../chainspec/forkId.ts";
 import { Consensus } from "../consensus/consensus.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { Network } from "../network/network.ts";
@@ -73,16 +72,12 @@ export async function openNetwork(
   openParts.onClose(() => engine.stop());
   const permissioning = await openNodePermissioning(node);
   if (!permissioning.ok) return permissioning;
-  const forkIds = ForkIds.of(spec.forks, chain.genesis);
   const peers = await openPeers(settings, {
     ...{ key, permissions, protocols, counters, metrics },
     openNodePermissions: permissioning.value,
     headOf: (nodeId) => eth.announcedBy(nodeId),
     isValidator: (address) => chain.isValidator(address) || messages.isValidatorNode(address),
-    forks: {
-      own: () => forkIds.at(chain.head.header),
-      isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
-    },
+    forks: eth.forks,
     onSharedKey: (address, sign) => engine.keyWatch.seen(address, sign),
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,

@@ -1,3 +1,4 @@
+import type { ForkId } from "../../chainspec/forkId.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
@@ -45,6 +46,8 @@ export interface Eth {
   readonly version: EthVersion;
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly Peer[];
+  /** What discovery tells and asks of the chain, as Status does. */
+  readonly forks: PeerForks;
   /** Best block announced by a peer, by its node id; undefined before its Status. */
   announcedBy(nodeId: Uint8Array): AnnouncedHead | undefined;
   /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
@@ -56,6 +59,12 @@ export interface Eth {
   /** Must be called for each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
+}
+
+/** What nodes say about the forks of their chain. */
+export interface PeerForks {
+  readonly own: () => ForkId;
+  readonly isCompatible: (forkId: ForkId) => boolean;
 }
 
 interface AnnouncedHead {
@@ -88,6 +97,7 @@ export function createEth(given: EthParts): Eth {
   };
   const parts = { ...given, onPeersChanged };
   const { chain, pool } = parts;
+  const { forkIds } = parts.identity;
   const peers = new Peers(parts);
   const blocks = new BlockGossip({ ...parts, peers: () => peers.greeted() });
   const transactions = new TransactionGossip({
@@ -117,6 +127,10 @@ export function createEth(given: EthParts): Eth {
     version: LATEST_ETH_VERSION,
     get peers() {
       return peers.greeted();
+    },
+    forks: {
+      own: () => forkIds.at(chain.head.header),
+      isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
     },
     announcedBy(nodeId) {
       const { best, status } = peers.greeted().find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};

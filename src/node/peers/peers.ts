@@ -1,5 +1,4 @@
 import { isIP, isIPv6 } from "node:net";
-import type { ForkId } from "../../chainspec/forkId.ts";
 import { isOurAddress } from "../../config/crossChecks.ts";
 import { type Enode, isNamed } from "../../config/enode.ts";
 import type { PeerSettings, Settings } from "../../config/settings.ts";
@@ -8,6 +7,7 @@ import { ipEndpointOf } from "../../network/discovery/endpoint.ts";
 import { KnownNodesFile, keepKnownNodes } from "../../network/discovery/knownNodes.ts";
 import type { NamedNode } from "../../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../../network/discovery/packets.ts";
+import type { PeerForks } from "../../network/eth/protocol.ts";
 import type { Network } from "../../network/network.ts";
 import type { PeerCounters } from "../../network/networkMetrics.ts";
 import type { DiscoverySearch } from "../../network/peerDiscovery.ts";
@@ -61,12 +61,6 @@ interface PeersParts {
   readonly counters: PeerCounters;
   /** Two nodes use the key of this address. */
   readonly onSharedKey: OnSharedKey;
-}
-
-/** What nodes say about the forks of their chain. */
-interface PeerForks {
-  readonly own: () => ForkId;
-  readonly isCompatible: (forkId: ForkId) => boolean;
 }
 
 /** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */

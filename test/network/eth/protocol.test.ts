@@ -39,6 +39,14 @@ describeWithVectors("a new peer", () => {
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
   });
 
+  it("hears in Status of the forks that discovery tells of and asks for", () => {
+    const { eth, connect } = createToyEth();
+    const own = eth.forks.own();
+    expect(connect(1).last("status")?.status.forkId).toEqual(own);
+    expect(eth.forks.isCompatible(own)).toBe(true);
+    expect(eth.forks.isCompatible({ ...own, checksum: own.checksum ^ 1 })).toBe(false);
+  });
+
   it.each([717n, 300n])("is not asked for a header that we have: block %i", (number) => {
     const toy = createToyEth();
     const end = toy.connect(1);
