@@ -90,6 +90,7 @@ export class Development {
   private readonly time: ChainTime;
   private readonly begun: Promise<void>;
   private resolveBegun: () => void = () => undefined;
+  private rejectBegun: (error: unknown) => void = () => undefined;
   private taken: Taken | undefined;
   private mode: MiningMode;
   /** False while blocks come at the genesis file's period, because nobody asked for another way. */
@@ -104,9 +105,12 @@ export class Development {
     const { marked, pool, isInstant, blockPeriodMs, chain, clock } = parts;
     this.parts = parts;
     this.pool = new PoolChanges(pool);
-    this.begun = new Promise((resolve) => {
+    this.begun = new Promise((resolve, reject) => {
       this.resolveBegun = resolve;
+      this.rejectBegun = reject;
     });
+    // Nobody may be waiting for it.
+    this.begun.catch(() => undefined);
     const { timestamp } = chain.head.header;
     const offset = marked && offsetAtStart(marked.state.offsetSeconds, timestamp, clock.nowMs());
     this.time = new ChainTime(offset ?? 0n);
@@ -150,9 +154,10 @@ export class Development {
     });
   }
 
-  /** Stops; resolves when no block is being made. */
+  /** Stops, also before the begin, for which callers may wait; resolves when no block is being made. */
   async close(): Promise<void> {
     this.isClosed = true;
+    this.rejectBegun(new Error("the node stopped before it made blocks"));
     this.timer?.cancel();
     await this.turns.runExclusive(async () => {
       await this.taken?.folder.settled();

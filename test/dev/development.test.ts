@@ -276,6 +276,15 @@ describe("the blocks of a development chain", () => {
     expect(again.chain.head.header.number).toBe(chain.head.header.number + 1n);
   });
 
+  it("are refused when a start that they wait for fails, which ends without them", async () => {
+    const { development, chain } = await aDevelopmentChain({ isBegun: false });
+    const mined = development.mine({ blocks: 1 }).catch((error: unknown) => error);
+    await development.close();
+    expect(await mined).toMatchObject({ message: expect.stringContaining("the node stopped") });
+    expect(chain.head.header.number).toBe(0n);
+    expect(development.isMarked).toBe(false);
+  });
+
   it("are not more than a request may ask for, and none are made while something forbids it", async () => {
     let why: string | undefined;
     const { development, chain } = await aDevelopmentChain({ whyHalted: () => why });
