@@ -210,6 +210,23 @@ describe("the changes of our blocks", () => {
     expect(candidate.transactions).toEqual([small, large(1)]);
   });
 
+  it("a lone validator mines one that there is no time for in the end, although another large one always comes first", async () => {
+    const chain = await open();
+    const large = calling(WRITER, BigInt(most / 2), { privateKey: account(1).privateKey });
+    let mined = false;
+    for (let block = 0; block < 40 && !mined; block++) {
+      // A change takes a millisecond.
+      chain.restoreBlockTiming({ fixedMs: 0, eachMs: 1 });
+      const other = calling(WRITER, 600n, { nonce: BigInt(block) });
+      const { supply } = aSupply([other, large]);
+      const candidate = await build(chain, supply);
+      expect(candidate.transactions[0]).toBe(other);
+      mined = candidate.transactions.includes(large);
+      expect((await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)])).ok).toBe(true);
+    }
+    expect(mined).toBe(true);
+  });
+
   it("what stays below is mined, however often it writes, and what reverts does not count", async () => {
     const chain = await open();
     const pool = aSupply([

@@ -20,9 +20,9 @@ import { TimedOutSenders } from "./timedOutSenders.ts";
  * A block has room for BLOCK_EFFECTS, and for as much as there is time to finish. The time does not count for a
  * transaction that has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such
  * transaction, since filling ends when the time is used up. In blocks of a lone validator it does not count for the first large
- * effects instead: the next block may not come before this transaction is mined, since on the development network blocks are
- * made for what waits. Effects of reverted calls do not count: nothing is computed for them, their memory is counted while they
- * hold it, and their time is bounded as for any execution (slowTransactions.ts).
+ * effects either, so that others may wait for longer: the next block may not come before this transaction is mined, since on
+ * the development network blocks are made for what waits. Effects of reverted calls do not count: nothing is computed for them,
+ * their memory is counted while they hold it, and their time is bounded as for any execution (slowTransactions.ts).
  *
  * A sender pays nothing for a dropped transaction, so its next ones are limited further, like those of a sender of slow
  * transactions. All this is local to one node and no rule of consensus.
@@ -85,8 +85,9 @@ export class LargeEffects {
     const left = leftInBlock(used);
     if (isLoneValidator && !hasLarge) return left;
     if (known !== undefined && number < known.notBefore) return "notNow";
-    const hasWaited = known !== undefined && number >= known.since + WAIT_BLOCKS;
-    const limit = hasWaited && !isLoneValidator ? left : within(left, timelyLoad);
+    const wait = isLoneValidator ? WAIT_BLOCKS_ALONE : WAIT_BLOCKS;
+    const hasWaited = known !== undefined && number >= known.since + wait;
+    const limit = hasWaited ? left : within(left, timelyLoad);
     return known !== undefined && !holds(limit, known.needed) ? "notNow" : limit;
   }
 
@@ -174,6 +175,8 @@ const HARMLESS_GAS = leastGasOfLogs(HARMLESS_EFFECTS.bytes);
 const WASTE_SHARE = 1 / 4;
 /** Number of blocks after which a transaction no longer waits for a block with enough time. */
 const WAIT_BLOCKS = 4n;
+/** The same for a lone validator, most of whose waiting transactions are the first large one of a block before. */
+const WAIT_BLOCKS_ALONE = 16n;
 /** Each time a transaction is left out again, it waits for twice as many blocks, 16 at most. */
 const MOST_DOUBLINGS = 4;
 /** Most transactions that are remembered, some 300 bytes each, and for how long, milliseconds. */
