@@ -9,6 +9,7 @@ import type { AccessJournal } from "../accessJournal.ts";
 import { costOfLog, type Effects } from "../effectCost.ts";
 import type { EvmParts, Message } from "../evm.ts";
 import type { HaltReason } from "../haltReason.ts";
+import { REVERTED_AT_ONCE } from "../longRevert.ts";
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber, precompileKeys } from "../precompiles/addresses.ts";
 import type { Rules } from "../rules.ts";
@@ -244,9 +245,6 @@ export class Run {
     return key.charCodeAt(key.length - 1);
   }
 }
-
-/** Changes that are undone at once, in each journal: some milliseconds. */
-const REVERTED_AT_ONCE = 20_000;
 
 /** Where a message's own region has space other than memory: its stack, if it runs code, begins there. */
 export function spaceOf({ at }: Frame): number {
