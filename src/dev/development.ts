@@ -236,10 +236,8 @@ export class Development {
   }
 
   /** Makes a block after each such time; undefined for no blocks by time. */
-  setInterval(intervalMs: MiningMode["intervalMs"], isAutomatic?: boolean): Promise<void> {
-    return this.course(async (taken) =>
-      this.changeMode(taken, { isAutomatic: isAutomatic ?? this.mode.isAutomatic, intervalMs }),
-    );
+  setInterval(intervalMs: MiningMode["intervalMs"], isAutomatic = this.mode.isAutomatic): Promise<void> {
+    return this.course(async (taken) => this.changeMode(taken, { isAutomatic, intervalMs }));
   }
 
   /** The id of a new snapshot of head, time and pool. */
