@@ -72,12 +72,7 @@ export class AccessJournal {
     if (access.touchedAt !== UNTOUCHED) this.setTouched(access, UNTOUCHED);
   }
 
-  /** Calls back with each touched account. */
-  forEachTouched(found: (address: Address) => void): void {
-    for (const access of this.accesses.values()) if (access.touchedAt !== UNTOUCHED) found(access.address);
-  }
-
-  /** The touched accounts, for any number of them. */
+  /** The touched accounts. */
   *touched(): Iterable<Address> {
     for (const { touchedAt, address } of this.accesses.values()) if (touchedAt !== UNTOUCHED) yield address;
   }

@@ -135,7 +135,7 @@ function deleteAccounts(session: BlockSession, destroyed: readonly Address[]): E
   for (const address of destroyed) overlay.putAccount(address, undefined);
   if (!rules.clearsEmptyAccounts) return;
   if (accesses.size > CLEARED_AT_ONCE) return clearInTurns(session);
-  accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
+  for (const address of accesses.touched()) clearIfEmpty(overlay, address);
 }
 
 async function clearInTurns({ overlay, accesses, yieldPolicy }: BlockSession): Promise<void> {

@@ -64,7 +64,7 @@ export async function callSystemContract(
     blobVersionedHashes: [],
   });
   // The interpreter creates an account for the caller, which has none.
-  accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
+  for (const address of accesses.touched()) clearIfEmpty(overlay, address);
   if (outcome.kind === "succeeded") return ok(output);
   const message = `the system contract ${toHex(contract)} did not execute to completion`;
   return fail("peer", "systemCallFailed", message);

@@ -42,6 +42,7 @@ export class ByteCache {
   private table = new Uint32Array(SMALLEST_TABLE);
   /** Slots of the table that are not 0. */
   private takenSlots = 0;
+  /** Entries in both tables. */
   private entries = 0;
   /** The table before, whose entries are being moved; undefined when all are. */
   private former: Uint32Array<ArrayBuffer> | undefined = undefined;

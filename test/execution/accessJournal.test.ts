@@ -72,9 +72,7 @@ describe("the journal of accesses", () => {
           journal.revert();
           model.revert();
         }
-        const touched: string[] = [];
-        journal.forEachTouched((found) => touched.push(toKey(found)));
-        expect(new Set(touched)).toEqual(model.touched);
+        expect(new Set([...journal.touched()].map((found) => toKey(found)))).toEqual(model.touched);
       }),
       { numRuns: casesOf(300) },
     );
@@ -143,9 +141,7 @@ describe("the journal of accesses", () => {
 });
 
 function touchedIn(journal: AccessJournal): readonly Address[] {
-  const touched: Address[] = [];
-  journal.forEachTouched((found) => touched.push(found));
-  return touched;
+  return [...journal.touched()];
 }
 
 function perform(

@@ -3,6 +3,7 @@ import type { Machine } from "../../evm/machine.ts";
 import { dropFreeMachines, dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Eventual } from "../../primitives/eventual.ts";
+import { atOnce } from "../../primitives/steps.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
 import { MemoryBeyondLimit } from "../memoryBudget.ts";
 import { begin, proceed, startingGas } from "./driver.ts";
@@ -34,7 +35,7 @@ export function createEvm(parts: EvmParts): Evm {
     const stop = (error: unknown): never => {
       dropMachine(machine);
       try {
-        running.unwind();
+        atOnce(running.unwindInSlices());
       } catch {
         // A fault in the middle of a checkpoint leaves nothing to revert to; the fault itself is reported.
       }

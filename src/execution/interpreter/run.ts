@@ -124,11 +124,6 @@ export class Run {
   }
 
   /** Reverts all open checkpoints, after the run was stopped in the middle. */
-  unwind(): void {
-    while (this.openCheckpoints > 0) this.revert();
-  }
-
-  /** Likewise, in slices. */
   *unwindInSlices(): Work {
     for (; this.openCheckpoints > 0; this.revert()) while (this.revertPart()) yield;
   }
