@@ -3,15 +3,13 @@ import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { Mutex } from "../primitives/mutex.ts";
-import { WorldState } from "../state/worldState.ts";
-import { BlockStore } from "../storage/blocks/blockStore.ts";
 import type { MarkedFolder } from "../storage/developmentMark.ts";
 import { GroupedCommits } from "../storage/groupedCommits.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import { BadBlocks } from "./badBlocks.ts";
 import { BlockExecution } from "./blockExecution.ts";
 import type { BlockProduction } from "./blockProduction.ts";
-import { TIP_STORE_LIMITS } from "./bulk/limits.ts";
+import { tipStores } from "./bulk/tipStores.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
@@ -63,11 +61,8 @@ export class DevelopmentRun {
     const { spec, stores, clock, logger, genesis, faults } = parts;
     this.parts = parts;
     this.grouped = new GroupedCommits(stores.database, "kill");
-    const { database } = this.grouped;
-    const blocks = new BlockStore(TIP_STORE_LIMITS, { database });
-    const world = new WorldState({ database }, stores.world.limits);
-    // The run does not mark the head: that happens when its blocks are on the disk.
-    const own = { database, blocks, world, headMarker: { record: () => undefined, lower: () => undefined } };
+    const own = tipStores(this.grouped.database, stores.world.limits);
+    const { database, blocks, world } = own;
     const header = (number: bigint) => blocks.header(number);
     const validators = new ValidatorSets({ database, schedule: spec.ibft, header });
     const writer = createChainWriter(own, genesis, {

@@ -6,8 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import { WorldState, type WorldStateLimits } from "../../state/worldState.ts";
-import { BlockStore } from "../../storage/blocks/blockStore.ts";
+import type { WorldStateLimits } from "../../state/worldState.ts";
 import type { Database } from "../../storage/database.ts";
 import { GroupedCommits } from "../../storage/groupedCommits.ts";
 import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock } from "../../types/block.ts";
@@ -23,7 +22,8 @@ import type { ExecutionFaults } from "../executionFaults.ts";
 import type { RecoverSigners } from "../signerRecovery.ts";
 import { isSnapshotBlock, putTallySnapshot } from "../tallySnapshot.ts";
 import type { CheckedHeader } from "./headerRun.ts";
-import { type GroupLimits, TIP_STORE_LIMITS } from "./limits.ts";
+import type { GroupLimits } from "./limits.ts";
+import { tipStores } from "./tipStores.ts";
 
 /** A block whose header was checked. */
 export interface CheckedBlock {
@@ -102,14 +102,7 @@ export class BulkImport {
     this.grouped = new GroupedCommits(parts.database);
     this.groupSinceMs = clock.nowMs();
     this.yieldPolicy = createYieldPolicy(clock);
-    const { database } = this.grouped;
-    const stores = {
-      database,
-      blocks: new BlockStore(TIP_STORE_LIMITS, { database }),
-      world: new WorldState({ database }, parts.stateLimits),
-      // The import does not mark the head: that happens when it is durable.
-      headMarker: { record: () => undefined, lower: () => undefined },
-    };
+    const stores = tipStores(this.grouped.database, parts.stateLimits);
     this.writer = createChainWriter(stores, parts.genesis, {
       logger: parts.logger,
       alsoWrite: (batch, { header: { number }, hash }) => {

@@ -1,5 +1,3 @@
-import type { BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
-
 /** Bounds of one group of a bulk import, whichever is reached first. */
 export interface GroupLimits {
   readonly bytes: number;
@@ -17,6 +15,3 @@ export const GROUP_LIMITS: GroupLimits = {
   blocks: 256,
   transactions: 4096,
 };
-
-/** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
-export const TIP_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 0 };
