@@ -17,7 +17,7 @@ export type DevelopmentErrorCode =
   | TransactionErrorCode
   | PoolErrorCode;
 
-/** Blocks that one request may ask for: a minute's work, and as many as the server's time for an answer suffices for. */
+/** Blocks that one request may ask for: some two minutes' work, for which the server's time for an answer suffices. */
 export const MINED_BLOCKS_LIMIT = 100_000;
 /** Blocks in place of others that one request may ask for. */
 export const REPLACED_BLOCKS_LIMIT = 10_000;

@@ -373,7 +373,7 @@ interface DevelopmentCalls {
     alterations: readonly Alteration[],
     requester: Requester,
   ): Promise<Result<void, DevelopmentErrorCode>>;
-  /** Adds the accounts of a dump to the state, in a block of its own. */
+  /** Adds the accounts of a dump to the state, in blocks of their own. */
   load(accounts: PackedAccounts, requester: Requester): Promise<Result<void, DevelopmentErrorCode>>;
   /** Sends a transaction with the signature of types/impersonatedSignature.ts for an account without its key. */
   sendAs(raw: Uint8Array, sender: Address, requester: Requester): Promise<Submitted>;
