@@ -1,4 +1,4 @@
-import { endOfString } from "./results/jsonText.ts";
+import { endOfString } from "../primitives/jsonText.ts";
 
 /**
  * Numeric ids as the caller wrote them. JSON.parse keeps 53 bits of a number, but an id of thirty digits must be echoed as

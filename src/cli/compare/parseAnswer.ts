@@ -1,3 +1,4 @@
+import { endOfString, QUOTE } from "../../primitives/jsonText.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 
 /** Marks a number: JSON texts have no such character unless escaped. */
@@ -22,9 +23,6 @@ export function numberOf(value: unknown): number | undefined {
   if (typeof value !== "string" || !value.startsWith(NUMBER_MARK)) return undefined;
   return Number(value.slice(1));
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 function withMarkedNumbers(text: string): string {
   const parts: string[] = [];
@@ -51,16 +49,6 @@ function withMarkedNumbers(text: string): string {
   }
   parts.push(text.slice(copied));
   return parts.join("");
-}
-
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at + 1;
-    at += code === BACKSLASH ? 2 : 1;
-  }
-  return text.length;
 }
 
 /** A digit or a minus. */

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { type JsonPiece, slicesOf } from "../../primitives/jsonPieces.ts";
-import { BACKSLASH, QUOTE } from "./jsonText.ts";
+import { BACKSLASH, QUOTE } from "../../primitives/jsonText.ts";
 
 /**
  * Formats JSON as Besu does with --json-pretty-print-enabled: each member on its own line, a list on one line. Works on

@@ -1,11 +1,11 @@
 import { gunzipSync } from "node:zlib";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES, equalBytes, hexToBytes, joinBytes, parseHex } from "../../primitives/hex.ts";
+import { jsonExcess } from "../../primitives/jsonExcess.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 import type { TimeSlice } from "../../primitives/timeSlice.ts";
 import { type DumpedAccount, type PackedAccounts, packAccounts } from "./dumpedAccount.ts";
 import { DUMP_LIMITS } from "./dumpLimits.ts";
-import { excessOf } from "./jsonExcess.ts";
 
 interface DumpReading {
   /** Whether an account is not taken. */
@@ -51,11 +51,15 @@ function textOf(dump: Uint8Array, slice: TimeSlice | undefined): string {
   if (dump.length > SHORT_TEXT_BYTES) slice?.giveUp();
   const isGzip = equalBytes(dump.subarray(0, GZIP_MAGIC.length), GZIP_MAGIC);
   const text = isGzip ? gunzipped(dump) : dump;
-  if (text.length > DUMP_LIMITS.textBytes) throw tooLong();
+  const { textBytes, textDepth, textParts } = DUMP_LIMITS;
+  if (text.length > textBytes) throw tooLong();
   if (text.length > SHORT_TEXT_BYTES) slice?.giveUp();
-  const excess = excessOf(text, DUMP_LIMITS);
-  if (excess !== undefined) throw new Unreadable(`its text has ${excess}`);
-  return Buffer.from(text.buffer, text.byteOffset, text.length).toString("utf8");
+  const json = Buffer.from(text.buffer, text.byteOffset, text.length).toString("utf8");
+  // 32 MiB of opening brackets, which gzip makes of 32 KiB, take the parser more than a gigabyte.
+  const excess = jsonExcess(json, { depth: textDepth, parts: textParts, countsItems: true });
+  if (excess === "depth") throw new Unreadable(`its text has lists and objects more than ${textDepth} deep`);
+  if (excess === "parts") throw new Unreadable(`its text has more than ${textParts} parts`);
+  return json;
 }
 
 function gunzipped(dump: Uint8Array): Uint8Array {

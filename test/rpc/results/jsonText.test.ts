@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { endOfString } from "../../../src/rpc/results/jsonText.ts";
+import { endOfString } from "../../../src/primitives/jsonText.ts";
 import { SourceIds } from "../../../src/rpc/sourceIds.ts";
 
 describe("the end of a string", () => {
