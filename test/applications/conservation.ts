@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Hex, maxUint256, parseEther, parseUnits } from "viem";
-import { expect, it } from "vitest";
-import { IS_THOROUGH } from "../thorough.ts";
+import { expect } from "vitest";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { delivery, prove } from "./bridgeProofs.ts";
 import { type Contract, call } from "./chainClient.ts";
 import {
@@ -43,79 +43,82 @@ export function conservationTests(deployment: () => Deployment): void {
   const userIndexes = fc.integer({ min: 0, max: users.length - 1 });
 
   describeApplication(`any history (IBEX_SEED=${HISTORY_SEED})`, () => {
-    it("of pools never lowers what a share is worth, and swaps never lower the product", async () => {
-      const { home, owner, contracts } = deployment();
-      const { exchangeToken, wrapped, wrappedStable, router, nativePool, stablePool } = contracts;
-      const from = owner.address;
-      const tokens = [wrapped, exchangeToken, wrappedStable] as const;
-      const pools = [nativePool, stablePool];
-      const richly = [parseEther("100"), parseEther("100000"), parseUnits("100000", 6)];
-      const provision = (token: Contract, other: Contract, desired: bigint, otherDesired: bigint) =>
-        by(
-          from,
-          router,
-          "addLiquidity",
-          { token: token.address, other: other.address, desired, otherDesired, least: 0n, otherLeast: 0n },
-          from,
-          maxUint256,
-        );
-      const prepare = [
-        { ...by(from, wrapped, "deposit"), value: richly[0] as bigint },
-        by(from, wrappedStable, "mint", from, richly[2]),
-        ...[...tokens, ...pools].map((token) => by(from, token, "approve", router.address, maxUint256)),
-        provision(exchangeToken, wrapped, parseEther("20"), parseEther("10")),
-        provision(exchangeToken, wrappedStable, parseEther("2000"), parseUnits("1000", 6)),
-      ];
-      const observe = pools.flatMap((pool) => [by(from, pool, "reserves"), by(from, pool, "totalSupply")]);
-      const step = fc.record({
-        kind: fc.constantFrom("swap", "swap", "hops", "add", "remove", "donate"),
-        pool: fc.integer({ min: 0, max: 1 }),
-        forward: fc.boolean(),
-        amount: amountsTo(parseEther("30")),
-        waitSeconds: waits,
-      });
-      await histories(step, async (steps) => {
-        const calls = steps.map(({ kind, pool, forward, amount, waitSeconds }): Step => {
-          const pair = pool === 0 ? [exchangeToken, wrapped] : [exchangeToken, wrappedStable];
-          const route = kind === "hops" ? [...tokens] : pair;
-          const path = (forward ? route : route.toReversed()).map(({ address }) => address);
-          const [token, other] = pair as [Contract, Contract];
-          switch (kind) {
-            case "add":
-              return { waitSeconds, call: provision(token, other, amount, amount) };
-            case "remove": {
-              const args = [token.address, other.address, amount / 10n ** 6n, 0n, 0n, from, maxUint256];
-              return { waitSeconds, call: by(from, router, "removeLiquidity", ...args) };
+    itIfThorough(
+      "of pools never lowers what a share is worth, and swaps never lower the product",
+      async () => {
+        const { home, owner, contracts } = deployment();
+        const { exchangeToken, wrapped, wrappedStable, router, nativePool, stablePool } = contracts;
+        const from = owner.address;
+        const tokens = [wrapped, exchangeToken, wrappedStable] as const;
+        const pools = [nativePool, stablePool];
+        const richly = [parseEther("100"), parseEther("100000"), parseUnits("100000", 6)];
+        const provision = (token: Contract, other: Contract, desired: bigint, otherDesired: bigint) =>
+          by(
+            from,
+            router,
+            "addLiquidity",
+            { token: token.address, other: other.address, desired, otherDesired, least: 0n, otherLeast: 0n },
+            from,
+            maxUint256,
+          );
+        const prepare = [
+          { ...by(from, wrapped, "deposit"), value: richly[0] as bigint },
+          by(from, wrappedStable, "mint", from, richly[2]),
+          ...[...tokens, ...pools].map((token) => by(from, token, "approve", router.address, maxUint256)),
+          provision(exchangeToken, wrapped, parseEther("20"), parseEther("10")),
+          provision(exchangeToken, wrappedStable, parseEther("2000"), parseUnits("1000", 6)),
+        ];
+        const observe = pools.flatMap((pool) => [by(from, pool, "reserves"), by(from, pool, "totalSupply")]);
+        const step = fc.record({
+          kind: fc.constantFrom("swap", "swap", "hops", "add", "remove", "donate"),
+          pool: fc.integer({ min: 0, max: 1 }),
+          forward: fc.boolean(),
+          amount: amountsTo(parseEther("30")),
+          waitSeconds: waits,
+        });
+        await histories(step, async (steps) => {
+          const calls = steps.map(({ kind, pool, forward, amount, waitSeconds }): Step => {
+            const pair = pool === 0 ? [exchangeToken, wrapped] : [exchangeToken, wrappedStable];
+            const route = kind === "hops" ? [...tokens] : pair;
+            const path = (forward ? route : route.toReversed()).map(({ address }) => address);
+            const [token, other] = pair as [Contract, Contract];
+            switch (kind) {
+              case "add":
+                return { waitSeconds, call: provision(token, other, amount, amount) };
+              case "remove": {
+                const args = [token.address, other.address, amount / 10n ** 6n, 0n, 0n, from, maxUint256];
+                return { waitSeconds, call: by(from, router, "removeLiquidity", ...args) };
+              }
+              case "donate":
+                return {
+                  waitSeconds,
+                  call: by(from, token, "transfer", pools[pool]?.address, amount / 1000n),
+                };
+              default:
+                return {
+                  waitSeconds,
+                  call: by(from, router, "swapExactIn", amount, 0n, path, from, maxUint256),
+                };
             }
-            case "donate":
-              return {
-                waitSeconds,
-                call: by(from, token, "transfer", pools[pool]?.address, amount / 1000n),
-              };
-            default:
-              return {
-                waitSeconds,
-                call: by(from, router, "swapExactIn", amount, 0n, path, from, maxUint256),
-              };
+          });
+          const { before, after } = await runHistory(home, prepare, calls, observe);
+          let earlier = before.shown;
+          for (const [index, { shown }] of after.entries()) {
+            for (const pool of [0, 2]) {
+              const [was0, was1] = earlier[pool] as readonly [bigint, bigint];
+              const [is0, is1] = shown[pool] as readonly [bigint, bigint];
+              const [wasSupply, isSupply] = [earlier[pool + 1], shown[pool + 1]] as [bigint, bigint];
+              expect(is0 * is1 * wasSupply ** 2n).toBeGreaterThanOrEqual(was0 * was1 * isSupply ** 2n);
+              const kind = steps[index]?.kind;
+              if (kind === "swap" || kind === "hops") expect(is0 * is1).toBeGreaterThanOrEqual(was0 * was1);
+            }
+            earlier = shown;
           }
         });
-        const { before, after } = await runHistory(home, prepare, calls, observe);
-        let earlier = before.shown;
-        for (const [index, { shown }] of after.entries()) {
-          for (const pool of [0, 2]) {
-            const [was0, was1] = earlier[pool] as readonly [bigint, bigint];
-            const [is0, is1] = shown[pool] as readonly [bigint, bigint];
-            const [wasSupply, isSupply] = [earlier[pool + 1], shown[pool + 1]] as [bigint, bigint];
-            expect(is0 * is1 * wasSupply ** 2n).toBeGreaterThanOrEqual(was0 * was1 * isSupply ** 2n);
-            const kind = steps[index]?.kind;
-            if (kind === "swap" || kind === "hops") expect(is0 * is1).toBeGreaterThanOrEqual(was0 * was1);
-          }
-          earlier = shown;
-        }
-      });
-    });
+      },
+    );
 
-    it("of the bridge mints what was proved, once, and keeps every fee", async () => {
+    itIfThorough("of the bridge mints what was proved, once, and keeps every fee", async () => {
       const { home, base, owner, contracts, baseContracts, bridgeValidators } = deployment();
       const { bridge, wrappedStable } = contracts;
       const from = owner.address;
@@ -197,7 +200,7 @@ export function conservationTests(deployment: () => Deployment): void {
       });
     });
 
-    it("of staking leaves every stake whole, and pays no more than the rate", async () => {
+    itIfThorough("of staking leaves every stake whole, and pays no more than the rate", async () => {
       const { home, owner, contracts } = deployment();
       const { exchangeStaking: staking, exchangeToken } = contracts;
       const prepare = [owner.address, ...users].flatMap((user) => [
@@ -239,7 +242,7 @@ export function conservationTests(deployment: () => Deployment): void {
       });
     });
 
-    it("of a farm pays no more than it emits, and holds every share", async () => {
+    itIfThorough("of a farm pays no more than it emits, and holds every share", async () => {
       const { home, owner, contracts } = deployment();
       const { farm, farmedPool, wrapped, wrappedStable, exchangeToken } = contracts;
       const from = owner.address;

@@ -30,6 +30,7 @@ import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { advanceUntil } from "../builders/handTimeouts.ts";
 import { HANG_MS, TEST_HANG_MS } from "../hang.ts";
+import { itIfThorough } from "../thorough.ts";
 import { PATIENT_SLICES } from "./patientSlices.ts";
 
 /** Returns its argument plus the number in slot 0. */
@@ -145,22 +146,25 @@ describe("the call pool", () => {
     expect(sums).toEqual(Array.from({ length: 200 }, (_, n) => BigInt(n + 42)));
   });
 
-  it("gives each caller its own result when a contract waits for code that is loaded at its first use", async () => {
-    openPool();
-    await call(ADDER, 0n);
-    // The point evaluation precompile, with a claim that fits its hash and has no proof.
-    const commitment = new Uint8Array(48);
-    const versionedHash = createHash("sha256").update(commitment).digest();
-    versionedHash[0] = 1;
-    const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
-    const [evaluated, ...sums] = await Promise.all([
-      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, aCaller),
-      call(ADDER, 1n),
-      call(ADDER, 2n),
-    ]);
-    expect(evaluated?.kind).toBe("halted");
-    expect(sums.map(sumOf)).toEqual([43n, 44n]);
-  });
+  itIfThorough(
+    "gives each caller its own result when a contract waits for code that is loaded at its first use",
+    async () => {
+      openPool();
+      await call(ADDER, 0n);
+      // The point evaluation precompile, with a claim that fits its hash and has no proof.
+      const commitment = new Uint8Array(48);
+      const versionedHash = createHash("sha256").update(commitment).digest();
+      versionedHash[0] = 1;
+      const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
+      const [evaluated, ...sums] = await Promise.all([
+        pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, aCaller),
+        call(ADDER, 1n),
+        call(ADDER, 2n),
+      ]);
+      expect(evaluated?.kind).toBe("halted");
+      expect(sums.map(sumOf)).toEqual([43n, 44n]);
+    },
+  );
 
   it("has no threads until some time after its beginning, or until it gets a job", async () => {
     const clock = createHandClock(0);
@@ -199,31 +203,37 @@ describe("the call pool", () => {
     expect(await call(ENDLESS, 0n, { gasLimit: 400_000_000n })).toMatchObject({ kind: "halted" });
   });
 
-  it("answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls", async () => {
-    const warnings: LogFields[] = [];
-    const logger: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields) };
-    openPool({ heapMb: 48 }, logger);
-    await call(ADDER, 0n);
-    const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
-    const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
-    expect(await flood).toEqual({ kind: "tooLarge" });
-    expect(warnings).toEqual([{ remoteHost: aCaller.remoteHost, thread: "callWorker" }]);
-    expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
-  });
+  itIfThorough(
+    "answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls",
+    async () => {
+      const warnings: LogFields[] = [];
+      const logger: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields) };
+      openPool({ heapMb: 48 }, logger);
+      await call(ADDER, 0n);
+      const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
+      const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
+      expect(await flood).toEqual({ kind: "tooLarge" });
+      expect(warnings).toEqual([{ remoteHost: aCaller.remoteHost, thread: "callWorker" }]);
+      expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
+    },
+  );
 
-  it("does not count the time for which the main thread was blocked, so answered jobs are not terminated", async () => {
-    let blockedMs = 0;
-    const clock = clockOf(() => performance.now() + blockedMs);
-    openPool({}, silentLogger, clock);
-    await call(ADDER, 0n);
-    // In the next event-loop cycle, timers come before results.
-    await yieldToEventLoop();
-    const short = [1n, 2n, 3n].map((n) => call(ADDER, n));
-    blockedMs = HOUR_MS;
-    blockThread(PAST_CHECK_MS);
-    expect((await Promise.all(short)).map(sumOf)).toEqual([43n, 44n, 45n]);
-    expect(pool.load.threads).toBe(1);
-  });
+  itIfThorough(
+    "does not count the time for which the main thread was blocked, so answered jobs are not terminated",
+    async () => {
+      let blockedMs = 0;
+      const clock = clockOf(() => performance.now() + blockedMs);
+      openPool({}, silentLogger, clock);
+      await call(ADDER, 0n);
+      // In the next event-loop cycle, timers come before results.
+      await yieldToEventLoop();
+      const short = [1n, 2n, 3n].map((n) => call(ADDER, n));
+      blockedMs = HOUR_MS;
+      blockThread(PAST_CHECK_MS);
+      expect((await Promise.all(short)).map(sumOf)).toEqual([43n, 44n, 45n]);
+      expect(pool.load.threads).toBe(1);
+    },
+  );
 
   it("does not count the time in which a new worker loads the interpreter", async () => {
     const clock = createHandClock(0);
@@ -246,7 +256,7 @@ describe("the call pool", () => {
     expect(plenty).toMatchObject({ kind: "refused", code: "intrinsicGasAboveLimit" });
   });
 
-  it("drops the newest job of the client with the most jobs when the queue is full", async () => {
+  itIfThorough("drops the newest job of the client with the most jobs when the queue is full", async () => {
     openPool({ waitingLimit: 2 });
     const [greedy, modest] = [aClient(), aClient()];
     const jobs = [greedy, greedy, modest, greedy].map((requester, n) =>
@@ -263,7 +273,7 @@ describe("the call pool", () => {
     expect(endless.map(({ endedCount }) => endedCount)).toEqual(Array.from({ length: 9 }, () => 0));
   });
 
-  it("goes on to answer short calls of others while endless ones are under way", async () => {
+  itIfThorough("goes on to answer short calls of others while endless ones are under way", async () => {
     openPool();
     await call(ADDER, 0n);
     const endless = endlessCalls(3, aClient());
@@ -275,7 +285,7 @@ describe("the call pool", () => {
     expect(pool.load).toMatchObject({ threads: 2 });
   });
 
-  it("begins a call that used up its first slice anew, and answers it", async () => {
+  itIfThorough("begins a call that used up its first slice anew, and answers it", async () => {
     openPool({ slices: { ...PATIENT_SLICES, shortMs: 1, longMs: 5 } });
     await call(ADDER, 0n);
     const long = await call(ENDLESS, 0n, { gasLimit: 200_000_000n });
@@ -283,15 +293,18 @@ describe("the call pool", () => {
     expect(pool.load.threads).toBe(2);
   });
 
-  it("begins a call that used up a short slice because others waited anew with a long one, on the same thread", async () => {
-    openPool({ slices: { ...PATIENT_SLICES, shortMs: 5, longMs: HANG_MS } });
-    await call(ADDER, 0n);
-    const long = await Promise.all(endlessCalls(3, aClient(), 50_000_000n).results);
-    expect(long.map(({ kind }) => kind)).toEqual(["halted", "halted", "halted"]);
-    expect(pool.load.threads).toBe(1);
-  });
+  itIfThorough(
+    "begins a call that used up a short slice because others waited anew with a long one, on the same thread",
+    async () => {
+      openPool({ slices: { ...PATIENT_SLICES, shortMs: 5, longMs: HANG_MS } });
+      await call(ADDER, 0n);
+      const long = await Promise.all(endlessCalls(3, aClient(), 50_000_000n).results);
+      expect(long.map(({ kind }) => kind)).toEqual(["halted", "halted", "halted"]);
+      expect(pool.load.threads).toBe(1);
+    },
+  );
 
-  it("estimates gas in the middle of endless calls of others", async () => {
+  itIfThorough("estimates gas in the middle of endless calls of others", async () => {
     openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
     const endless = [1, 2, 3].map(() => endlessCalls(5, aClient()));
@@ -328,7 +341,7 @@ describe("the call pool", () => {
     expect((await Promise.all(others)).map(sumOf)).toEqual(["timedOut", "timedOut", "timedOut"]);
   });
 
-  it("makes room for others by dropping the jobs of a caller who is gone", async () => {
+  itIfThorough("makes room for others by dropping the jobs of a caller who is gone", async () => {
     openPool({ waitingLimit: 3 });
     const [busy, leaving] = [aClient(), aClient()];
     // A long call: after it no job is sent to the worker in advance, so the calls below wait.
@@ -348,7 +361,7 @@ describe("the call pool", () => {
     await expect(call(ADDER, 0n)).rejects.toThrow("closed");
   });
 
-  it("rejects all jobs when workers cannot start", async () => {
+  itIfThorough("rejects all jobs when workers cannot start", async () => {
     pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
       databasePath: join(folder, "nowhere"),
       spec,
@@ -358,7 +371,7 @@ describe("the call pool", () => {
     await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
   });
 
-  it("refuses jobs while its workers cannot start, and runs them once they can", async () => {
+  itIfThorough("refuses jobs while its workers cannot start, and runs them once they can", async () => {
     const later = join(folder, "later");
     pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
       databasePath: later,

@@ -124,7 +124,7 @@ describe("the trace pool", () => {
     });
   });
 
-  it("terminates the worker of an endless call at the time limit, and runs the next", async () => {
+  itIfThorough("terminates the worker of an endless call at the time limit, and runs the next", async () => {
     const clock = createHandClock(0);
     const shortLimit = aPool({ timeoutMs: 1000 }, clock);
     onTestFinished(() => shortLimit.close());

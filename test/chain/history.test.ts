@@ -22,6 +22,7 @@ import { aLongChain } from "../builders/longChain.ts";
 import { createMemoryMarkerFile } from "../builders/memoryMarkerFile.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /** More blocks than one rewind step removes. */
 const LENGTH = 70;
@@ -76,7 +77,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  it("takes shorter steps where blocks are full of logs, and yields in between", async () => {
+  itIfThorough("takes shorter steps where blocks are full of logs, and yields in between", async () => {
     const log = { address: RICH, topics: [], data: new Uint8Array() };
     const logs = [Array<Log>(40_000).fill(log)];
     const full = createMemoryDatabase();

@@ -13,9 +13,10 @@ import {
   type ForgetfulSettings,
 } from "../builders/forgetfulDisk.ts";
 import { generator, type Random } from "../storage/random.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /** The daily run; the long run asks for more (`npm run test:long`). */
-const SEEDS = Number(process.env["IBEX_POWER_CUTS"] ?? 5);
+const SEEDS = Number(process.env["IBEX_POWER_CUTS"] ?? 2);
 const FIRST_SEED = Number(process.env["IBEX_SEED"] ?? 1);
 const CUTS_PER_SEED = 6;
 
@@ -199,14 +200,14 @@ describe("a power cut while old blocks and states are removed", () => {
     },
   );
 
-  it("comes amid a removal in this test", async () => {
+  itIfThorough("comes amid a removal in this test", async () => {
     let amidRemoval = 0;
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 3; seed++)
       amidRemoval += (await surviveCuts({ seed })).amidRemoval;
     expect(amidRemoval).toBeGreaterThan(3);
   });
 
-  it("is caught by this test when a removal writes in another order", async () => {
+  itIfThorough("is caught by this test when a removal writes in another order", async () => {
     const outcomes = [];
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 6; seed++)
       outcomes.push(

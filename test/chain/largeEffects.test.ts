@@ -20,6 +20,7 @@ import { genesisWith } from "../builders/genesisWith.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { account } from "../builders/testAccounts.ts";
 import { mostCopied } from "../primitives/mostCopied.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const MIB = 1024 * 1024;
 const START_SECONDS = 1_800_000_000;
@@ -58,7 +59,7 @@ const CODE = {
   [TWICE]: `0x${COPY}${call(WRITER)}${call(WRITER)}00`,
   [UNDONE]: `0x${COPY}${call(REVERTER).repeat(3)}00`,
   // count; JUMPDEST at 3: call the account at 2^128 plus the count with a wei; pop; subtract 1; jump back unless 0
-  [PAYER]: "0x6000355b600060006000600060018570" + `01${"00".repeat(16)}` + "015af150600190038060035700",
+  [PAYER]: `0x6000355b60006000600060006001857001${"00".repeat(16)}015af150600190038060035700`,
 };
 
 function aLog(sender: number, bytes: number, nonce = 0n): SentTransaction {
@@ -139,19 +140,22 @@ describe("the logs of our blocks", () => {
     expect(await mine(chain, pool)).toBe(0);
   });
 
-  it("several transactions of 7 MiB are spread over blocks, in spite of the gas that is left", async () => {
-    const chain = await open();
-    const pool = aSupply(Array.from({ length: 7 }, (_, sender) => aLog(sender, 7 * MIB)));
-    const mined: number[] = [];
-    for (let block = 0; block < 12 && pool.waiting.size > 0; block++) {
-      const count = await mine(chain, pool);
-      mined.push(count);
-      expect(count * 7 * MIB).toBeLessThanOrEqual(BLOCK_EFFECTS.bytes);
-    }
-    expect(pool.dropped).toEqual([]);
-    expect(mined.reduce((sum, count) => sum + count, 0)).toBe(7);
-    expect(mined.length).toBeGreaterThan(1);
-  });
+  itIfThorough(
+    "several transactions of 7 MiB are spread over blocks, in spite of the gas that is left",
+    async () => {
+      const chain = await open();
+      const pool = aSupply(Array.from({ length: 7 }, (_, sender) => aLog(sender, 7 * MIB)));
+      const mined: number[] = [];
+      for (let block = 0; block < 12 && pool.waiting.size > 0; block++) {
+        const count = await mine(chain, pool);
+        mined.push(count);
+        expect(count * 7 * MIB).toBeLessThanOrEqual(BLOCK_EFFECTS.bytes);
+      }
+      expect(pool.dropped).toEqual([]);
+      expect(mined.reduce((sum, count) => sum + count, 0)).toBe(7);
+      expect(mined.length).toBeGreaterThan(1);
+    },
+  );
 
   it("those of reverted calls do not count", async () => {
     const chain = await open();
@@ -210,22 +214,25 @@ describe("the changes of our blocks", () => {
     expect(candidate.transactions).toEqual([small, large(1)]);
   });
 
-  it("a lone validator mines one that there is no time for in the end, although another large one always comes first", async () => {
-    const chain = await open();
-    const large = calling(WRITER, BigInt(most / 2), { privateKey: account(1).privateKey });
-    let mined = false;
-    for (let block = 0; block < 40 && !mined; block++) {
-      // A change takes a millisecond.
-      chain.restoreBlockTiming({ fixedMs: 0, eachMs: 1 });
-      const other = calling(WRITER, 600n, { nonce: BigInt(block) });
-      const { supply } = aSupply([other, large]);
-      const candidate = await build(chain, supply);
-      expect(candidate.transactions[0]).toBe(other);
-      mined = candidate.transactions.includes(large);
-      expect((await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)])).ok).toBe(true);
-    }
-    expect(mined).toBe(true);
-  });
+  itIfThorough(
+    "a lone validator mines one that there is no time for in the end, although another large one always comes first",
+    async () => {
+      const chain = await open();
+      const large = calling(WRITER, BigInt(most / 2), { privateKey: account(1).privateKey });
+      let mined = false;
+      for (let block = 0; block < 40 && !mined; block++) {
+        // A change takes a millisecond.
+        chain.restoreBlockTiming({ fixedMs: 0, eachMs: 1 });
+        const other = calling(WRITER, 600n, { nonce: BigInt(block) });
+        const { supply } = aSupply([other, large]);
+        const candidate = await build(chain, supply);
+        expect(candidate.transactions[0]).toBe(other);
+        mined = candidate.transactions.includes(large);
+        expect((await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)])).ok).toBe(true);
+      }
+      expect(mined).toBe(true);
+    },
+  );
 
   it("what stays below is mined, however often it writes, and what reverts does not count", async () => {
     const chain = await open();
@@ -259,26 +266,29 @@ describe("the changes of our blocks", () => {
 });
 
 describe("a block of others with 40 MiB of logs", () => {
-  it("is valid, and is served to peers with pauses by bytes, save the receipts, which no message holds", async () => {
-    const chain = await open();
-    const transactions = Array.from({ length: 4 }, (_, sender) => aLog(sender, 10 * MIB));
-    const candidate = await byOthers(chain, transactions);
-    const header = sealedHeader(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
-    const other = await open();
-    expect((await other.importBlock({ header, transactions, ommers: [] })).ok).toBe(true);
-    const { hash } = other.head;
-    const served = (kind: "getBlockBodies" | "getReceipts", hashes: readonly Hash[]) => {
-      const parts = { chain: other, pool: { get: () => undefined } } as unknown as ServedParts;
-      const answer = mostCopied(respondTo({ kind, requestId: 1n, hashes }, parts));
-      expect(answer.bytes).toBeLessThan(MIB);
-      return answer.result.payload.length;
-    };
-    expect(served("getBlockBodies", [hash])).toBeGreaterThan(4 * 100);
-    // The answer has none.
-    expect(served("getReceipts", [hash])).toBe(3);
-    await mine(other, aSupply([aLog(5, 3 * MIB)]));
-    expect(served("getReceipts", [hash, other.head.hash])).toBeGreaterThan(3 * MIB);
-  });
+  itIfThorough(
+    "is valid, and is served to peers with pauses by bytes, save the receipts, which no message holds",
+    async () => {
+      const chain = await open();
+      const transactions = Array.from({ length: 4 }, (_, sender) => aLog(sender, 10 * MIB));
+      const candidate = await byOthers(chain, transactions);
+      const header = sealedHeader(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+      const other = await open();
+      expect((await other.importBlock({ header, transactions, ommers: [] })).ok).toBe(true);
+      const { hash } = other.head;
+      const served = (kind: "getBlockBodies" | "getReceipts", hashes: readonly Hash[]) => {
+        const parts = { chain: other, pool: { get: () => undefined } } as unknown as ServedParts;
+        const answer = mostCopied(respondTo({ kind, requestId: 1n, hashes }, parts));
+        expect(answer.bytes).toBeLessThan(MIB);
+        return answer.result.payload.length;
+      };
+      expect(served("getBlockBodies", [hash])).toBeGreaterThan(4 * 100);
+      // The answer has none.
+      expect(served("getReceipts", [hash])).toBe(3);
+      await mine(other, aSupply([aLog(5, 3 * MIB)]));
+      expect(served("getReceipts", [hash, other.head.hash])).toBeGreaterThan(3 * MIB);
+    },
+  );
 
   /** A block that this node would not make: what executing it gives is learnt from those who judge it. */
   async function byOthers(chain: Chain, transactions: readonly SentTransaction[]): Promise<Candidate> {

@@ -45,7 +45,7 @@ import { PROGRAM, runProgram } from "../cluster/harness/nodeProcess.ts";
 import { quickKeystore } from "../node/keys/quickKeystore.ts";
 import { settingsOf as nodeSettings } from "../node/settingsOf.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
-import { IS_THOROUGH } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
 
 const [{ address: SELF, privateKey: KEY }, { privateKey: OTHER_VALIDATOR }] = FOUR_KEYS;
@@ -295,7 +295,7 @@ describe("a validator's hand-over", () => {
     expect(existsSync(join(move.fresh, "votes.log"))).toBe(false);
   });
 
-  it("goes back to the old folder by a hand-over of the new one", async () => {
+  itIfThorough("goes back to the old folder by a hand-over of the new one", async () => {
     const move = aMove();
     await move.give();
     await move.take();
@@ -344,18 +344,21 @@ describe("a node that starts", () => {
     return { "node-keystore-file": keystore, "node-keystore-password-file": password };
   }
 
-  it("does not vote with a key that was given away, or after a take-over, while its keystore was opened", async () => {
-    const move = aMove();
-    const keystore = await aKeystore(move);
-    const given = { id: ID, address: toHex(SELF), height: "1", at: new Date(0).toISOString() };
-    const marks = [{ given, past: [ID] }, { taking: { id: ID }, past: [] }, { past: [ID] }];
-    for (const mark of marks) {
-      rmSync(join(move.old, "hand-over.json"), { force: true });
-      expect(await startOld(move, keystore, () => writeHandOverMark(move.old, mark))).toBe("handedOver");
-    }
-    // Nothing new has happened now.
-    expect(await startOld(move, keystore)).toBe("started");
-  });
+  itIfThorough(
+    "does not vote with a key that was given away, or after a take-over, while its keystore was opened",
+    async () => {
+      const move = aMove();
+      const keystore = await aKeystore(move);
+      const given = { id: ID, address: toHex(SELF), height: "1", at: new Date(0).toISOString() };
+      const marks = [{ given, past: [ID] }, { taking: { id: ID }, past: [] }, { past: [ID] }];
+      for (const mark of marks) {
+        rmSync(join(move.old, "hand-over.json"), { force: true });
+        expect(await startOld(move, keystore, () => writeHandOverMark(move.old, mark))).toBe("handedOver");
+      }
+      // Nothing new has happened now.
+      expect(await startOld(move, keystore)).toBe("started");
+    },
+  );
 
   it("does not vote by a remote signer with a key that was given away", async () => {
     const move = aMove();

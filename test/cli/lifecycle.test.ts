@@ -8,6 +8,7 @@ import {
   temporaryFolder,
   until,
 } from "../cluster/harness/nodeProcess.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
@@ -33,7 +34,7 @@ describe("the running program", () => {
     expect(node.output().split(warning)).toHaveLength(2);
   });
 
-  it("refuses to start with an unwritable pid file, and says why", async () => {
+  itIfThorough("refuses to start with an unwritable pid file, and says why", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "absent", "node.pid");
     const ports = [`--rpc-http-port=${await freePort()}`, `--rpc-ws-port=${await freePort()}`];

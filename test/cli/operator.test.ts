@@ -9,6 +9,7 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { freePort, rpc, runProgram, until } from "../cluster/harness/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
 
 /** A genesis with a number above 2^53, and a funded account. */
@@ -296,7 +297,7 @@ describe("ibex operator generate-blockchain-config", () => {
     expect(missing.errors).toMatch(/^Missing required options: '--config-file=<FILE>', '--to=<DIRECTORY>'\n/);
   });
 
-  it("generates a network of one validator that makes blocks", async () => {
+  itIfThorough("generates a network of one validator that makes blocks", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "config.json"), configWith({ generate: true, count: 1 }));
     const made = runProgram(

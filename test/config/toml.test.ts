@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readToml } from "../../src/config/toml.ts";
-import { casesOf } from "../thorough.ts";
+import { casesOf, itIfThorough } from "../thorough.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 /** The raw values of a file, by option. */
@@ -33,7 +33,7 @@ function minimaTakenBy(work: () => void): number {
 }
 
 describe("a TOML file", () => {
-  it("gets suggestions for unknown keys quickly, however long and many they are", () => {
+  itIfThorough("gets suggestions for unknown keys quickly, however long and many they are", () => {
     const many = Array.from({ length: 30 }, (_, index) => `rpc-http-max-request-contents-${index}=1`);
     const text = [...many, `${"a".repeat(300_000)}=1`, "rpc-http-prot=1"].join("\n");
     let found: readonly string[] = [];

@@ -6,6 +6,7 @@ import type { PreparedBlock, SignedMessage } from "../../src/ibft/message.ts";
 import { CERTIFICATE_ERRORS, findMessageError } from "../../src/ibft/messageRules.ts";
 import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
+import { someOf } from "../thorough.ts";
 import {
   anEdge,
   asking,
@@ -312,7 +313,7 @@ function withVanity(bytes: number): Candidate {
 }
 
 describe("a forged message, by its bytes and with real keys", () => {
-  it.each(CASES)("is counted, and changes nothing: %s", async (_title, message, outcome) => {
+  it.each(someOf(CASES))("is counted, and changes nothing: %s", async (_title, message, outcome) => {
     const edge = await anEdge();
     const before = printed(edge.state());
     expect(await edge.hear(message())).toBe(outcome);

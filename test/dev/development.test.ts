@@ -12,6 +12,7 @@ import { impersonatedSignature } from "../../src/types/impersonatedSignature.ts"
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
 import { aDevelopmentChain, anotherNode, START_SECONDS } from "./aDevelopmentChain.ts";
 
 const START = BigInt(START_SECONDS);
@@ -231,24 +232,27 @@ describe("the blocks of a development chain", () => {
     expect(times(again.chain).slice(0, 3)).toEqual([START, START + 1n, START + 2n]);
   });
 
-  it("are announced in groups when many are made, and hold a transaction that comes meanwhile", async () => {
-    const { development, chain, admission } = await aDevelopmentChain();
-    await development.setAutomatic(false);
-    const groups: number[] = [];
-    let submitted: Promise<unknown> | undefined;
-    chain.onHeadChanged("subscriptions", ({ added }) => {
-      groups.push(added.length);
-      submitted ??= admission.submit(aTransaction().raw);
-    });
-    expect(await development.mine({ blocks: 1000, spacingSeconds: 60n })).toMatchObject({ ok: true });
-    await submitted;
-    expect(chain.head.header.number).toBe(1000n);
-    expect(groups.reduce((sum, each) => sum + each, 0)).toBe(1000);
-    expect(Math.max(...groups)).toBe(128);
-    const full = times(chain).findIndex((_, at) => blockOf(chain, BigInt(at + 1)).transactions.length > 0);
-    expect(full).toBeGreaterThan(0);
-    expect(times(chain)[999]).toBe(START + 999n * 60n);
-  });
+  itIfThorough(
+    "are announced in groups when many are made, and hold a transaction that comes meanwhile",
+    async () => {
+      const { development, chain, admission } = await aDevelopmentChain();
+      await development.setAutomatic(false);
+      const groups: number[] = [];
+      let submitted: Promise<unknown> | undefined;
+      chain.onHeadChanged("subscriptions", ({ added }) => {
+        groups.push(added.length);
+        submitted ??= admission.submit(aTransaction().raw);
+      });
+      expect(await development.mine({ blocks: 1000, spacingSeconds: 60n })).toMatchObject({ ok: true });
+      await submitted;
+      expect(chain.head.header.number).toBe(1000n);
+      expect(groups.reduce((sum, each) => sum + each, 0)).toBe(1000);
+      expect(Math.max(...groups)).toBe(128);
+      const full = times(chain).findIndex((_, at) => blockOf(chain, BigInt(at + 1)).transactions.length > 0);
+      expect(full).toBeGreaterThan(0);
+      expect(times(chain)[999]).toBe(START + 999n * 60n);
+    },
+  );
 
   it("end in the middle of an order when the node stops, or something forbids them", async () => {
     let why: string | undefined;
@@ -427,7 +431,7 @@ describe("a snapshot", () => {
     expect(await development.snapshot()).toMatchObject({ ok: true, value: 3n });
   });
 
-  it("is refused when too many are kept", async () => {
+  itIfThorough("is refused when too many are kept", async () => {
     const { development } = await aDevelopmentChain();
     for (let count = 0; count < 4096; count++) await development.snapshot();
     expect(await development.snapshot()).toMatchObject({ error: { code: "tooManySnapshots" } });

@@ -9,6 +9,7 @@ import { type DumpedAccount, packAccounts, unpackAccounts } from "../../src/stat
 import { DUMP_LIMITS } from "../../src/state/dump/dumpLimits.ts";
 import { StateHistory } from "../../src/state/stateHistory.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
 import { aDevelopmentChain } from "./aDevelopmentChain.ts";
 
 type DevelopmentChain = Awaited<ReturnType<typeof aDevelopmentChain>>;
@@ -149,7 +150,7 @@ describe("a dump that is read", () => {
       expect(await readOf(node, hexToBytes(bytes))).toMatchObject({ kind: "unreadable" });
   });
 
-  it("is bounded in text, accounts, slots and code before anything is made of it", async () => {
+  itIfThorough("is bounded in text, accounts, slots and code before anything is made of it", async () => {
     const node = await aDevelopmentChain();
     const long = gzipSync(Buffer.alloc(DUMP_LIMITS.textBytes + 1, 0x20));
     expect(await readOf(node, long)).toMatchObject({
@@ -168,18 +169,21 @@ describe("a dump that is read", () => {
     });
   });
 
-  it("is bounded in lists, objects and members before it is parsed, which would take a gigabyte", async () => {
-    const node = await aDevelopmentChain();
-    const repeated = (text: string) => gzipSync(Buffer.alloc(DUMP_LIMITS.textBytes, text));
-    for (const text of ["[", '{"a":']) {
-      const why = expect.stringContaining("lists and objects more than 1000 deep");
-      expect(await readOf(node, repeated(text))).toEqual({ kind: "unreadable", why });
-    }
-    for (const text of ["[],", '"a":1,'])
-      expect(await readOf(node, repeated(text))).toMatchObject({ why: expect.stringContaining("parts") });
-    const marks = `${"[{:,".repeat(DUMP_LIMITS.textParts)}\\"\\\\`;
-    expect(await readOf(node, Buffer.from(`{"a":"${marks}","accounts":{}}`))).toEqual([]);
-  });
+  itIfThorough(
+    "is bounded in lists, objects and members before it is parsed, which would take a gigabyte",
+    async () => {
+      const node = await aDevelopmentChain();
+      const repeated = (text: string) => gzipSync(Buffer.alloc(DUMP_LIMITS.textBytes, text));
+      for (const text of ["[", '{"a":']) {
+        const why = expect.stringContaining("lists and objects more than 1000 deep");
+        expect(await readOf(node, repeated(text))).toEqual({ kind: "unreadable", why });
+      }
+      for (const text of ["[],", '"a":1,'])
+        expect(await readOf(node, repeated(text))).toMatchObject({ why: expect.stringContaining("parts") });
+      const marks = `${"[{:,".repeat(DUMP_LIMITS.textParts)}\\"\\\\`;
+      expect(await readOf(node, Buffer.from(`{"a":"${marks}","accounts":{}}`))).toEqual([]);
+    },
+  );
 
   it("is given up within a slice of time where it is long, or has a long text", async () => {
     const node = await aDevelopmentChain();

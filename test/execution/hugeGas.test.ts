@@ -12,6 +12,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { account } from "../builders/testAccounts.ts";
+import { someOf } from "../thorough.ts";
 import { anOverlay, theRules } from "./context.ts";
 
 /** As on networks with free gas: 2^53 - 1. */
@@ -86,11 +87,13 @@ describe("with gas without measure", () => {
     expect(built.overlay.changes()).toEqual(overlay.changes());
   });
 
-  it.each([
-    ["a modulus of zeros", 0, 0],
-    ["a modulus of one", 1, 0],
-    ["another modulus", 7, 1],
-  ])("numbers above 64 MiB to the power of nothing cost what they cost: %s", (_, last, expected) => {
+  it.each(
+    someOf<[string, number, number]>([
+      ["a modulus of zeros", 0, 0],
+      ["a modulus of one", 1, 0],
+      ["another modulus", 7, 1],
+    ]),
+  )("numbers above 64 MiB to the power of nothing cost what they cost: %s", (_, last, expected) => {
     const size = 64 * 1024 * 1024 + 1;
     const modulus = new Uint8Array(size);
     modulus[size - 1] = last;

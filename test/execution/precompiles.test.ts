@@ -470,7 +470,7 @@ describe("ECRECOVER (0x01)", () => {
     const random = generator(SEED);
     const word = (value: bigint): Uint8Array => bigintToFixedBytes(value, 32);
     let recovered = 0;
-    for (let run = 0; run < casesOf(200); run++) {
+    for (let run = 0; run < casesOf(400); run++) {
       const digest = random.bytes(32);
       const { r, s, yParity } = sign(digest, random.bytes(32));
       const border = [0n, 1n, SECP256K1_ORDER - 1n, SECP256K1_ORDER, SECP256K1_ORDER + 1n, 2n ** 256n - 1n];

@@ -15,6 +15,7 @@ import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { atOnce } from "../../src/primitives/steps.ts";
 import { account } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
 import { anOverlay, theRules } from "./context.ts";
 
 const GAS = 10n ** 10n;
@@ -130,7 +131,7 @@ describe("precompiled contracts in slices", () => {
     expect(yieldPolicy.yields()).toBeGreaterThanOrEqual(minYields);
   });
 
-  it("keeps interleaved calls apart", async () => {
+  itIfThorough("keeps interleaved calls apart", async () => {
     const calls: readonly (readonly [number, Uint8Array])[] = [
       [0x09, blake2(500_001, 1)],
       [0x09, blake2(400_007, 2)],

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook, LOOKS, misfits } from "./looks.ts";
 import { openScriptedNode, quantity } from "./scriptedNode.ts";
@@ -77,7 +78,7 @@ function anActiveAccount(count = 240) {
   };
 }
 
-describe.runIf(CAN_BROWSE)("the explorer's page of an account", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's page of an account", () => {
   afterAll(closeBrowser);
 
   it("filters its lists by what stands in its address, and says what cannot be read", async () => {

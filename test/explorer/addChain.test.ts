@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
-import { itIfThorough } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { aNetworkAnswer } from "./networkAnswers.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
@@ -43,7 +43,7 @@ interface Rpc {
 
 const RPC: Rpc = { port: "0x2161", isSecure: false, isLocal: true };
 
-describe.runIf(CAN_BROWSE)("a wallet that writes from the explorer's page", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("a wallet that writes from the explorer's page", () => {
   afterAll(closeBrowser);
 
   async function poke(

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { aNetworkAnswer } from "./networkAnswers.ts";
 import { type Answering, openScriptedNode } from "./scriptedNode.ts";
@@ -29,7 +30,7 @@ function aPrunedNode(): Readonly<Record<string, Answering>> {
   };
 }
 
-describe.runIf(CAN_BROWSE)("the pages of a node that has removed old blocks", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the pages of a node that has removed old blocks", () => {
   afterAll(closeBrowser);
 
   it("show what the header tells of such a block, and say what is missing", async () => {

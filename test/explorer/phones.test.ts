@@ -31,7 +31,7 @@ const MORE_PAGES: typeof PAGES = [
   ["nothing", `/${"y".repeat(300)}`, "Nothing here"],
 ];
 
-describe.runIf(CAN_BROWSE)("the explorer's pages fit a phone and a screen", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages fit a phone and a screen", () => {
   afterAll(closeBrowser);
 
   async function openLongNode(): Promise<ScriptedNode> {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode, quantity } from "./scriptedNode.ts";
@@ -42,7 +43,7 @@ function aPoolPage(rows = WAITING): object {
   return { items, next: null, pending: "0x8", queued: "0x1", minGasPrice: "0x3e8", minPriorityFee: "0x0" };
 }
 
-describe.runIf(CAN_BROWSE)("the explorer's page of the pool", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's page of the pool", () => {
   afterAll(closeBrowser);
 
   it("says of each transaction at which price it waits, and why", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { highlight } from "../../src/explorer/page/chain/highlight.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
@@ -51,7 +52,7 @@ describe("a source with highlighting", () => {
   });
 });
 
-describe.runIf(CAN_BROWSE)("the explorer's page of a verified contract", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's page of a verified contract", () => {
   afterAll(closeBrowser);
 
   async function openContract(isVerified: boolean) {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode, quantity } from "./scriptedNode.ts";
@@ -40,7 +41,7 @@ const ANSWERS = {
 
 afterAll(closeBrowser);
 
-describe.runIf(CAN_BROWSE)("the explorer's pages of what the index counts", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of what the index counts", () => {
   it("list tokens with names as text, and page through them", async () => {
     const { page, url, complaints } = await openScriptedNode(ANSWERS);
     await page.goto(`${url}/tokens`);
@@ -140,7 +141,7 @@ describe.runIf(CAN_BROWSE)("the explorer's pages of what the index counts", () =
   });
 });
 
-describe.runIf(CAN_BROWSE)("the explorer's tables of transactions", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's tables of transactions", () => {
   it("name the function that each calls: a common one, one of an ABI that is known, or its selector", async () => {
     const inputs = ["0xa9059cbb", "0xac9650d8", "0x12345678", "0x", "0x"];
     const answers = aTransactionAnswer();

@@ -5,6 +5,7 @@ import { addressFromHex } from "../../src/primitives/address.ts";
 import { hashFromHex, keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
@@ -51,7 +52,7 @@ const LOGS: readonly {
   { event: BATCH, data: words(64, 64, 101, ...Array<number>(101).fill(4)) },
 ];
 
-describe.runIf(CAN_BROWSE)("the explorer's page of a transaction", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's page of a transaction", () => {
   afterAll(closeBrowser);
 
   it("takes the same logs for transfers of tokens as the index does", async () => {

@@ -39,6 +39,7 @@ import { HttpAnswers } from "../../src/rpc/server/httpAnswers.ts";
 import { Pipelines } from "../../src/rpc/server/pipelines.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { HANG_MS } from "../hang.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const SOLJSON = createRequire(import.meta.url).resolve("solc/soljson.js");
 const VERSION = `v${solc.version().split(".Emscripten")[0]}`;
@@ -212,7 +213,7 @@ describe("the verification of contracts", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["contracts", `soljson-${VERSION}.js`]);
   });
 
-  it("says where the metadata differ, and refuses other code", async () => {
+  itIfThorough("says where the metadata differ, and refuses other code", async () => {
     const commented = await aVerifier({ code: deployedCode((text) => `${text}// by another author`) });
     const { result } = await commented.ask();
     expect((await commented.outcome(result)).status).toBe("1");
@@ -270,7 +271,7 @@ describe("the verification of contracts", () => {
     expect((await get({ action: "getcompilers" })).result).toEqual([VERSION]);
   });
 
-  it("compiles the next one after one whose contract cannot be read any more", async () => {
+  itIfThorough("compiles the next one after one whose contract cannot be read any more", async () => {
     const { ask, outcome } = await aVerifier({
       start: () => ({
         outcome: Promise.resolve({
@@ -289,14 +290,17 @@ describe("the verification of contracts", () => {
       expect((await outcome((await ask()).result)).result).toBe(reason);
   });
 
-  it("tells what the compiler complains of: an import that is not sent, and a name that is not there", async () => {
-    const { ask, outcome } = await aVerifier();
-    const sources = { "src/Coin.sol": { content: 'import "/etc/passwd"; contract Coin {}' } };
-    const { result } = await ask({ sourceCode: JSON.stringify({ language: "Solidity", sources }) });
-    expect((await outcome(result)).result).toMatch(/^Fail - .*not found/s);
-    const gold = await ask({ contractname: "src/Coin.sol:Gold" });
-    expect((await outcome(gold.result)).result).toContain("no contract of this name");
-  });
+  itIfThorough(
+    "tells what the compiler complains of: an import that is not sent, and a name that is not there",
+    async () => {
+      const { ask, outcome } = await aVerifier();
+      const sources = { "src/Coin.sol": { content: 'import "/etc/passwd"; contract Coin {}' } };
+      const { result } = await ask({ sourceCode: JSON.stringify({ language: "Solidity", sources }) });
+      expect((await outcome(result)).result).toMatch(/^Fail - .*not found/s);
+      const gold = await ask({ contractname: "src/Coin.sol:Gold" });
+      expect((await outcome(gold.result)).result).toContain("no contract of this name");
+    },
+  );
 
   it("compiles one at a time, and lets no host take all places", async () => {
     let running = 0;
@@ -373,7 +377,7 @@ describe("the verification of contracts", () => {
     });
   });
 
-  it("compiles at a lower priority", async () => {
+  itIfThorough("compiles at a lower priority", async () => {
     const compilerPath = join(folder, "soljson-v0.0.1+commit.00000000.js");
     writeFileSync(
       compilerPath,
@@ -386,7 +390,7 @@ module.exports = { cwrap: () => () => JSON.stringify({ errors: [{ severity: "err
     expect(await outcome).toEqual({ kind: "failed", message: "niceness 3" });
   });
 
-  it("compiles for libraries that were linked afterwards as well", async () => {
+  itIfThorough("compiles for libraries that were linked afterwards as well", async () => {
     const sources = {
       "a.sol": {
         content: `library Sums { function sum(uint256 a) external pure returns (uint256) { return a + a; } }
@@ -418,45 +422,54 @@ contract Ledger { function twice(uint256 a) external pure returns (uint256) { re
     expect(input.ok && input.value.settings).toEqual({ optimizer: { enabled: true, runs: 200 } });
   });
 
-  it("keeps the first sources of a code but for an exact match, after which it compiles none", async () => {
-    const { ask, outcome, get } = await aVerifier({ start: here });
-    const commented = (comment: string): object => ({
-      ...INPUT,
-      sources: { ...SOURCES, "src/Coin.sol": { content: `${SOURCES["src/Coin.sol"].content}// ${comment}` } },
-    });
-    const shown = async (): Promise<string> =>
-      JSON.stringify((await get({ action: "getsourcecode", address: CONTRACT })).result);
-    const made = async (input: object): Promise<unknown> => {
-      const { result } = await ask({ sourceCode: JSON.stringify(input) });
-      return (await outcome(result)).result;
-    };
-    expect(await made(commented("first"))).toBe("Pass - Verified");
-    expect(await made(commented("second"))).toBe("Already Verified");
-    expect(await shown()).toMatch(/first.*"Match":"partial"/);
-    expect(await made(INPUT)).toBe("Pass - Verified");
-    expect(await shown()).toMatch(/"Match":"exact"/);
-    expect(await ask({ sourceCode: JSON.stringify(commented("third")) })).toMatchObject({
-      status: "0",
-      result: "Contract source code already verified",
-    });
-  });
+  itIfThorough(
+    "keeps the first sources of a code but for an exact match, after which it compiles none",
+    async () => {
+      const { ask, outcome, get } = await aVerifier({ start: here });
+      const commented = (comment: string): object => ({
+        ...INPUT,
+        sources: {
+          ...SOURCES,
+          "src/Coin.sol": { content: `${SOURCES["src/Coin.sol"].content}// ${comment}` },
+        },
+      });
+      const shown = async (): Promise<string> =>
+        JSON.stringify((await get({ action: "getsourcecode", address: CONTRACT })).result);
+      const made = async (input: object): Promise<unknown> => {
+        const { result } = await ask({ sourceCode: JSON.stringify(input) });
+        return (await outcome(result)).result;
+      };
+      expect(await made(commented("first"))).toBe("Pass - Verified");
+      expect(await made(commented("second"))).toBe("Already Verified");
+      expect(await shown()).toMatch(/first.*"Match":"partial"/);
+      expect(await made(INPUT)).toBe("Pass - Verified");
+      expect(await shown()).toMatch(/"Match":"exact"/);
+      expect(await ask({ sourceCode: JSON.stringify(commented("third")) })).toMatchObject({
+        status: "0",
+        result: "Contract source code already verified",
+      });
+    },
+  );
 
-  it("shows no sources any more where the code has changed, until they are verified again", async () => {
-    const { chain, ask, outcome, get } = await aVerifier({ start: here });
-    const isShown = async (): Promise<readonly unknown[]> => [
-      (await get({ action: "getabi", address: CONTRACT })).status,
-      (await get({ action: "getcontract", address: CONTRACT })).status,
-      (await get({ action: "getsourcecode", address: CONTRACT })).result,
-    ];
-    expect((await outcome((await ask()).result)).status).toBe("1");
-    const { code } = chain;
-    chain.code = Uint8Array.of(0x60, 0x00);
-    expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
-    chain.code = new Uint8Array(0);
-    expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
-    chain.code = code;
-    expect(await isShown()).toMatchObject(["1", "1", [{ ContractName: "Coin" }]]);
-  });
+  itIfThorough(
+    "shows no sources any more where the code has changed, until they are verified again",
+    async () => {
+      const { chain, ask, outcome, get } = await aVerifier({ start: here });
+      const isShown = async (): Promise<readonly unknown[]> => [
+        (await get({ action: "getabi", address: CONTRACT })).status,
+        (await get({ action: "getcontract", address: CONTRACT })).status,
+        (await get({ action: "getsourcecode", address: CONTRACT })).result,
+      ];
+      expect((await outcome((await ask()).result)).status).toBe("1");
+      const { code } = chain;
+      chain.code = Uint8Array.of(0x60, 0x00);
+      expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
+      chain.code = new Uint8Array(0);
+      expect(await isShown()).toMatchObject(["0", "0", [{ SourceCode: "" }]]);
+      chain.code = code;
+      expect(await isShown()).toMatchObject(["1", "1", [{ ContractName: "Coin" }]]);
+    },
+  );
 
   it("takes more units for long sources, and tells a contract without them", async () => {
     const spent: number[] = [];
@@ -546,7 +559,7 @@ contract Ledger { function twice(uint256 a) external pure returns (uint256) { re
     expect(readdirSync(join(folder, "contracts"))).toEqual([]);
   });
 
-  it("leaves no compiler behind when the node is killed", async () => {
+  itIfThorough("leaves no compiler behind when the node is killed", async () => {
     const endless = join(folder, "soljson-v0.0.1+commit.00000000.js");
     const begun = join(folder, "begun");
     writeFileSync(

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
@@ -8,7 +9,7 @@ const DELEGATE = `0x${"de".repeat(20)}`;
 const NOBODY = `0x${"0".repeat(40)}`;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-describe.runIf(CAN_BROWSE)("the explorer's pages say", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages say", () => {
   afterAll(closeBrowser);
 
   it("of an account that runs another's code (EIP-7702) that it is an account", async () => {

@@ -17,6 +17,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
 const FOR_OURS = { addresses: [OURS.address], topics: [] };
@@ -97,34 +98,37 @@ async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
 }
 
 describe("the index of logs", () => {
-  it("is written in the background, removed, written again on request, and repaired when damaged", async () => {
-    const stored = await aStoredChain(2_100);
-    const logs = logsOf(stored);
-    const blooms = join(stored.caches, "logBloom-current.cache");
-    const expected = [300, 600, 900, 1_200, 1_500, 1_800, 2_100];
+  itIfThorough(
+    "is written in the background, removed, written again on request, and repaired when damaged",
+    async () => {
+      const stored = await aStoredChain(2_100);
+      const logs = logsOf(stored);
+      const blooms = join(stored.caches, "logBloom-current.cache");
+      const expected = [300, 600, 900, 1_200, 1_500, 1_800, 2_100];
 
-    await writtenUpTo(logs, 1_999n);
-    const whole = readFileSync(blooms);
-    expect(whole.length).toBe(2_000 * 256);
-    expect(logs.index.status).toEqual({ from: 0n, to: 0n, current: 1_999n, isIndexing: false });
-    expect(await numbersFound(logs)).toEqual(expected);
+      await writtenUpTo(logs, 1_999n);
+      const whole = readFileSync(blooms);
+      expect(whole.length).toBe(2_000 * 256);
+      expect(logs.index.status).toEqual({ from: 0n, to: 0n, current: 1_999n, isIndexing: false });
+      expect(await numbersFound(logs)).toEqual(expected);
 
-    await logs.index.remove(0n, 2_100n);
-    expect(readdirSync(stored.caches)).toEqual([]);
-    expect(await numbersFound(logs)).toEqual(expected);
+      await logs.index.remove(0n, 2_100n);
+      expect(readdirSync(stored.caches)).toEqual([]);
+      expect(await numbersFound(logs)).toEqual(expected);
 
-    expect(logs.index.generate(0n, 5_000n)).toBe(true);
-    expect(logs.index.generate(0n, 5_000n)).toBe(false);
-    expect(logs.index.repair(2_100n)).toBe(false);
-    expect(logs.index.status).toMatchObject({ from: 0n, to: 5_000n, isIndexing: true });
-    await written(logs);
-    expect(readFileSync(blooms).equals(whole)).toBe(true);
+      expect(logs.index.generate(0n, 5_000n)).toBe(true);
+      expect(logs.index.generate(0n, 5_000n)).toBe(false);
+      expect(logs.index.repair(2_100n)).toBe(false);
+      expect(logs.index.status).toMatchObject({ from: 0n, to: 5_000n, isIndexing: true });
+      await written(logs);
+      expect(readFileSync(blooms).equals(whole)).toBe(true);
 
-    writeFileSync(blooms, new Uint8Array(whole.length));
-    expect(await numbersFound(logs)).toEqual(expected);
-    await written(logs);
-    expect(readFileSync(blooms).equals(whole)).toBe(true);
-  });
+      writeFileSync(blooms, new Uint8Array(whole.length));
+      expect(await numbersFound(logs)).toEqual(expected);
+      await written(logs);
+      expect(readFileSync(blooms).equals(whole)).toBe(true);
+    },
+  );
 
   it("follows the chain, also backwards, and only when enabled", async () => {
     const stored = await aStoredChain(2_050);
@@ -152,7 +156,7 @@ describe("the index of logs", () => {
 });
 
 describe("a search on another thread", () => {
-  it("answers many at once, each with its own logs", async () => {
+  itIfThorough("answers many at once, each with its own logs", async () => {
     const stored = await aStoredChain(700);
     const logs = logsOf(stored, false);
     const answers = await Promise.all(Array.from({ length: 40 }, () => numbersFound(logs)));
@@ -160,7 +164,7 @@ describe("a search on another thread", () => {
     expect(existsSync(stored.caches)).toBe(false);
   });
 
-  it("reads full blocks whose receipts are not in memory, however few they are", async () => {
+  itIfThorough("reads full blocks whose receipts are not in memory, however few they are", async () => {
     const logs = [Array<Log>(3000).fill(OURS)];
     const stored = await aStoredChain(4, (n) => ({
       transactions: [aTransaction({ nonce: BigInt(n) })],

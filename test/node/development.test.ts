@@ -19,6 +19,7 @@ import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough, someOf } from "../thorough.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 let folder: string;
@@ -132,7 +133,7 @@ describe("the development network", () => {
     expect(await ask("eth_blockNumber")).toBe("0x6");
   });
 
-  it("sets what an account has and may spend of a token", async () => {
+  itIfThorough("sets what an account has and may spend of a token", async () => {
     const { ask } = await started({ "dev-instant-blocks": "true" });
     const [token, owner, spender] = ["70", "71", "72"].map((digits) => `0x${digits.repeat(20)}`) as [
       string,
@@ -151,7 +152,7 @@ describe("the development network", () => {
     expect(await ask("anvil_dealERC20", owner, spender, "0x64")).toMatchObject({ code: -32603 });
   });
 
-  it("puts other blocks in the place of the newest ones", async () => {
+  itIfThorough("puts other blocks in the place of the newest ones", async () => {
     const { ask } = await started({ "dev-instant-blocks": "true" });
     const to = `0x${"75".repeat(20)}`;
     const hash = await ask("eth_sendTransaction", { to, value: "0x9" });
@@ -174,7 +175,7 @@ describe("the development network", () => {
     expect(await ask("eth_blockNumber")).toBe("0x3");
   });
 
-  it("shows the blocks that it mined, and removes what an account has in the pool", async () => {
+  itIfThorough("shows the blocks that it mined, and removes what an account has in the pool", async () => {
     const { ask } = await started({ "dev-instant-blocks": "true" });
     await ask("evm_setAutomine", false);
     const [one, other] = (await ask("eth_accounts")) as readonly string[];
@@ -192,7 +193,7 @@ describe("the development network", () => {
     expect(await ask("anvil_getIntervalMining")).toBe(3600);
   });
 
-  it("gives its state out, and adds that of another node to its own", async () => {
+  itIfThorough("gives its state out, and adds that of another node to its own", async () => {
     const contract = `0x${"5e".repeat(20)}`;
     const word = (last: string) => `0x${last.padStart(64, "0")}`;
     const first = await started();
@@ -237,7 +238,7 @@ describe("the development network", () => {
 });
 
 describe("a folder of the development network with another key", () => {
-  it("opens without the comforts", async () => {
+  itIfThorough("opens without the comforts", async () => {
     writeFileSync(join(folder, "key"), toHex(account(0).privateKey));
     const { ask } = await started();
     expect(await ask("eth_chainId")).toBe("0x539");
@@ -259,7 +260,7 @@ describe("a folder that a version before Prague made", () => {
     return current.blobSchedule.target;
   };
 
-  it("goes on under its own rules, without a word about them", async () => {
+  itIfThorough("goes on under its own rules, without a word about them", async () => {
     writeFileSync(join(folder, "key"), toHex(DEV_VALIDATOR_KEY));
     const before = await started(former);
     await expect.poll(() => before.ask("eth_blockNumber")).not.toBe("0x0");
@@ -280,7 +281,7 @@ describe("a folder that a version before Prague made", () => {
     });
   });
 
-  it("takes Prague at a time that an option gives", async () => {
+  itIfThorough("takes Prague at a time that an option gives", async () => {
     writeFileSync(join(folder, "key"), toHex(DEV_VALIDATOR_KEY));
     const before = await started(former);
     await expect.poll(() => before.ask("eth_blockNumber")).not.toBe("0x0");
@@ -312,25 +313,30 @@ describe("a folder with the mark", () => {
     expect(existsSync(join(folder, "development.json"))).toBe(true);
   }
 
-  it("opens in the development network again, with its time and way of mining, and never votes", async () => {
-    await markedFolder();
-    const votesBefore = await newestVote();
-    const again = await started();
-    const before = await newestTime(again);
-    expect(await again.ask("hardhat_getAutomine")).toBe(true);
-    await again.ask("evm_mine");
-    expect(await newestTime(again)).toBeGreaterThan(before);
-    expect(await newestTime(again)).toBeGreaterThan(Date.now() / 1000 + 500);
-    expect(await again.ask("ibft_status")).toMatchObject({ mode: "paused" });
-    await again.node.stop();
-    expect(await newestVote()).toEqual(votesBefore);
-  });
+  itIfThorough(
+    "opens in the development network again, with its time and way of mining, and never votes",
+    async () => {
+      await markedFolder();
+      const votesBefore = await newestVote();
+      const again = await started();
+      const before = await newestTime(again);
+      expect(await again.ask("hardhat_getAutomine")).toBe(true);
+      await again.ask("evm_mine");
+      expect(await newestTime(again)).toBeGreaterThan(before);
+      expect(await newestTime(again)).toBeGreaterThan(Date.now() / 1000 + 500);
+      expect(await again.ask("ibft_status")).toMatchObject({ mode: "paused" });
+      await again.node.stop();
+      expect(await newestVote()).toEqual(votesBefore);
+    },
+  );
 
-  it.each([
-    ["another genesis file", { "genesis-file": DEV_GENESIS_FILE }],
-    ["peers", { "p2p-enabled": "true", "p2p-port": "0" }],
-    ["another key", { "node-private-key-file": "other.key" }],
-  ])("does not open with %s, and says what to do", async (_, options) => {
+  it.each(
+    someOf<[string, Readonly<Record<string, string>>]>([
+      ["another genesis file", { "genesis-file": DEV_GENESIS_FILE }],
+      ["peers", { "p2p-enabled": "true", "p2p-port": "0" }],
+      ["another key", { "node-private-key-file": "other.key" }],
+    ]),
+  )("does not open with %s, and says what to do", async (_, options) => {
     await markedFolder();
     const refused = await start(options);
     expect(refused).toMatchObject({ ok: false, error: { code: "developmentFolder" } });
@@ -339,13 +345,13 @@ describe("a folder with the mark", () => {
     await (await openLevelDatabase({ path: join(folder, "chain") })).close();
   });
 
-  it("does not open with another key in it", async () => {
+  itIfThorough("does not open with another key in it", async () => {
     await markedFolder();
     writeFileSync(join(folder, "key"), toHex(account(0).privateKey));
     expect(await start()).toMatchObject({ ok: false, error: { code: "developmentFolder" } });
   });
 
-  it.each([0.9, 0.5])(
+  itIfThorough.each([0.9, 0.5])(
     "opens after its newest writes are lost, with so much of the log left: %d",
     async (left) => {
       const first = await started();
@@ -367,26 +373,29 @@ describe("a folder with the mark", () => {
     },
   );
 
-  it("says how to begin again where its database is damaged, in words that help without peers", async () => {
-    const first = await started();
-    for (let block = 0; block < 3; block++) await first.ask("evm_mine");
-    await first.node.stop();
-    const manifest = readdirSync(join(folder, "chain")).find((name) => name.startsWith("MANIFEST"));
-    const path = join(folder, "chain", manifest ?? "");
-    const bytes = readFileSync(path);
-    writeFileSync(path, bytes.fill(0xff, bytes.length >> 1));
-    const refused = await start();
-    const refusal = refused.ok ? "it starts" : refused.error.message;
-    expect(refusal).toMatch(/damaged|missing/);
-    expect(refusal).toContain("delete chain/, caches/ and head.log");
-    expect(refusal).toContain("--data-path");
-    expect(refusal).not.toMatch(/peers|backup/);
-    for (const name of ["chain", "caches", "head.log"])
-      rmSync(join(folder, name), { recursive: true, force: true });
-    const second = await started();
-    expect(await second.ask("evm_mine")).toBe("0");
-    expect(await second.ask("eth_blockNumber")).toBe("0x1");
-  });
+  itIfThorough(
+    "says how to begin again where its database is damaged, in words that help without peers",
+    async () => {
+      const first = await started();
+      for (let block = 0; block < 3; block++) await first.ask("evm_mine");
+      await first.node.stop();
+      const manifest = readdirSync(join(folder, "chain")).find((name) => name.startsWith("MANIFEST"));
+      const path = join(folder, "chain", manifest ?? "");
+      const bytes = readFileSync(path);
+      writeFileSync(path, bytes.fill(0xff, bytes.length >> 1));
+      const refused = await start();
+      const refusal = refused.ok ? "it starts" : refused.error.message;
+      expect(refusal).toMatch(/damaged|missing/);
+      expect(refusal).toContain("delete chain/, caches/ and head.log");
+      expect(refusal).toContain("--data-path");
+      expect(refusal).not.toMatch(/peers|backup/);
+      for (const name of ["chain", "caches", "head.log"])
+        rmSync(join(folder, name), { recursive: true, force: true });
+      const second = await started();
+      expect(await second.ask("evm_mine")).toBe("0");
+      expect(await second.ask("eth_blockNumber")).toBe("0x1");
+    },
+  );
 
   async function newestVote(): Promise<Uint8Array | undefined> {
     const log = await openVoteLog(join(folder, "votes.log"));

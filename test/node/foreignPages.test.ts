@@ -7,6 +7,7 @@ import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { type ThreadServersOfTest, threadServersOf } from "../callers/threads/threadServers.ts";
 import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
+import { someOf } from "../thorough.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 /** Which methods a web page may call on the development network's node, whose servers accept every origin. */
@@ -78,7 +79,7 @@ beforeEach(() => {
   stops = 0;
 });
 
-describe.each(SERVERS)("over %s", (_, asked) => {
+describe.each(someOf(SERVERS))("over %s", (_, asked) => {
   /** Whether a page with these headers may stop mining; checks both the response and the node. */
   async function mayStop(
     headers: Readonly<Record<string, string>>,

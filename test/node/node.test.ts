@@ -7,6 +7,7 @@ import { type RootLogger, silentLogger } from "../../src/observability/logger.ts
 import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 let folder: string;
@@ -50,7 +51,7 @@ describe("a node", () => {
     await (await openChainDatabase(paths)).close();
   });
 
-  it("does not start with an unreadable vote log, and names the file and the remedy", async () => {
+  itIfThorough("does not start with an unreadable vote log, and names the file and the remedy", async () => {
     const path = join(folder, "votes.log");
     const votes = await openVoteLog(path);
     await votes.write(Uint8Array.of(0xc0));

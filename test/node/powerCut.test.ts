@@ -22,6 +22,7 @@ import {
 } from "../builders/forgetfulDisk.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { generator, type Random } from "../storage/random.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /** The daily run; the long run asks for more (`npm run test:long`). */
 const SEEDS = Number(process.env["IBEX_POWER_CUTS"] ?? 5);
@@ -149,7 +150,7 @@ describe("a power cut", () => {
     (seed) => surviveCuts({ seed }),
   );
 
-  it("is caught by this test when a disk confirms syncs too early", async () => {
+  itIfThorough("is caught by this test when a disk confirms syncs too early", async () => {
     const seeds = Array.from({ length: 10 }, (_, index) => FIRST_SEED + index);
     const outcomes = [];
     for (const seed of seeds) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { anchorsIn, readDocument, root } from "../docs/documents.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { allMetrics } from "./allMetrics.ts";
 import { selectionsIn } from "./expressions.ts";
 
@@ -70,7 +71,7 @@ describe("the alerts of config/alerts.yml", () => {
   });
 
   it
-    .skipIf(!hasPromtool)
+    .runIf(IS_THOROUGH && hasPromtool)
     .each([
       ["check", "rules", "config/alerts.yml"],
       ...PROMTOOL_TESTS.map((file) => ["test", "rules", file]),

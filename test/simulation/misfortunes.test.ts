@@ -13,7 +13,7 @@ import {
 import type { Setting } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
-const SEEDS = Number(process.env["IBEX_MISFORTUNES"] ?? 10);
+const SEEDS = Number(process.env["IBEX_MISFORTUNES"] ?? 4);
 /** The ten from here on have every misfortune and a time when all had to forget, in half of the time that the very first take. */
 const FIRST_SEED = 20;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { someOf } from "../thorough.ts";
+import { itIfThorough, someOf } from "../thorough.ts";
 import { AS_BESU, FORGETS_VOTES } from "./sabotage.ts";
 import { FAULT_FREE, USUAL_LIMITS } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
@@ -7,7 +7,7 @@ import { createNetwork } from "./simulator.ts";
 
 /** How long a chain that stalled for lack of validators remains stalled when all are back; round 0 lasts 2 s. */
 describe("a stalled network of Ibex and Besu in which all restart at once", () => {
-  it("has its next block in a fraction of the time that it was stalled", async () => {
+  itIfThorough("has its next block in a fraction of the time that it was stalled", async () => {
     for (const kinds of someOf(["IIBB", "IBBB", "IIIB", "IIII", "IIIIBBB"])) {
       const waitsMs = await Promise.all(
         choicesOf(kinds).map((up) => waitMs({ kinds, up, stoodMs: 270_000 })),

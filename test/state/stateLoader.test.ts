@@ -15,7 +15,7 @@ import { putHistoryStart } from "../../src/storage/historyStart.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { codeKey } from "../../src/storage/stateKeys.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
-import { casesOf } from "../thorough.ts";
+import { casesOf, itIfThorough } from "../thorough.ts";
 import { type addressOf, blockActions, type ModelState, perform, slotOf } from "./stateModel.ts";
 
 const SNAPSHOT = 7;
@@ -104,7 +104,7 @@ describe("the state loader", () => {
     );
   });
 
-  it("rebuilds a state whose tries fill many pages", async () => {
+  itIfThorough("rebuilds a state whose tries fill many pages", async () => {
     const database = createMemoryDatabase();
     const world = new WorldState({ database });
     const nth = (index: number) => bigintToFixedBytes(BigInt(index), 20) as ReturnType<typeof addressOf>;

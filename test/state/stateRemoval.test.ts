@@ -210,7 +210,7 @@ async function keysIn(database: Database, range: Parameters<Database["range"]>[0
   return keys;
 }
 
-const HISTORIES = Number(process.env["IBEX_HISTORIES"] ?? 12);
+const HISTORIES = Number(process.env["IBEX_HISTORIES"] ?? 5);
 
 describe("removeStates", () => {
   it("keeps every newer state as an archive has it, at each moment and through kills and rewinds", async () => {

@@ -19,7 +19,7 @@ import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import { digestOf } from "../builders/batchDigest.ts";
 import { encodeAccount } from "../builders/encodeAccount.ts";
 import { countSteps } from "../primitives/countSteps.ts";
-import { casesOf } from "../thorough.ts";
+import { casesOf, itIfThorough } from "../thorough.ts";
 import {
   type Action,
   ADDRESSES,
@@ -167,7 +167,7 @@ describe("world state", () => {
     expect(() => steps.next()).toThrow("as long as its base is the head's");
   });
 
-  it("reads one consistent state while a batch is being written", async () => {
+  itIfThorough("reads one consistent state while a batch is being written", async () => {
     const database = createMemoryDatabase();
     const world = new WorldState({ database }, SMALLEST_LIMITS);
     const genesis = world.overlay();
@@ -245,47 +245,51 @@ describe("world state", () => {
     for (const read of reads) expect(read).toThrow(/record of the newest state is missing/);
   });
 
-  it("has the same root after many blocks as after one, with thousands of accounts and slots", async () => {
-    const random = fc.sample(fc.tuple(fc.nat(4000), fc.nat(2), fc.nat(3000), fc.nat(200)), {
-      numRuns: 9000,
-      seed: 7,
-    });
-    const database = createMemoryDatabase();
-    const world = new WorldState({ database });
-    const balances = new Map<number, bigint>();
-    const slots = new Map<number, number>();
-    const contract = numberedAddress(5000);
-    for (let number = 0; number < 9; number++) {
-      const overlay = world.overlay();
-      overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
-      for (const [who, kind, slot, value] of random.slice(number * 1000, number * 1000 + 1000)) {
-        if (kind === 0) balances.delete(who);
-        else balances.set(who, BigInt(value));
-        overlay.putAccount(
-          numberedAddress(who),
-          kind === 0 ? undefined : { ...EMPTY_ACCOUNT, balance: BigInt(value) },
-        );
-        overlay.putStorage(
-          contract,
-          numberedSlot(slot),
-          value < 60 ? new Uint8Array(0) : Uint8Array.of(value),
-        );
-        if (value < 60) slots.delete(slot);
-        else slots.set(slot, value);
+  itIfThorough(
+    "has the same root after many blocks as after one, with thousands of accounts and slots",
+    async () => {
+      const random = fc.sample(fc.tuple(fc.nat(4000), fc.nat(2), fc.nat(3000), fc.nat(200)), {
+        numRuns: 9000,
+        seed: 7,
+      });
+      const database = createMemoryDatabase();
+      const world = new WorldState({ database });
+      const balances = new Map<number, bigint>();
+      const slots = new Map<number, number>();
+      const contract = numberedAddress(5000);
+      for (let number = 0; number < 9; number++) {
+        const overlay = world.overlay();
+        overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
+        for (const [who, kind, slot, value] of random.slice(number * 1000, number * 1000 + 1000)) {
+          if (kind === 0) balances.delete(who);
+          else balances.set(who, BigInt(value));
+          overlay.putAccount(
+            numberedAddress(who),
+            kind === 0 ? undefined : { ...EMPTY_ACCOUNT, balance: BigInt(value) },
+          );
+          overlay.putStorage(
+            contract,
+            numberedSlot(slot),
+            value < 60 ? new Uint8Array(0) : Uint8Array.of(value),
+          );
+          if (value < 60) slots.delete(slot);
+          else slots.set(slot, value);
+        }
+        await commit(world, database, overlay, BigInt(number));
       }
-      await commit(world, database, overlay, BigInt(number));
-    }
-    const whole = new WorldState({ database: createMemoryDatabase() });
-    const overlay = whole.overlay();
-    overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
-    for (const [who, balance] of balances)
-      overlay.putAccount(numberedAddress(who), { ...EMPTY_ACCOUNT, balance });
-    for (const [slot, value] of slots) overlay.putStorage(contract, numberedSlot(slot), Uint8Array.of(value));
-    const expected = whole.stage(overlay.changes(), 0n);
-    const empty = { accounts: [], code: [] };
-    expect(toHex(world.stage(empty, 9n).root)).toBe(toHex(expected.root));
-    expect((await checkState(database)).damages).toEqual([]);
-  });
+      const whole = new WorldState({ database: createMemoryDatabase() });
+      const overlay = whole.overlay();
+      overlay.putAccount(contract, { ...EMPTY_ACCOUNT, nonce: 1n });
+      for (const [who, balance] of balances)
+        overlay.putAccount(numberedAddress(who), { ...EMPTY_ACCOUNT, balance });
+      for (const [slot, value] of slots)
+        overlay.putStorage(contract, numberedSlot(slot), Uint8Array.of(value));
+      const expected = whole.stage(overlay.changes(), 0n);
+      const empty = { accounts: [], code: [] };
+      expect(toHex(world.stage(empty, 9n).root)).toBe(toHex(expected.root));
+      expect((await checkState(database)).damages).toEqual([]);
+    },
+  );
 
   it("writes a genesis of 20,000 accounts as a few pages of many nodes", async () => {
     const world = new WorldState({ database: createMemoryDatabase() });

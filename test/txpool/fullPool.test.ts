@@ -8,6 +8,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { recoverSignersHere } from "../builders/recoverSignersHere.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator } from "../storage/random.ts";
+import { itIfThorough } from "../thorough.ts";
 
 const FREE_GAS = { isZeroBaseFee: true, isFreeFromStart: true } as const;
 const NO_FLOORS = { admissionFloorWei: 0n, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } };
@@ -184,28 +185,31 @@ describe("a signature", () => {
     expect(await submit(from(0, 0, 5n, 2))).toEqual(["added", 1]);
   });
 
-  it("that is not recovered for the price alone is of a transaction that the pool would refuse from any sender", () => {
-    const random = generator(1);
-    let screened = 0;
-    for (let round = 0; round < 1_000; round++) {
-      const limits = { maxTransactions: 6, priceBumpPercent: random.below(12) };
-      const inHand = aPool({ rules: FREE_GAS, limits: { ...NO_FLOORS, ...limits } });
-      const any = (): SentTransaction => {
-        const price = BigInt(random.below(5)) * 10n ** BigInt(random.below(3));
-        return from(random.below(4), random.below(4), price, random.below(2));
-      };
-      for (let sent = 0; sent < 12; sent++) send(inHand, any());
-      for (let tried = 0; tried < 6; tried++) {
-        const transaction = any();
-        if (inHand.pool.screen(transaction, "local") !== "poolFull") continue;
-        screened++;
-        const before = contents(inHand);
-        expect(["poolFull", "replacementUnderpriced"]).toContain(send(inHand, transaction));
-        expect(contents(inHand)).toEqual(before);
+  itIfThorough(
+    "that is not recovered for the price alone is of a transaction that the pool would refuse from any sender",
+    () => {
+      const random = generator(1);
+      let screened = 0;
+      for (let round = 0; round < 1_000; round++) {
+        const limits = { maxTransactions: 6, priceBumpPercent: random.below(12) };
+        const inHand = aPool({ rules: FREE_GAS, limits: { ...NO_FLOORS, ...limits } });
+        const any = (): SentTransaction => {
+          const price = BigInt(random.below(5)) * 10n ** BigInt(random.below(3));
+          return from(random.below(4), random.below(4), price, random.below(2));
+        };
+        for (let sent = 0; sent < 12; sent++) send(inHand, any());
+        for (let tried = 0; tried < 6; tried++) {
+          const transaction = any();
+          if (inHand.pool.screen(transaction, "local") !== "poolFull") continue;
+          screened++;
+          const before = contents(inHand);
+          expect(["poolFull", "replacementUnderpriced"]).toContain(send(inHand, transaction));
+          expect(contents(inHand)).toEqual(before);
+        }
       }
-    }
-    expect(screened).toBeGreaterThan(100);
-  });
+      expect(screened).toBeGreaterThan(100);
+    },
+  );
 
   it("is recovered where the transaction may replace another one or fill a gap", async () => {
     const inHand = aPool({ limits: { maxTransactions: 2 } });

@@ -9,6 +9,7 @@ import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp
 import { RecoveryPool } from "../../src/workers/recoveryPool.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /** An item signed by the account of `seed`. */
 function signedBy(seed: number): SignedDigest {
@@ -61,7 +62,7 @@ describe("the recovery pool", () => {
     expect(answered).toEqual(counts.map((_, index) => index));
   });
 
-  it("answers an urgent request before an earlier flood, and each of both in order", async () => {
+  itIfThorough("answers an urgent request before an earlier flood, and each of both in order", async () => {
     const single = new RecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const answered: string[] = [];
     const ask = async (name: string, count: number, urgency?: "urgent"): Promise<void> => {

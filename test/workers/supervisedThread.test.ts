@@ -6,6 +6,7 @@ import { failureOfAll, SupervisedThread } from "../../src/workers/supervisedThre
 import { threadFailures } from "../../src/workers/threadFailures.ts";
 import { compiledModule } from "../compiledModule.ts";
 import { HANG_MS } from "../hang.ts";
+import { itIfThorough } from "../thorough.ts";
 
 /**
  * A worker that fails as often as the number in `workerData` says, and else answers each message with itself; it ends on
@@ -152,18 +153,21 @@ describe("a supervised thread", () => {
     expect([thread.isStarted, events]).toEqual([false, ["ready", "ready"]]);
   });
 
-  it("says why it cannot run after it died four times, tries again later, and runs when it can", async () => {
-    const { thread, events } = aThread(5);
-    const other = aThread();
-    thread.start();
-    const deaths = Array<string>(4).fill("died: no file may be opened");
-    await untilTold(events, deaths);
-    expect(thread.failure?.message).toBe("no file may be opened");
-    expect(failureOfAll([thread, other.thread])).toBeUndefined();
-    expect(failureOfAll([thread])).toBe(thread.failure);
-    await untilTold(events, [...deaths, "ready"]);
-    expect(thread.failure).toBeUndefined();
-  });
+  itIfThorough(
+    "says why it cannot run after it died four times, tries again later, and runs when it can",
+    async () => {
+      const { thread, events } = aThread(5);
+      const other = aThread();
+      thread.start();
+      const deaths = Array<string>(4).fill("died: no file may be opened");
+      await untilTold(events, deaths);
+      expect(thread.failure?.message).toBe("no file may be opened");
+      expect(failureOfAll([thread, other.thread])).toBeUndefined();
+      expect(failureOfAll([thread])).toBe(thread.failure);
+      await untilTold(events, [...deaths, "ready"]);
+      expect(thread.failure).toBeUndefined();
+    },
+  );
 
   it("fails like any other where no thread can be created", async () => {
     const { thread, events } = aThread(0, new URL("http://localhost/worker.js"));

@@ -23,6 +23,7 @@ import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { TEST_HANG_MS } from "../../hang.ts";
+import { casesOf } from "../../thorough.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = contract(1);
@@ -217,7 +218,7 @@ describe("inline calls", () => {
         total++;
         pooled += calls.pooledCalls;
       }),
-      { numRuns: 400 },
+      { numRuns: casesOf(1000) },
     );
     // Both inline calls and those passed to the pool were compared.
     expect(pooled / total).toBeGreaterThan(0.02);

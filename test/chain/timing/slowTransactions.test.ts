@@ -10,6 +10,7 @@ import { aPool } from "../../builders/aPool.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account, accountFromSeed } from "../../builders/testAccounts.ts";
 import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../../execution/context.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const ENDLESS = contractAt(1);
 /** Writes a slot, then calls ENDLESS with all its gas. */
@@ -202,29 +203,32 @@ describe("transactions that are too slow to build a block with", () => {
     expect(warnings.slice(before)).toMatchObject([{ message: expect.stringContaining("dropped"), tries: 1 }]);
   });
 
-  it("do not delay other senders for long, even if their senders replace them in each block", async () => {
-    const { pool, build } = aProposer();
-    const waited: number[] = [];
-    const honest = Array.from({ length: 20 }, (_, n) =>
-      lasting(5, {
-        gasPrice: 1_000_000_000n,
-        gasLimit: 10n ** 6n,
-        privateKey: accountFromSeed(100 + n).privateKey,
-      }),
-    );
-    let gasPrice = 2_000_000_000n;
-    for (const transaction of honest) {
-      for (let seed = 1; seed <= SLOW_SENDERS; seed++)
-        expect(pool.add(endlessBy(seed, { gasPrice, gasLimit: 10n ** 7n }), "remote").ok).toBe(true);
-      gasPrice += gasPrice / 8n;
-      pool.add(transaction, "remote");
-      const { transactions, tookMs } = await build();
-      expect(tookMs).toBeLessThan(WINDOW_MS);
-      waited.push(transactions.length);
-    }
-    // There are enough senders to use up the time for stopped new transactions within one or two blocks.
-    expect(waited.slice(-15).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(15);
-  });
+  itIfThorough(
+    "do not delay other senders for long, even if their senders replace them in each block",
+    async () => {
+      const { pool, build } = aProposer();
+      const waited: number[] = [];
+      const honest = Array.from({ length: 20 }, (_, n) =>
+        lasting(5, {
+          gasPrice: 1_000_000_000n,
+          gasLimit: 10n ** 6n,
+          privateKey: accountFromSeed(100 + n).privateKey,
+        }),
+      );
+      let gasPrice = 2_000_000_000n;
+      for (const transaction of honest) {
+        for (let seed = 1; seed <= SLOW_SENDERS; seed++)
+          expect(pool.add(endlessBy(seed, { gasPrice, gasLimit: 10n ** 7n }), "remote").ok).toBe(true);
+        gasPrice += gasPrice / 8n;
+        pool.add(transaction, "remote");
+        const { transactions, tookMs } = await build();
+        expect(tookMs).toBeLessThan(WINDOW_MS);
+        waited.push(transactions.length);
+      }
+      // There are enough senders to use up the time for stopped new transactions within one or two blocks.
+      expect(waited.slice(-15).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(15);
+    },
+  );
 
   it("get more tries where the machine is busy with other processes, but not for ever", async () => {
     const { pool, build, warnings } = aProposer({ cpuShare: 0.3 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itIfThorough } from "../../thorough.ts";
 import { startToyNode, type ToyNode, toyChain } from "../data/toyNode.ts";
 import { ibexHere } from "../program.ts";
 
@@ -87,7 +88,7 @@ describe("ibex compare, of a node that removes its old blocks and states", () =>
     expect(exitCode).toBe(4);
   });
 
-  it("tells an answer that a node lacks although it has the block and the state", async () => {
+  itIfThorough("tells an answer that a node lacks although it has the block and the state", async () => {
     pruned.answer = (method, params) =>
       method === "eth_getTransactionByHash" ? { result: null } : answerOfPruned(method, params);
     const { exitCode, output } = await compare("--from=25", "--to=25");

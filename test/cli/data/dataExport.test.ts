@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../cluster/harness/nodeProcess.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { ibexHere } from "../program.ts";
 import { ask, askColumn } from "./duckdb.ts";
 import { hashOf, RECIPIENT, SENDER, startToyNode, type ToyNode, toyChain } from "./toyNode.ts";
@@ -432,7 +433,7 @@ describe("ibex data export", () => {
       expect(await exported("--start-block=10")).toContain("16 blocks");
     });
 
-    it("of states that the traces follow from and that it does not have", async () => {
+    itIfThorough("of states that the traces follow from and that it does not have", async () => {
       node.answer = (method, [number]) =>
         method === "trace_block" && Number(number) < 9
           ? { error: { code: -32000, message: "World state unavailable" } }

@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { TEST_HANG_MS } from "../../hang.ts";
 import { createChance, mutatedRequests, type ValidRequest } from "../../rpc/mutations.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { beginHistory, extendHistory, requestsAbout } from "../harness/history.ts";
 import { type LiveMemory, liveMemoryOf, MEASURABLE } from "../harness/liveMemory.ts";
 import { type NodeProcess, startNodeProcess, until } from "../harness/nodeProcess.ts";
@@ -10,7 +11,7 @@ import { OwnTime } from "../harness/ownTime.ts";
 import { openRequestSender } from "../harness/requestSender.ts";
 
 /** In the daily run; 20,000 in the long run (`npm run test:long`). */
-const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 500);
+const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 200);
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 /** In-flight requests. */
 const ROUND = 50;
@@ -26,7 +27,7 @@ const GROWTH_LIMIT_MB = { heap: 10, resident: 48 };
 const MOST_HALVES = 3;
 
 describe("mutated requests", () => {
-  it(
+  itIfThorough(
     `are answered, ${REQUESTS} of them, by a node whose memory stays flat (IBEX_SEED=${SEED})`,
     async () => {
       const node = await startNodeProcess({ ...MEASURABLE, options: ["--logging=WARN"] });

@@ -31,6 +31,7 @@ import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../../contracts/compile.ts";
 import { HANG_MS } from "../../hang.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -104,25 +105,28 @@ describe("viem", () => {
     });
   });
 
-  it("has a transaction filled in by the node, and its receipt by the call that sends it", async () => {
-    const { reader, wallet } = clients();
-    const to = `0x${"5e".repeat(20)}` as const;
-    const filled = await reader.fillTransaction({ account, to, value: 5n });
-    const serializedTransaction = await wallet.signTransaction(filled.transaction as never);
-    const receipt = await reader.sendRawTransactionSync({ serializedTransaction });
-    expect(receipt).toMatchObject({ status: "success", to, from: account.address.toLowerCase() });
-    const next = await wallet.prepareTransactionRequest({ to, value: 5n });
-    expect(next).toMatchObject({ type: "eip1559", nonce: filled.transaction.nonce + 1, gas: 21_000n });
-    // A transaction after a gap waits in the pool, which the error of EIP-7966 says.
-    const early = await wallet.signTransaction({ ...next, nonce: next.nonce + 1 } as never);
-    const refusal = reader.sendRawTransactionSync({ serializedTransaction: early, timeout: 10 });
-    await expect(refusal).rejects.toMatchObject({ code: 4, cause: { data: keccak256(early) } });
-    await reader.sendRawTransactionSync({
-      serializedTransaction: await wallet.signTransaction(next as never),
-    });
-  });
+  itIfThorough(
+    "has a transaction filled in by the node, and its receipt by the call that sends it",
+    async () => {
+      const { reader, wallet } = clients();
+      const to = `0x${"5e".repeat(20)}` as const;
+      const filled = await reader.fillTransaction({ account, to, value: 5n });
+      const serializedTransaction = await wallet.signTransaction(filled.transaction as never);
+      const receipt = await reader.sendRawTransactionSync({ serializedTransaction });
+      expect(receipt).toMatchObject({ status: "success", to, from: account.address.toLowerCase() });
+      const next = await wallet.prepareTransactionRequest({ to, value: 5n });
+      expect(next).toMatchObject({ type: "eip1559", nonce: filled.transaction.nonce + 1, gas: 21_000n });
+      // A transaction after a gap waits in the pool, which the error of EIP-7966 says.
+      const early = await wallet.signTransaction({ ...next, nonce: next.nonce + 1 } as never);
+      const refusal = reader.sendRawTransactionSync({ serializedTransaction: early, timeout: 10 });
+      await expect(refusal).rejects.toMatchObject({ code: 4, cause: { data: keccak256(early) } });
+      await reader.sendRawTransactionSync({
+        serializedTransaction: await wallet.signTransaction(next as never),
+      });
+    },
+  );
 
-  it("sees an event over WebSocket while it happens, and each new head", async () => {
+  itIfThorough("sees an event over WebSocket while it happens, and each new head", async () => {
     const { reader, watcher, wallet } = clients();
     const contract = await deploy();
     const seen: unknown[] = [];
@@ -180,39 +184,42 @@ describe("viem", () => {
     expect(await reasonOf("panic", [99n])).toEqual(["Panic", [0x32n], "Array index is out of bounds."]);
   });
 
-  it("estimates so that the transaction passes, and an access list that names the slot", async () => {
-    const { reader, wallet } = clients();
-    const contract = await deploy();
-    const gas = await reader.estimateContractGas({
-      ...contract,
-      account,
-      functionName: "deposit",
-      args: ["g"],
-      value: 1n,
-    });
-    const hash = await wallet.writeContract({
-      ...contract,
-      functionName: "deposit",
-      args: ["g"],
-      value: 1n,
-      gas,
-    });
-    const receipt = await reader.waitForTransactionReceipt({ hash });
-    expect(receipt.status).toBe("success");
-    expect(receipt.gasUsed).toBeLessThanOrEqual(gas);
-    const slot = keccak256(`0x${pad(account.address, { size: 32 }).slice(2)}${"0".repeat(64)}`);
-    const list = (await node.rpc("eth_createAccessList", [
-      {
-        from: account.address,
-        to: contract.address,
-        data: `0x27e235e3${pad(account.address, { size: 32 }).slice(2)}`,
-      },
-      "latest",
-    ])) as { accessList: { address: string; storageKeys: string[] }[]; gasUsed: string };
-    expect(list.accessList).toEqual([{ address: contract.address.toLowerCase(), storageKeys: [slot] }]);
-  });
+  itIfThorough(
+    "estimates so that the transaction passes, and an access list that names the slot",
+    async () => {
+      const { reader, wallet } = clients();
+      const contract = await deploy();
+      const gas = await reader.estimateContractGas({
+        ...contract,
+        account,
+        functionName: "deposit",
+        args: ["g"],
+        value: 1n,
+      });
+      const hash = await wallet.writeContract({
+        ...contract,
+        functionName: "deposit",
+        args: ["g"],
+        value: 1n,
+        gas,
+      });
+      const receipt = await reader.waitForTransactionReceipt({ hash });
+      expect(receipt.status).toBe("success");
+      expect(receipt.gasUsed).toBeLessThanOrEqual(gas);
+      const slot = keccak256(`0x${pad(account.address, { size: 32 }).slice(2)}${"0".repeat(64)}`);
+      const list = (await node.rpc("eth_createAccessList", [
+        {
+          from: account.address,
+          to: contract.address,
+          data: `0x27e235e3${pad(account.address, { size: 32 }).slice(2)}`,
+        },
+        "latest",
+      ])) as { accessList: { address: string; storageKeys: string[] }[]; gasUsed: string };
+      expect(list.accessList).toEqual([{ address: contract.address.toLowerCase(), storageKeys: [slot] }]);
+    },
+  );
 
-  it("keeps nonces in order when many transactions are sent at once", async () => {
+  itIfThorough("keeps nonces in order when many transactions are sent at once", async () => {
     const { reader, wallet } = clients();
     const first = await reader.getTransactionCount({ address: account.address });
     const to = "0x00000000000000000000000000000000000a11ce";
@@ -259,7 +266,7 @@ describe("ethers", () => {
   const mnemonic = Mnemonic.fromPhrase(MNEMONIC);
   const key = HDNodeWallet.fromMnemonic(mnemonic, "m/44'/60'/0'/0/2").privateKey;
 
-  it("deploys, calls, sends, and receives events over HTTP polling and WebSocket", async () => {
+  itIfThorough("deploys, calls, sends, and receives events over HTTP polling and WebSocket", async () => {
     const provider = new JsonRpcProvider(node.httpUrl, 1337, { staticNetwork: true, pollingInterval: 100 });
     const socket = new WebSocketProvider(node.wsUrl, 1337);
     try {
@@ -290,7 +297,7 @@ describe("ethers", () => {
     }
   });
 
-  it("decodes a custom error of a failed call", async () => {
+  itIfThorough("decodes a custom error of a failed call", async () => {
     const provider = new JsonRpcProvider(node.httpUrl, 1337, { staticNetwork: true, pollingInterval: 100 });
     const wallet = new NonceManager(new Wallet(key, provider));
     const deployed = await new ContractFactory(ledger.abi as InterfaceAbi, ledger.bytecode, wallet).deploy(

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { DEV_MNEMONIC } from "../../../src/config/devNetwork.ts";
 import { isAsPrinted, shellBlocksOf } from "../../docs/manual.ts";
 import { HANG_MS } from "../../hang.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { freePort, type NodeProcess, startNodeProcess } from "../harness/nodeProcess.ts";
 
 /** What users do with GraphQL: with graphql-request, and with the commands of the page about it. */
@@ -104,28 +105,31 @@ describe("graphql-request", () => {
     });
   });
 
-  it("searches logs and blocks from block 0 on the development network after 1,000 blocks", async () => {
-    const { client, reader, wallet } = clients();
-    const prepared = await wallet.prepareTransactionRequest({ data: LOGS_ONCE });
-    const hash = await wallet.sendTransaction(prepared);
-    const { blockNumber, contractAddress } = await reader.waitForTransactionReceipt({ hash });
-    await node.rpc("hardhat_mine", ["0x44c"]);
-    const { logs } = await client.request<{ readonly logs: readonly unknown[] }>(
-      gql`query Logs($from: [Address!]) {
+  itIfThorough(
+    "searches logs and blocks from block 0 on the development network after 1,000 blocks",
+    async () => {
+      const { client, reader, wallet } = clients();
+      const prepared = await wallet.prepareTransactionRequest({ data: LOGS_ONCE });
+      const hash = await wallet.sendTransaction(prepared);
+      const { blockNumber, contractAddress } = await reader.waitForTransactionReceipt({ hash });
+      await node.rpc("hardhat_mine", ["0x44c"]);
+      const { logs } = await client.request<{ readonly logs: readonly unknown[] }>(
+        gql`query Logs($from: [Address!]) {
         logs(filter: { fromBlock: 0, addresses: $from, topics: [] }) { account { address } transaction { block { number } } }
       }`,
-      { from: [contractAddress] },
-    );
-    const number = `0x${blockNumber.toString(16)}`;
-    expect(logs).toEqual([{ account: { address: contractAddress }, transaction: { block: { number } } }]);
-    const { blocks } = await client.request<{ readonly blocks: readonly { readonly number: string }[] }>(
-      "{ blocks(from: 0) { number } }",
-    );
-    expect(blocks.length).toBeGreaterThan(1_100);
-    expect(blocks.map(({ number: at }) => Number(at))).toEqual(blocks.map((_, at) => at));
-  });
+        { from: [contractAddress] },
+      );
+      const number = `0x${blockNumber.toString(16)}`;
+      expect(logs).toEqual([{ account: { address: contractAddress }, transaction: { block: { number } } }]);
+      const { blocks } = await client.request<{ readonly blocks: readonly { readonly number: string }[] }>(
+        "{ blocks(from: 0) { number } }",
+      );
+      expect(blocks.length).toBeGreaterThan(1_100);
+      expect(blocks.map(({ number: at }) => Number(at))).toEqual(blocks.map((_, at) => at));
+    },
+  );
 
-  it("is told the limit of a range and its option on another network", async () => {
+  itIfThorough("is told the limit of a range and its option on another network", async () => {
     const other = await startGraphQlNode([
       "--genesis-file=genesis/dev.json",
       "--node-private-key-file=genesis/dev.key",

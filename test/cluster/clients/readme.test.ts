@@ -3,6 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itIfThorough } from "../../thorough.ts";
 import { foundryBinary } from "../harness/foundryProject.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder } from "../harness/nodeProcess.ts";
 
@@ -42,7 +43,7 @@ describe("the first transactions of the README", () => {
     expect(output.trim().split("\n").at(-1)).toMatch(/^10001(\.0+)?$/);
   });
 
-  it("pass with viem", async () => {
+  itIfThorough("pass with viem", async () => {
     const folder = temporaryFolder();
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
     const program = join(folder, "first.mjs");

@@ -2,6 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_ACCOUNTS } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { type NodeProcess, startNodeProcess, until } from "../harness/nodeProcess.ts";
 
 /** The accounts of the development network, its impersonation, and its altered states, as a caller sees them. */
@@ -215,7 +216,7 @@ describe("tools for development", () => {
 });
 
 describe("another network", () => {
-  it("has no accounts, and answers as ever", async () => {
+  itIfThorough("has no accounts, and answers as ever", async () => {
     const other = await startNodeProcess({ options: ["--p2p-enabled=true", "--p2p-port=0"] });
     await until(async () => (await other.rpc<string>("eth_blockNumber")) !== "0x0" || undefined, "a block");
     expect(await other.rpc("eth_accounts")).toEqual([]);

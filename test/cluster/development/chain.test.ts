@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { TEST_HANG_MS } from "../../hang.ts";
 import { generator } from "../../storage/random.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { type NodeProcess, runProgram, startNodeProcess, temporaryFolder } from "../harness/nodeProcess.ts";
 
 /** A few in the daily run; a dozen in the long run (`npm run test:long`). */
@@ -33,7 +34,7 @@ async function check(dataPath: string): Promise<string> {
 }
 
 describe("a chain of the development network", () => {
-  it(
+  itIfThorough(
     `opens again and is sound after a kill -9 at any moment, ${KILLS} times (IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED);

@@ -108,7 +108,7 @@ describe("a node", () => {
     expect(await program.exit).toBe(0);
   });
 
-  it("that crashes logs it, and removes its files of process id and ports", async () => {
+  itIfThorough("that crashes logs it, and removes its files of process id and ports", async () => {
     const pidFile = join(temporaryFolder(), "node.pid");
     const { program, folder } = await started(
       { runtimeOptions: ["--import", throwingOn("SIGUSR2")] },
@@ -137,7 +137,7 @@ function throwingOn(signal: string): string {
 const LEAST_PAUSE_MS = 59_000;
 
 describe("too few open files", () => {
-  it.each([24, 36, 46, 99])(
+  it.each(someOf([24, 36, 46, 99]))(
     "end a start, whatever they would be too few for first, saying which limit to raise: %d",
     async (files) => {
       const options = [`--data-path=${temporaryFolder()}`, "--rpc-http-port=0", "--rpc-ws-port=0"];
@@ -147,32 +147,35 @@ describe("too few open files", () => {
     },
   );
 
-  it("are logged at the start; under many connections blocks go on, and service returns when they close", async () => {
-    const { program, url, port } = await started({ first: "ulimit -n 256" }, undefined, [
-      "--rpc-http-max-active-connections=1000",
-    ]);
-    expect(program.output()).toMatch(/Only 256 files and connections may be open .*ulimit -n 65536/);
-    expect(program.output()).toMatch(/the limit of open files allows only \d+ connections/);
-    await untilLoaded(program);
-    const crowd = await crowdAt(port, 400);
-    await until(
-      async () => (program.output().includes("connections are refused") ? true : undefined),
-      "a line about refused connections",
-    );
-    const before = blocksIn(program);
-    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), "two more blocks");
-    // The thread of the explorer's index read its program meanwhile.
-    expect(program.output()).not.toContain("Cannot find package");
-    for (const socket of crowd) socket.destroy();
-    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), "an answer");
-    const toldAtMs = logOf(program)
-      .filter(({ message }) => message.includes("connections are refused"))
-      .map(({ timestamp }) => Date.parse(timestamp));
-    for (const [index, atMs] of toldAtMs.slice(1).entries())
-      expect(atMs - (toldAtMs[index] ?? atMs)).toBeGreaterThan(LEAST_PAUSE_MS);
-    program.child.kill();
-    expect(await program.exit).toBe(0);
-  });
+  itIfThorough(
+    "are logged at the start; under many connections blocks go on, and service returns when they close",
+    async () => {
+      const { program, url, port } = await started({ first: "ulimit -n 256" }, undefined, [
+        "--rpc-http-max-active-connections=1000",
+      ]);
+      expect(program.output()).toMatch(/Only 256 files and connections may be open .*ulimit -n 65536/);
+      expect(program.output()).toMatch(/the limit of open files allows only \d+ connections/);
+      await untilLoaded(program);
+      const crowd = await crowdAt(port, 400);
+      await until(
+        async () => (program.output().includes("connections are refused") ? true : undefined),
+        "a line about refused connections",
+      );
+      const before = blocksIn(program);
+      await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), "two more blocks");
+      // The thread of the explorer's index read its program meanwhile.
+      expect(program.output()).not.toContain("Cannot find package");
+      for (const socket of crowd) socket.destroy();
+      await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), "an answer");
+      const toldAtMs = logOf(program)
+        .filter(({ message }) => message.includes("connections are refused"))
+        .map(({ timestamp }) => Date.parse(timestamp));
+      for (const [index, atMs] of toldAtMs.slice(1).entries())
+        expect(atMs - (toldAtMs[index] ?? atMs)).toBeGreaterThan(LEAST_PAUSE_MS);
+      program.child.kill();
+      expect(await program.exit).toBe(0);
+    },
+  );
 });
 
 async function started(

@@ -34,7 +34,7 @@ function post(body: string): Promise<Response> {
 }
 
 describe("the log of a validator", () => {
-  it("shows rounds at DEBUG, and who asks for another one", async () => {
+  itIfThorough("shows rounds at DEBUG, and who asks for another one", async () => {
     const addresses = network.members.map(({ key }) => toHex(key.address));
     const first = await line("round begins", { round: 0 });
     expect(first).toMatchObject({

@@ -5,6 +5,7 @@ import { DEV_ACCOUNTS } from "../../../src/config/devNetwork.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { accountFromSeed } from "../../builders/testAccounts.ts";
 import { ibexHere } from "../../cli/program.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { logOf, type NodeProcess, startNodeProcess, temporaryFolder, until } from "../harness/nodeProcess.ts";
 
 const RECIPIENT = toHex(accountFromSeed(77).address);
@@ -22,55 +23,58 @@ const ask = (url: string, body: unknown, headers: Record<string, string> = {}) =
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-it("the faucet of the development network gives once to requests that come at once, also after a restart", async () => {
-  const dataPath = temporaryFolder();
-  const node = await startNodeProcess({
-    dataPath,
-    options: ["--explorer-port=0", "--faucet-address-cooldown-seconds=3600"],
-  });
-  const url = urlOf(node);
-  expect(await (await fetch(url)).json()).toMatchObject({
-    amount: `0x${ETHER.toString(16)}`,
-    addressCooldownSeconds: 3600,
-  });
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) =>
-      ask(url, { address: RECIPIENT }, { "x-forwarded-for": `198.51.100.${index}` }),
-    ),
-  );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(429)]);
-  const refusal = answers.find(({ status }) => status === 429);
-  expect(Number(refusal?.headers.get("retry-after"))).toBeGreaterThan(3000);
-  const balance = async () => BigInt(await node.rpc<string>("eth_getBalance", [RECIPIENT, "latest"]));
-  await until(async () => ((await balance()) > 0n ? true : undefined), "the gift");
-  expect(await balance()).toBe(ETHER);
+itIfThorough(
+  "the faucet of the development network gives once to requests that come at once, also after a restart",
+  async () => {
+    const dataPath = temporaryFolder();
+    const node = await startNodeProcess({
+      dataPath,
+      options: ["--explorer-port=0", "--faucet-address-cooldown-seconds=3600"],
+    });
+    const url = urlOf(node);
+    expect(await (await fetch(url)).json()).toMatchObject({
+      amount: `0x${ETHER.toString(16)}`,
+      addressCooldownSeconds: 3600,
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        ask(url, { address: RECIPIENT }, { "x-forwarded-for": `198.51.100.${index}` }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(429)]);
+    const refusal = answers.find(({ status }) => status === 429);
+    expect(Number(refusal?.headers.get("retry-after"))).toBeGreaterThan(3000);
+    const balance = async () => BigInt(await node.rpc<string>("eth_getBalance", [RECIPIENT, "latest"]));
+    await until(async () => ((await balance()) > 0n ? true : undefined), "the gift");
+    expect(await balance()).toBe(ETHER);
 
-  const hostile: [string, Record<string, string>, number][] = [
-    ["{}", {}, 400],
-    ["null", {}, 400],
-    ["[", {}, 400],
-    [`{"address":{"toString":1}}`, {}, 400],
-    [`{"address":"${"0x".padEnd(2000, "1")}"}`, {}, 400],
-    [`{"address":"0x12"}`, {}, 400],
-    [JSON.stringify({ address: RECIPIENT }), { "content-type": "text/plain" }, 415],
-    [JSON.stringify({ address: RECIPIENT }), { origin: "http://elsewhere.example" }, 403],
-  ];
-  for (const [body, headers, status] of hostile)
-    expect([body, (await ask(url, body, headers)).status]).toEqual([body, status]);
-  expect((await fetch(url, { method: "PUT" })).status).toBe(405);
-  const logged = [logOf(node)];
-  await node.kill();
+    const hostile: [string, Record<string, string>, number][] = [
+      ["{}", {}, 400],
+      ["null", {}, 400],
+      ["[", {}, 400],
+      [`{"address":{"toString":1}}`, {}, 400],
+      [`{"address":"${"0x".padEnd(2000, "1")}"}`, {}, 400],
+      [`{"address":"0x12"}`, {}, 400],
+      [JSON.stringify({ address: RECIPIENT }), { "content-type": "text/plain" }, 415],
+      [JSON.stringify({ address: RECIPIENT }), { origin: "http://elsewhere.example" }, 403],
+    ];
+    for (const [body, headers, status] of hostile)
+      expect([body, (await ask(url, body, headers)).status]).toEqual([body, status]);
+    expect((await fetch(url, { method: "PUT" })).status).toBe(405);
+    const logged = [logOf(node)];
+    await node.kill();
 
-  const again = await startNodeProcess({
-    dataPath,
-    options: ["--explorer-port=0", "--faucet-address-cooldown-seconds=3600"],
-  });
-  expect((await ask(urlOf(again), { address: RECIPIENT })).status).toBe(429);
-  expect(await again.stop()).toBe(0);
-  const lines = JSON.stringify([...logged, logOf(again)]);
-  expect(lines).toContain("the faucet sent a gift");
-  expect(lines).not.toContain(DEV_ACCOUNTS.at(-1)?.privateKey.slice(2));
-});
+    const again = await startNodeProcess({
+      dataPath,
+      options: ["--explorer-port=0", "--faucet-address-cooldown-seconds=3600"],
+    });
+    expect((await ask(urlOf(again), { address: RECIPIENT })).status).toBe(429);
+    expect(await again.stop()).toBe(0);
+    const lines = JSON.stringify([...logged, logOf(again)]);
+    expect(lines).toContain("the faucet sent a gift");
+    expect(lines).not.toContain(DEV_ACCOUNTS.at(-1)?.privateKey.slice(2));
+  },
+);
 
 it("the faucet is off unless asked for, needs a key, and refuses the main network unless it is meant", async () => {
   const folder = temporaryFolder();

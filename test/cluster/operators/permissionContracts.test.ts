@@ -1,5 +1,5 @@
 import { encodeFunctionData } from "viem";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect } from "vitest";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { curve } from "../../../src/primitives/secp256k1.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
@@ -134,7 +134,7 @@ describe("a validator that asks a contract of accounts", () => {
     peer.socket.destroy();
   });
 
-  it("does not start when the contract does not answer", async () => {
+  itIfThorough("does not start when the contract does not answer", async () => {
     const prepared = await prepareNetwork({
       validators: 1,
       contracts: { [ACCOUNT_RULES]: "0x60006000fd" },
@@ -207,7 +207,7 @@ describe("four validators that ask a contract of nodes", () => {
     expect(first.output()).toContain("the node permissioning contract does not answer");
   });
 
-  it("do not start when the contract does not exist", async () => {
+  itIfThorough("do not start when the contract does not exist", async () => {
     const prepared = await prepareNetwork({ validators: 1 });
     const program = runProgram([
       `--data-path=${temporaryFolder()}`,

@@ -17,7 +17,7 @@ const statusOf = (dataPath: string, ...args: readonly string[]) =>
   ibex(`--data-path=${dataPath}`, "status", ...args);
 
 describe("ibex status", () => {
-  it("shows a node that is well, without any RPC, and ends with 2 when none runs", async () => {
+  itIfThorough("shows a node that is well, without any RPC, and ends with 2 when none runs", async () => {
     const dataPath = join(temporaryFolder(), "x".repeat(120));
     mkdirSync(dataPath);
     const node = await startNodeProcess({ dataPath });

@@ -54,7 +54,7 @@ describe("nodes that are told of one bootnode alone", () => {
 });
 
 describe("a bootnode that is named by its host name", () => {
-  it("leads to other nodes", async () => {
+  itIfThorough("leads to other nodes", async () => {
     const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
     const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
     const named = [`--bootnodes=${enode.replace("127.0.0.1", "localhost")}`, "--Xdns-enabled"];

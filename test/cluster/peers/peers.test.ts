@@ -58,39 +58,42 @@ describe("two nodes of one network", () => {
     },
   );
 
-  it("connect by their static nodes, follow each other's head, and reconnect after one was killed", async () => {
-    const validator = await startNodeProcess({ options: [...NETWORK, ...PUBLIC_KEY, ...COUNTING] });
-    const folder = temporaryFolder();
-    const start = (): Promise<NodeProcess> =>
-      startNodeProcess({
-        dataPath: folder,
-        options: [...NETWORK, `--node-private-key-file=${join(folder, "own.key")}`],
-      });
-    writeFileSync(join(folder, "own.key"), "11".repeat(32), { mode: 0o600 });
-    writeFileSync(join(folder, "static-nodes.json"), JSON.stringify([await validator.rpc("net_enode")]));
-    const follower = await start();
-    await peersOf(validator, "0x1");
-    await peersOf(follower, "0x1");
-    expect(await follower.rpc("net_listening")).toBe(true);
-    expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "127.0.0.1" } });
-    await expect.poll(() => validator.output()).toContain("peer connected");
-    await peerHeadAdvances(validator);
-    await peerHeadAdvances(follower);
-    await follower.kill();
-    await peersOf(validator, "0x0");
-    const again = await start();
-    await peersOf(validator, "0x1");
-    expect(await again.stop()).toBe(0);
-    await peersOf(validator, "0x0");
-    await expect.poll(() => validator.output()).toContain("clientQuitting");
-    const { metrics } = await validator.rpc<{ metrics: { host: string; port: string } }>("net_services");
-    const counted = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
-    expect(counted).toMatch(/^besu_peers_connected_total 2/m);
-    expect(counted).toMatch(
-      /^besu_peers_disconnected_total\{initiator="remote",disconnectReason="CLIENT_QUITTING",?\} 1/m,
-    );
-    expect(await validator.stop()).toBe(0);
-  });
+  itIfThorough(
+    "connect by their static nodes, follow each other's head, and reconnect after one was killed",
+    async () => {
+      const validator = await startNodeProcess({ options: [...NETWORK, ...PUBLIC_KEY, ...COUNTING] });
+      const folder = temporaryFolder();
+      const start = (): Promise<NodeProcess> =>
+        startNodeProcess({
+          dataPath: folder,
+          options: [...NETWORK, `--node-private-key-file=${join(folder, "own.key")}`],
+        });
+      writeFileSync(join(folder, "own.key"), "11".repeat(32), { mode: 0o600 });
+      writeFileSync(join(folder, "static-nodes.json"), JSON.stringify([await validator.rpc("net_enode")]));
+      const follower = await start();
+      await peersOf(validator, "0x1");
+      await peersOf(follower, "0x1");
+      expect(await follower.rpc("net_listening")).toBe(true);
+      expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "127.0.0.1" } });
+      await expect.poll(() => validator.output()).toContain("peer connected");
+      await peerHeadAdvances(validator);
+      await peerHeadAdvances(follower);
+      await follower.kill();
+      await peersOf(validator, "0x0");
+      const again = await start();
+      await peersOf(validator, "0x1");
+      expect(await again.stop()).toBe(0);
+      await peersOf(validator, "0x0");
+      await expect.poll(() => validator.output()).toContain("clientQuitting");
+      const { metrics } = await validator.rpc<{ metrics: { host: string; port: string } }>("net_services");
+      const counted = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
+      expect(counted).toMatch(/^besu_peers_connected_total 2/m);
+      expect(counted).toMatch(
+        /^besu_peers_disconnected_total\{initiator="remote",disconnectReason="CLIENT_QUITTING",?\} 1/m,
+      );
+      expect(await validator.stop()).toBe(0);
+    },
+  );
 
   itIfThorough(
     "log which peer they cannot reach and why, and warn of their own rules when all peers' blocks break them",

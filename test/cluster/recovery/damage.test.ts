@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { type Hex, toHex } from "../../../src/primitives/hex.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { damageOpenFile, damageSomeFile } from "../../builders/damage.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe("a damaged data folder", () => {
-  it(
+  itIfThorough(
     `gives right answers, errors, or an end with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED);
@@ -119,7 +119,7 @@ function cutLastBlock(dataPath: string): void {
 }
 
 describe("a data folder that is damaged while the node runs", () => {
-  it(
+  itIfThorough(
     `gives right answers or errors, and misses an entry at most until the scrubber ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED + 1);

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { type NodeProcess, startNodeProcess, until } from "../harness/nodeProcess.ts";
 
 const KEEP = "--tx-pool-enable-save-restore";
@@ -26,7 +27,7 @@ async function pooled(node: NodeProcess): Promise<readonly string[]> {
 }
 
 describe("the pool over a restart of the program", () => {
-  it("is restored in order and with its origins, and is mined", async () => {
+  itIfThorough("is restored in order and with its origins, and is mined", async () => {
     const [first, second, other, beyond] = [
       from(0, 0, 100n),
       from(0, 1, 100n),

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { DEV_VALIDATOR_KEY_FILE } from "../../../src/config/devNetwork.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../../src/primitives/hex.ts";
@@ -36,7 +36,7 @@ async function flood(node: NodeProcess): Promise<void> {
   }
 }
 
-it("a node that has nothing to do ends without waiting for a thread that has ended", async () => {
+itIfThorough("a node that has nothing to do ends without waiting for a thread that has ended", async () => {
   const explorerPort = await freePort();
   const options = ["--explorer-enabled", `--explorer-port=${explorerPort}`];
   const node = await startNodeProcess({ options });

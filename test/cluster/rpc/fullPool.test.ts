@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { type NodeProcess, RpcFailure, startNodeProcess, until } from "../harness/nodeProcess.ts";
 
 const SENDERS = 10;
@@ -39,7 +40,7 @@ async function isMined(node: NodeProcess, hash: string): Promise<boolean> {
 }
 
 describe("senders that send as fast as they are answered, to a pool that is too small for them", () => {
-  it("lose nothing that was acknowledged, and get the rest mined by sending it again", async () => {
+  itIfThorough("lose nothing that was acknowledged, and get the rest mined by sending it again", async () => {
     const node = await startNodeProcess({ options: [`--tx-pool-max-size=${POOL_SIZE}`] });
     expect(await node.rpc("miner_stop")).toBe(true);
     const acknowledged = await sendAll(

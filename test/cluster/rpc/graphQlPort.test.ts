@@ -5,6 +5,7 @@ import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../../src/config/devNetwork.ts";
 import { aCertificateFor } from "../../builders/tlsFiles.ts";
+import { itIfThorough } from "../../thorough.ts";
 import {
   freePort,
   type NodeProcess,
@@ -131,7 +132,7 @@ describe("tokens for GraphQL", () => {
     return { authorization: `Bearer ${token}` };
   }
 
-  it("are those of HTTP, and what the operator changes counts after SIGHUP", async () => {
+  itIfThorough("are those of HTTP, and what the operator changes counts after SIGHUP", async () => {
     writeFileSync(users, userNamed("reader", "eth:*") + userNamed("caller", "eth:call"));
     configure("http://a.example");
     const port = await freePort();
@@ -167,7 +168,7 @@ describe("tokens for GraphQL", () => {
   });
 });
 
-it("GraphQL with TLS is answered over https", async () => {
+itIfThorough("GraphQL with TLS is answered over https", async () => {
   const { certificate, certificateFile, keyFile } = aCertificateFor("localhost");
   const port = await freePort();
   const node = await startNodeProcess({

@@ -98,28 +98,31 @@ describe("a node with a Unix socket", () => {
     for (const [first = 0, second] of heads) expect(second).toBe(first + 1);
   });
 
-  it("has one at the path that it is given, replaces that of a killed node, and leaves that of a living one", async () => {
-    const taken = join(temporaryFolder(), "ibex.sock");
-    const options = ["--Xrpc-ipc-enabled", `--Xrpc-ipc-path=${taken}`, "--Xrpc-ipc-apis=ADMIN"];
-    const first = await startNodeProcess({ options });
-    await first.kill();
-    expect(existsSync(taken)).toBe(true);
-    const second = await startNodeProcess({ options });
-    expect(await new Program(taken).ask("rpc_modules")).toEqual({ admin: "1.0" });
-    const third = runProgram([
-      ...options,
-      `--data-path=${temporaryFolder()}`,
-      "--rpc-http-port=0",
-      "--rpc-ws-port=0",
-    ]);
-    expect(await third.exit).not.toBe(0);
-    expect(third.output()).toContain(
-      `${taken} is in use by another program. Choose another path with --Xrpc-ipc-path.`,
-    );
-    expect(await new Program(taken).ask("rpc_modules")).toEqual({ admin: "1.0" });
-    expect(await second.stop()).toBe(0);
-    expect(existsSync(taken)).toBe(false);
-  });
+  itIfThorough(
+    "has one at the path that it is given, replaces that of a killed node, and leaves that of a living one",
+    async () => {
+      const taken = join(temporaryFolder(), "ibex.sock");
+      const options = ["--Xrpc-ipc-enabled", `--Xrpc-ipc-path=${taken}`, "--Xrpc-ipc-apis=ADMIN"];
+      const first = await startNodeProcess({ options });
+      await first.kill();
+      expect(existsSync(taken)).toBe(true);
+      const second = await startNodeProcess({ options });
+      expect(await new Program(taken).ask("rpc_modules")).toEqual({ admin: "1.0" });
+      const third = runProgram([
+        ...options,
+        `--data-path=${temporaryFolder()}`,
+        "--rpc-http-port=0",
+        "--rpc-ws-port=0",
+      ]);
+      expect(await third.exit).not.toBe(0);
+      expect(third.output()).toContain(
+        `${taken} is in use by another program. Choose another path with --Xrpc-ipc-path.`,
+      );
+      expect(await new Program(taken).ask("rpc_modules")).toEqual({ admin: "1.0" });
+      expect(await second.stop()).toBe(0);
+      expect(existsSync(taken)).toBe(false);
+    },
+  );
 });
 
 describe("a client on a Unix socket", () => {

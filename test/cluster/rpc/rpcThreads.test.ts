@@ -184,66 +184,69 @@ describe("JSON-RPC on threads", () => {
     },
   );
 
-  it("has each filter on every connection, and gives each change to one poll of all at a time", async () => {
-    const logger = await contractIn(node, LOGGER);
-    const [first] = clients;
-    if (first === undefined) throw new Error();
-    const { number: from } = await first.ask<{ number: string }>("eth_getBlockByNumber", "latest", false);
-    const ids = {
-      blocks: await first.ask<string>("eth_newBlockFilter"),
-      pending: await first.ask<string>("eth_newPendingTransactionFilter"),
-      logs: await first.ask<string>("eth_newFilter", { address: logger }),
-    };
-    const atFilter = Number(await first.ask<string>("eth_blockNumber"));
-    const found = { blocks: [] as unknown[], pending: [] as unknown[], logs: [] as unknown[] };
-    const kinds = ["blocks", "pending", "logs"] as const;
-    const poll = async (client: Client, kind: (typeof kinds)[number]): Promise<void> =>
-      void found[kind].push(...(await client.ask<unknown[]>("eth_getFilterChanges", ids[kind])));
-    let isOver = false;
-    const polling = clients.map(async (client) => {
-      while (!isOver) for (const kind of kinds) await poll(client, kind);
-    });
-    const hashes: string[] = [];
-    const { privateKey } = account(3);
-    for (let nonce = 0n; nonce < 8n; nonce++) {
-      const data = bigintToFixedBytes(3n, 32);
-      const { raw } = aTransaction({ nonce, privateKey, to: addressFromHex(logger), value: 0n, data });
-      hashes.push((await clients[Number(nonce)]?.ask<string>("eth_sendRawTransaction", toHex(raw))) ?? "");
-      await pause(300);
-    }
-    await until(
-      async () => (await first.ask("eth_getTransactionReceipt", hashes.at(-1))) ?? undefined,
-      "the last receipt",
-    );
-    isOver = true;
-    await Promise.all(polling);
-    const announced = Number(await first.ask<string>("eth_blockNumber"));
-    for (const kind of kinds) await poll(first, kind);
-    const newest = Number(await first.ask<string>("eth_blockNumber"));
-    const blocks: unknown[] = [];
-    for (let number = Number(from) + 1; number <= newest; number++)
-      blocks.push(
-        (await first.ask<{ hash: string }>("eth_getBlockByNumber", toQuantity(number), false)).hash,
+  itIfThorough(
+    "has each filter on every connection, and gives each change to one poll of all at a time",
+    async () => {
+      const logger = await contractIn(node, LOGGER);
+      const [first] = clients;
+      if (first === undefined) throw new Error();
+      const { number: from } = await first.ask<{ number: string }>("eth_getBlockByNumber", "latest", false);
+      const ids = {
+        blocks: await first.ask<string>("eth_newBlockFilter"),
+        pending: await first.ask<string>("eth_newPendingTransactionFilter"),
+        logs: await first.ask<string>("eth_newFilter", { address: logger }),
+      };
+      const atFilter = Number(await first.ask<string>("eth_blockNumber"));
+      const found = { blocks: [] as unknown[], pending: [] as unknown[], logs: [] as unknown[] };
+      const kinds = ["blocks", "pending", "logs"] as const;
+      const poll = async (client: Client, kind: (typeof kinds)[number]): Promise<void> =>
+        void found[kind].push(...(await client.ask<unknown[]>("eth_getFilterChanges", ids[kind])));
+      let isOver = false;
+      const polling = clients.map(async (client) => {
+        while (!isOver) for (const kind of kinds) await poll(client, kind);
+      });
+      const hashes: string[] = [];
+      const { privateKey } = account(3);
+      for (let nonce = 0n; nonce < 8n; nonce++) {
+        const data = bigintToFixedBytes(3n, 32);
+        const { raw } = aTransaction({ nonce, privateKey, to: addressFromHex(logger), value: 0n, data });
+        hashes.push((await clients[Number(nonce)]?.ask<string>("eth_sendRawTransaction", toHex(raw))) ?? "");
+        await pause(300);
+      }
+      await until(
+        async () => (await first.ask("eth_getTransactionReceipt", hashes.at(-1))) ?? undefined,
+        "the last receipt",
       );
-    // Others may have been made before the filter, and since the last poll.
-    const start = Math.min(...found.blocks.map((hash) => blocks.indexOf(hash)));
-    const end = start + found.blocks.length;
-    expect(found.blocks.toSorted()).toEqual(blocks.slice(start, end).toSorted());
-    expect(Number(from) + start).toBeLessThanOrEqual(atFilter);
-    expect(Number(from) + end).toBeGreaterThanOrEqual(announced);
-    expect(found.pending.toSorted()).toEqual(hashes.toSorted());
-    const logs = await first.ask<unknown[]>("eth_getLogs", { fromBlock: from, address: logger });
-    expect(logs).toHaveLength(3 * hashes.length);
-    const texts = (all: readonly unknown[]) => all.map((log) => JSON.stringify(log)).toSorted();
-    expect(texts(found.logs)).toEqual(texts(logs));
+      isOver = true;
+      await Promise.all(polling);
+      const announced = Number(await first.ask<string>("eth_blockNumber"));
+      for (const kind of kinds) await poll(first, kind);
+      const newest = Number(await first.ask<string>("eth_blockNumber"));
+      const blocks: unknown[] = [];
+      for (let number = Number(from) + 1; number <= newest; number++)
+        blocks.push(
+          (await first.ask<{ hash: string }>("eth_getBlockByNumber", toQuantity(number), false)).hash,
+        );
+      // Others may have been made before the filter, and since the last poll.
+      const start = Math.min(...found.blocks.map((hash) => blocks.indexOf(hash)));
+      const end = start + found.blocks.length;
+      expect(found.blocks.toSorted()).toEqual(blocks.slice(start, end).toSorted());
+      expect(Number(from) + start).toBeLessThanOrEqual(atFilter);
+      expect(Number(from) + end).toBeGreaterThanOrEqual(announced);
+      expect(found.pending.toSorted()).toEqual(hashes.toSorted());
+      const logs = await first.ask<unknown[]>("eth_getLogs", { fromBlock: from, address: logger });
+      expect(logs).toHaveLength(3 * hashes.length);
+      const texts = (all: readonly unknown[]) => all.map((log) => JSON.stringify(log)).toSorted();
+      expect(texts(found.logs)).toEqual(texts(logs));
 
-    for (const id of Object.values(ids)) {
-      const removed = await Promise.all(clients.map((client) => client.ask("eth_uninstallFilter", id)));
-      expect(removed.filter((isRemoved) => isRemoved === true)).toHaveLength(1);
-      for (const client of clients)
-        await expect(client.ask("eth_getFilterChanges", id)).rejects.toThrow("Filter not found");
-    }
-  });
+      for (const id of Object.values(ids)) {
+        const removed = await Promise.all(clients.map((client) => client.ask("eth_uninstallFilter", id)));
+        expect(removed.filter((isRemoved) => isRemoved === true)).toHaveLength(1);
+        for (const client of clients)
+          await expect(client.ask("eth_getFilterChanges", id)).rejects.toThrow("Filter not found");
+      }
+    },
+  );
 
   it.skipIf(!existsSync("/proc/self/task"))(
     "has the system prefer its threads to those for long work, and the thread that makes blocks to them",
@@ -255,31 +258,34 @@ describe("JSON-RPC on threads", () => {
     },
   );
 
-  it("answers as one node on all connections, while its threads end one after the other", async () => {
-    const shown = { newest: 0 };
-    let isOver = false;
-    const watching = clients.map((client) => watchHeads(client, shown, () => isOver));
-    const before = Number(await clients[0]?.ask<string>("eth_getTransactionCount", SENDER, "latest"));
-    for (let count = 0; count < 6; count++) {
-      const nonce = before + count;
-      if (count === 1) node.holdThread(0, HELD_UP_MS);
-      if (count > 0 && count % 2 === 0) node.endThread((count / 2) % THREADS);
-      await sendAndFollow(nonce);
-    }
-    node.endThread(0);
-    await until(async () => (node.deaths() === 3 ? true : undefined), "the end of three threads");
-    const height = shown.newest;
-    await until(async () => (shown.newest >= height + 2 ? true : undefined), "two more blocks");
-    isOver = true;
-    await Promise.all(watching);
-    expect(clients.some(({ broken }) => broken > 0)).toBe(true);
-    // Those whose thread ended have subscribed again, and are told of the head.
-    expect(subscribers.some(({ broken }) => broken > 0)).toBe(true);
-    await Promise.all(
-      subscribers.map((each) => expect.poll(() => each.heads.at(-1)).toBeGreaterThanOrEqual(shown.newest)),
-    );
-    for (const subscriber of subscribers) subscriber.close();
-    for (const client of clients) client.close();
-    expect(await node.stop()).toBe(0);
-  });
+  itIfThorough(
+    "answers as one node on all connections, while its threads end one after the other",
+    async () => {
+      const shown = { newest: 0 };
+      let isOver = false;
+      const watching = clients.map((client) => watchHeads(client, shown, () => isOver));
+      const before = Number(await clients[0]?.ask<string>("eth_getTransactionCount", SENDER, "latest"));
+      for (let count = 0; count < 6; count++) {
+        const nonce = before + count;
+        if (count === 1) node.holdThread(0, HELD_UP_MS);
+        if (count > 0 && count % 2 === 0) node.endThread((count / 2) % THREADS);
+        await sendAndFollow(nonce);
+      }
+      node.endThread(0);
+      await until(async () => (node.deaths() === 3 ? true : undefined), "the end of three threads");
+      const height = shown.newest;
+      await until(async () => (shown.newest >= height + 2 ? true : undefined), "two more blocks");
+      isOver = true;
+      await Promise.all(watching);
+      expect(clients.some(({ broken }) => broken > 0)).toBe(true);
+      // Those whose thread ended have subscribed again, and are told of the head.
+      expect(subscribers.some(({ broken }) => broken > 0)).toBe(true);
+      await Promise.all(
+        subscribers.map((each) => expect.poll(() => each.heads.at(-1)).toBeGreaterThanOrEqual(shown.newest)),
+      );
+      for (const subscriber of subscribers) subscriber.close();
+      for (const client of clients) client.close();
+      expect(await node.stop()).toBe(0);
+    },
+  );
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { itIfThorough } from "../../thorough.ts";
+import { itIfThorough, someOf } from "../../thorough.ts";
 import { until } from "../harness/nodeProcess.ts";
 import { startThreadedNode, type ThreadedNode } from "../harness/threadedNode.ts";
 
@@ -151,89 +151,91 @@ const answersOrCloses = ({ ask }: Awaited<ReturnType<typeof aClient>>): Promise<
   ask("eth_chainId").catch(() => undefined);
 
 describe("a limit of all threads", () => {
-  it.each([
-    ["HTTP", overHttp],
-    ["WebSocket", overWebSocket],
-  ] as const)(
-    "bounds connections over %s, and those of a thread that ended are free again",
-    async (_, open) => {
-      const first = await full(open);
-      const before = node.deaths();
-      for (let index = 0; index < THREADS; index++) {
-        node.endThread(index);
-        await until(async () => (node.deaths() > before + index ? true : undefined), "the end of a thread");
+  it.each(
+    someOf([
+      ["HTTP", overHttp],
+      ["WebSocket", overWebSocket],
+    ] as const),
+  )("bounds connections over %s, and those of a thread that ended are free again", async (_, open) => {
+    const first = await full(open);
+    const before = node.deaths();
+    for (let index = 0; index < THREADS; index++) {
+      node.endThread(index);
+      await until(async () => (node.deaths() > before + index ? true : undefined), "the end of a thread");
+    }
+    await expect.poll(() => openAmong(first).length).toBe(0);
+    closeAll(await full(open));
+    closeAll(await full(open));
+  });
+
+  itIfThorough(
+    "bounds the criteria of subscriptions and filters by address; both are free again, subscriptions also when a thread ends",
+    async () => {
+      const clients = await clientsOf(4 * THREADS);
+      // What is left by a first try would be missing in the second one.
+      onTestFinished(() => {
+        for (const { socket } of clients) socket.close();
+      });
+      // One address may have half of them.
+      const fitting = CRITERIA / 2 / CRITERIA_OF_ONE;
+      const subscribe = (index: number): Promise<RpcAnswer> | undefined =>
+        clients[index % clients.length]?.ask("eth_subscribe", "logs", { address: ADDRESSES });
+      const install = (index: number): Promise<RpcAnswer> | undefined =>
+        clients[index % clients.length]?.ask("eth_newFilter", { address: ADDRESSES });
+      const admitted: string[] = [];
+      for (const ask of [subscribe, install]) {
+        const answers: (RpcAnswer | undefined)[] = [];
+        for (let index = 0; index < fitting + THREADS; index++) answers.push(await ask(index));
+        const ids = answers.flatMap((answer) => (typeof answer?.result === "string" ? [answer.result] : []));
+        expect(ids).toHaveLength(fitting);
+        const errors = answers.flatMap((answer) => (answer?.error === undefined ? [] : [answer.error.code]));
+        expect(errors).toEqual(Array.from({ length: THREADS }, () => -32005));
+        admitted.push(...ids);
       }
-      await expect.poll(() => openAmong(first).length).toBe(0);
-      closeAll(await full(open));
-      closeAll(await full(open));
+      const neighbour = await aClient("127.0.0.2");
+      for (const method of ["eth_subscribe", "eth_newFilter"]) {
+        const params = [...(method === "eth_subscribe" ? ["logs"] : []), { address: ADDRESSES }];
+        expect((await neighbour.ask(method, ...params)).result).toBeDefined();
+      }
+      neighbour.socket.close();
+      // Filters are found and removed on every connection; a subscription belongs to its own.
+      const uninstall = async (index: number, id: unknown): Promise<void> => {
+        const answer = await clients[index % clients.length]?.ask("eth_uninstallFilter", id);
+        expect(answer).toMatchObject({ result: true });
+      };
+      for (const [index, id] of admitted.slice(fitting).entries()) await uninstall(index + 1, id);
+      await uninstall(1, (await install(0))?.result);
+      // Each of the first clients has a subscription, and the others have none.
+      const isClosed = (): boolean =>
+        clients.slice(0, fitting).some(({ socket }) => socket.readyState === WebSocket.CLOSED);
+      // By chance a thread may have none of their connections.
+      for (let index = 0; index < THREADS && !isClosed(); index++) {
+        const before = node.deaths();
+        node.endThread(index);
+        await expect.poll(() => node.deaths()).toBe(before + 1);
+        // Each connection answers, or its end comes here.
+        await Promise.all(clients.map(answersOrCloses));
+      }
+      expect(isClosed()).toBe(true);
+      const left = clients.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
+      // By chance all of them may have been on the thread that ended.
+      const one = left[0] ?? (await aClient());
+      await expect
+        .poll(async () => (await one.ask("eth_subscribe", "logs", { address: ADDRESSES })).error?.code)
+        .toBeUndefined();
+      for (const { socket } of [one, ...left]) socket.close();
+      const later = await aClient();
+      await expect
+        .poll(async () => {
+          const answer = await later.ask("eth_subscribe", "logs", { address: ADDRESSES });
+          return answer.error?.code;
+        })
+        .toBeUndefined();
+      for (let index = 2; index < fitting; index++)
+        expect((await later.ask("eth_subscribe", "logs", { address: ADDRESSES })).result).toBeDefined();
+      later.socket.close();
     },
   );
-
-  it("bounds the criteria of subscriptions and filters by address; both are free again, subscriptions also when a thread ends", async () => {
-    const clients = await clientsOf(4 * THREADS);
-    // What is left by a first try would be missing in the second one.
-    onTestFinished(() => {
-      for (const { socket } of clients) socket.close();
-    });
-    // One address may have half of them.
-    const fitting = CRITERIA / 2 / CRITERIA_OF_ONE;
-    const subscribe = (index: number): Promise<RpcAnswer> | undefined =>
-      clients[index % clients.length]?.ask("eth_subscribe", "logs", { address: ADDRESSES });
-    const install = (index: number): Promise<RpcAnswer> | undefined =>
-      clients[index % clients.length]?.ask("eth_newFilter", { address: ADDRESSES });
-    const admitted: string[] = [];
-    for (const ask of [subscribe, install]) {
-      const answers: (RpcAnswer | undefined)[] = [];
-      for (let index = 0; index < fitting + THREADS; index++) answers.push(await ask(index));
-      const ids = answers.flatMap((answer) => (typeof answer?.result === "string" ? [answer.result] : []));
-      expect(ids).toHaveLength(fitting);
-      const errors = answers.flatMap((answer) => (answer?.error === undefined ? [] : [answer.error.code]));
-      expect(errors).toEqual(Array.from({ length: THREADS }, () => -32005));
-      admitted.push(...ids);
-    }
-    const neighbour = await aClient("127.0.0.2");
-    for (const method of ["eth_subscribe", "eth_newFilter"]) {
-      const params = [...(method === "eth_subscribe" ? ["logs"] : []), { address: ADDRESSES }];
-      expect((await neighbour.ask(method, ...params)).result).toBeDefined();
-    }
-    neighbour.socket.close();
-    // Filters are found and removed on every connection; a subscription belongs to its own.
-    const uninstall = async (index: number, id: unknown): Promise<void> => {
-      const answer = await clients[index % clients.length]?.ask("eth_uninstallFilter", id);
-      expect(answer).toMatchObject({ result: true });
-    };
-    for (const [index, id] of admitted.slice(fitting).entries()) await uninstall(index + 1, id);
-    await uninstall(1, (await install(0))?.result);
-    // Each of the first clients has a subscription, and the others have none.
-    const isClosed = (): boolean =>
-      clients.slice(0, fitting).some(({ socket }) => socket.readyState === WebSocket.CLOSED);
-    // By chance a thread may have none of their connections.
-    for (let index = 0; index < THREADS && !isClosed(); index++) {
-      const before = node.deaths();
-      node.endThread(index);
-      await expect.poll(() => node.deaths()).toBe(before + 1);
-      // Each connection answers, or its end comes here.
-      await Promise.all(clients.map(answersOrCloses));
-    }
-    expect(isClosed()).toBe(true);
-    const left = clients.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
-    // By chance all of them may have been on the thread that ended.
-    const one = left[0] ?? (await aClient());
-    await expect
-      .poll(async () => (await one.ask("eth_subscribe", "logs", { address: ADDRESSES })).error?.code)
-      .toBeUndefined();
-    for (const { socket } of [one, ...left]) socket.close();
-    const later = await aClient();
-    await expect
-      .poll(async () => {
-        const answer = await later.ask("eth_subscribe", "logs", { address: ADDRESSES });
-        return answer.error?.code;
-      })
-      .toBeUndefined();
-    for (let index = 2; index < fitting; index++)
-      expect((await later.ask("eth_subscribe", "logs", { address: ADDRESSES })).result).toBeDefined();
-    later.socket.close();
-  });
 
   // In the daily run test/rpc/server/sharedTotals.test.ts stands for it.
   itIfThorough(

@@ -11,7 +11,7 @@ import { aNodeWithTls, countSeconds } from "../harness/tlsNode.ts";
 
 const run = promisify(execFile);
 
-describe.each([1, 2])("a node with TLS, and %i threads for callers", (threads) => {
+describe.runIf(IS_THOROUGH).each([1, 2])("a node with TLS, and %i threads for callers", (threads) => {
   it("is called by curl, takes over certificates and clients, and is not held up by handshakes", async () => {
     const node = await aNodeWithTls(threads);
     const { program, httpPort, wsPort, certificates, install, know, head, metric } = node;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { IS_THOROUGH, itIfThorough } from "../../thorough.ts";
+import { IS_THOROUGH, itIfThorough, someOf } from "../../thorough.ts";
 import { freePort, isRunning, rpc, temporaryFolder, until } from "../harness/nodeProcess.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..", "..");
@@ -73,7 +73,7 @@ async function npmStart(clone: string): Promise<Started> {
 }
 
 describe("npm start", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)(
+  it.each(someOf(["SIGTERM", "SIGINT"] as const))(
     "hands %s to the node, which stops cleanly, and ends after it with its exit code",
     async (signal) => {
       const { npm, end, output, dataPath } = await npmStart(ROOT);

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { itIfThorough } from "../../thorough.ts";
 import {
   freePort,
   type NodeProcess,
@@ -61,7 +62,7 @@ describe("starting and stopping", () => {
     expect(second.output()).toContain(dataPath);
   });
 
-  it("refuses a busy port, naming it and its option", async () => {
+  itIfThorough("refuses a busy port, naming it and its option", async () => {
     const port = await freePort();
     const occupant = createServer();
     await new Promise<void>((resolve) => occupant.listen(port, "127.0.0.1", resolve));
@@ -85,7 +86,7 @@ describe("starting and stopping", () => {
     await expect(resumed.rpc("txpool_besuStatistics")).rejects.toMatchObject({ code: -32604 });
   });
 
-  it("produces nothing when its key is not a validator's", async () => {
+  itIfThorough("produces nothing when its key is not a validator's", async () => {
     const ofOther = temporaryFolder();
     writeFileSync(join(ofOther, "key"), `0x${"11".repeat(32)}`);
     const node = await startNodeProcess({ dataPath: ofOther, options: ["--rpc-threads=1"] });

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { unpackArchive } from "../../fixtures/archive.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { rpc, runProgram, startNodeProcess, temporaryFolder } from "../harness/nodeProcess.ts";
 
 const FOLDERS = join(import.meta.dirname, "..", "..", "fixtures", "folders");
@@ -18,7 +19,7 @@ interface Expected {
 
 /** Data folders that earlier versions wrote and closed, with what they answered (test/fixtures/README.md). */
 describe("a data folder of an earlier version", () => {
-  it.each(readdirSync(FOLDERS).filter((name) => name.endsWith(".br")))(
+  itIfThorough.each(readdirSync(FOLDERS).filter((name) => name.endsWith(".br")))(
     "is sound, and answers as it did: %s",
     async (name) => {
       const folder = temporaryFolder();

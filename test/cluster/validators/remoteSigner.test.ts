@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { curve } from "../../../src/primitives/secp256k1.ts";
 import { accountFromSeed } from "../../builders/testAccounts.ts";
@@ -107,7 +107,7 @@ describe("a validator with a remote signer", () => {
     },
   );
 
-  it("does not start when the signer lacks the key, and says which", async () => {
+  itIfThorough("does not start when the signer lacks the key, and says which", async () => {
     const network = await prepareNetwork({ validators: 2 });
     const [first, second] = network.members;
     if (first === undefined || second === undefined) throw new Error();

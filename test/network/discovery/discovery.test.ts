@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { signNodeRecord } from "../../../src/network/discovery/nodeRecord.ts";
 import { encodePacket, MAX_PACKET_BYTES, type Packet } from "../../../src/network/discovery/packets.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { IS_THOROUGH } from "../../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../../thorough.ts";
 import {
   createDatagramNetwork,
   type DatagramNetwork,
@@ -401,7 +401,7 @@ describe("under abuse", () => {
     expect(network.sentTo(victim).datagrams).toBeLessThanOrEqual(30 * 28 + 100);
   });
 
-  it("calls in the name of others do not keep out what look-ups find", async () => {
+  itIfThorough("calls in the name of others do not keep out what look-ups find", async () => {
     const network = createDatagramNetwork(14);
     const { key } = network.addOutsider();
     const bootnode = network.addNode();
@@ -516,7 +516,7 @@ describe("under abuse", () => {
     for (const { ip } of nodes) expect(network.sentTo(ip).datagrams).toBe(0);
   });
 
-  it("neighbors fit into one datagram", async () => {
+  itIfThorough("neighbors fit into one datagram", async () => {
     const network = createDatagramNetwork(8);
     const bootnode = network.addNode({ ip: "fd00::1" });
     for (let at = 2; at < 16; at++) network.addNode({ ip: `fd00::${at}`, bootnodes: [bootnode.contact] });

@@ -10,6 +10,7 @@ import { curve } from "../../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
 import { createRandom } from "../../simulation/random.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 
 const HALF_HOUR_MS = 30 * 60_000;
@@ -206,7 +207,7 @@ describe("a list of nodes in DNS", () => {
     expect(readEntry([short], hashOf(short))).toMatchObject({ error: { code: "malformedEntry" } });
   });
 
-  it("without an end is read to a depth, and to a number of entries", async () => {
+  itIfThorough("without an end is read to a depth, and to a number of entries", async () => {
     const reason = "the list has more entries, or more levels, than are read";
     const wide = follow(aList([]).tree, treeOfBranches(6, 5));
     await wide.run(20 * 60_000);

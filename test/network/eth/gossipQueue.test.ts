@@ -12,6 +12,7 @@ import { readTransactionsOneByOne } from "../../../src/network/eth/payloadReader
 import { TransactionScore } from "../../../src/network/eth/transactionScore.ts";
 import { encodeRlpIndex, encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const ONE = aTransaction().raw;
 /** A message of `count` transactions of equal length. */
@@ -109,7 +110,7 @@ describe("unsolicited transactions", () => {
     expect(queue.validated).toEqual(["a 64", "b 3"]);
   });
 
-  it("wait in bounded bytes, and are dropped when their peer leaves", async () => {
+  itIfThorough("wait in bounded bytes, and are dropped when their peer leaves", async () => {
     const queue = aQueue();
     // One megabyte each, of which four may wait.
     const large = message(Math.floor(2 ** 20 / ONE.length));

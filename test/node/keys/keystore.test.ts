@@ -4,6 +4,7 @@ import { decryptKeystore, encryptKeystore, parseKeystore } from "../../../src/no
 import { nodeKey } from "../../../src/node/keys/nodeKey.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, parseHex, toHex } from "../../../src/primitives/hex.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { quickKeystore } from "./quickKeystore.ts";
 
 /** The two test vectors of the definition of Web3 Secret Storage, version 3. */
@@ -80,7 +81,7 @@ describe("a keystore", () => {
     );
   });
 
-  it("is written so that it opens with its password", async () => {
+  itIfThorough("is written so that it opens with its password", async () => {
     const { privateKey } = nodeKey(parseHex(SECRET) ?? new Uint8Array());
     const text = await encryptKeystore(privateKey, "päss wörd");
     expect(openedByNode(text, "päss wörd")).toBe(SECRET);

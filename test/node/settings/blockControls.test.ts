@@ -5,6 +5,7 @@ import { BlockControls } from "../../../src/node/settings/blockControls.ts";
 import { type Logger, type RootLogger, silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { temporaryFolder } from "../../cluster/harness/nodeProcess.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { settingsOf } from "../settingsOf.ts";
 
 /** Sends requests over HTTP, and returns the result or the error. */
@@ -88,22 +89,25 @@ describe("the only validator of a network", () => {
 });
 
 describe("miner_setCoinbase", () => {
-  it("changes the answer of eth_coinbase until the restart, and warns once that it does not change who is paid", async () => {
-    const [first, second] = [`0x${"0b".repeat(20)}`, `0x${"0c".repeat(20)}`];
-    expect(await ask("eth_coinbase")).toBe(OWN_COINBASE);
-    expect(await ask("miner_setCoinbase", first)).toBe(true);
-    expect(await ask("eth_coinbase")).toBe(first);
-    expect(await ask("miner_setEtherbase", second)).toBe(true);
-    expect(await ask("eth_coinbase")).toBe(second);
-    for (const params of [[], ["not-a-value"], [{}]])
-      expect(await ask("miner_setCoinbase", ...params)).toMatchObject({ code: -32602 });
-    expect(await ask("eth_coinbase")).toBe(second);
-    const matching = warnings.filter((line) => line.includes("miner_setCoinbase"));
-    expect(matching).toEqual([expect.stringContaining("genesis")]);
-    await node.stop();
-    await start();
-    expect(await ask("eth_coinbase")).toBe(OWN_COINBASE);
-  });
+  itIfThorough(
+    "changes the answer of eth_coinbase until the restart, and warns once that it does not change who is paid",
+    async () => {
+      const [first, second] = [`0x${"0b".repeat(20)}`, `0x${"0c".repeat(20)}`];
+      expect(await ask("eth_coinbase")).toBe(OWN_COINBASE);
+      expect(await ask("miner_setCoinbase", first)).toBe(true);
+      expect(await ask("eth_coinbase")).toBe(first);
+      expect(await ask("miner_setEtherbase", second)).toBe(true);
+      expect(await ask("eth_coinbase")).toBe(second);
+      for (const params of [[], ["not-a-value"], [{}]])
+        expect(await ask("miner_setCoinbase", ...params)).toMatchObject({ code: -32602 });
+      expect(await ask("eth_coinbase")).toBe(second);
+      const matching = warnings.filter((line) => line.includes("miner_setCoinbase"));
+      expect(matching).toEqual([expect.stringContaining("genesis")]);
+      await node.stop();
+      await start();
+      expect(await ask("eth_coinbase")).toBe(OWN_COINBASE);
+    },
+  );
 });
 
 describe("settings for blocks that are configured again", () => {

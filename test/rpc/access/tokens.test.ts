@@ -2,6 +2,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { describe, expect, it } from "vitest";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS, WAITING_TOKENS } from "../../../src/rpc/access/limits.ts";
 import { RefusedToken, TokenChecker } from "../../../src/rpc/access/tokens.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const NOW = 1_800_000_000;
 const HOST = "10.0.0.1";
@@ -166,7 +167,7 @@ describe("a token that counted before", () => {
     expect(await check(text)).toBe("refused: expired");
   });
 
-  it("is forgotten when many others came since", async () => {
+  itIfThorough("is forgotten when many others came since", async () => {
     const { check, checker } = aChecker();
     const first = token(VALID);
     await check(first);

@@ -15,6 +15,7 @@ import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { hashesOf, type StoredBlock, transactionCountOf } from "../../../src/types/block.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aStoredChain } from "../../storage/storedBlocks.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const pool = (aStoredChain({ seed: 6, blocks: 1, transactions: 60 })[1] as StoredBlock).transactions;
 
@@ -62,7 +63,7 @@ function textOf(answer: Answer): string {
 }
 
 describe("a block with hashes, read from the disk", () => {
-  it("has the text that its decoded transactions give, whatever their types", async () => {
+  itIfThorough("has the text that its decoded transactions give, whatever their types", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.nat(300), fc.constantFrom(127, 128, 129, 2_047, 2_048, 2_049, 5_000)),

@@ -17,6 +17,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { PATIENT_SLICES } from "../../calls/patientSlices.ts";
 import { TEST_HANG_MS } from "../../hang.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
@@ -120,15 +121,18 @@ async function expectIdle(): Promise<void> {
 }
 
 describe("endless calls", () => {
-  it("of one batch do not block other clients, and are dropped when their client disconnects", async () => {
-    const server = await anHttpServer(dispatcher);
-    const disconnect = await greedyClient(server);
-    expect(await askBetween(server, GREEDY)).toBeLessThan(5);
-    disconnect();
-    await expectIdle();
-  });
+  itIfThorough(
+    "of one batch do not block other clients, and are dropped when their client disconnects",
+    async () => {
+      const server = await anHttpServer(dispatcher);
+      const disconnect = await greedyClient(server);
+      expect(await askBetween(server, GREEDY)).toBeLessThan(5);
+      disconnect();
+      await expectIdle();
+    },
+  );
 
-  it("of one connection share one turn, in however many messages they arrive", async () => {
+  itIfThorough("of one connection share one turn, in however many messages they arrive", async () => {
     const server = await anHttpServer(dispatcher);
     const socket = await aWebSocketClient(await aWebSocketServer(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);

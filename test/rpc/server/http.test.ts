@@ -12,6 +12,7 @@ import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { withoutProblems } from "../problems.ts";
 import { aToyDispatcher, type ToyBackend } from "../toyMethods.ts";
@@ -101,7 +102,7 @@ describeWithVectors("the answers of a live Besu node over HTTP", () => {
 });
 
 describe("a single request", () => {
-  it("counts as its sender's time, however little each of many takes", async () => {
+  itIfThorough("counts as its sender's time, however little each of many takes", async () => {
     let nowMs = 0;
     const callerTime = new CallerTime(() => {
       nowMs += 0.1;
@@ -306,7 +307,7 @@ describe("a single request", () => {
     expect(await ask(server, { body: nested(100_000, "0") })).toMatchObject(broken);
   });
 
-  it("may have up to 200,000 members in its objects", async () => {
+  itIfThorough("may have up to 200,000 members in its objects", async () => {
     const { server } = await aToyServer();
     const withMembers = (count: number) =>
       `{"id":1,"method":"toy_optional","params":[{${Array.from({ length: count }, (_, index) => `"${index}a":0`)}}]}`;

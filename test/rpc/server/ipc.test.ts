@@ -19,6 +19,7 @@ import { MessageReader } from "../../../src/rpc/server/messageReader.ts";
 import type { OpenServer } from "../../../src/rpc/server/server.ts";
 import { UnreadLimits } from "../../../src/rpc/server/unreadLimits.ts";
 import { HANG_MS } from "../../hang.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
@@ -377,24 +378,27 @@ describe("connections to a Unix socket", () => {
     expect(toy.server.connectionCount).toBeLessThanOrEqual(80);
   });
 
-  it("end with the server, after what is being answered, and at the latest when its time is over", async () => {
-    const toy = await aToyServer();
-    const [idle, answered, endless] = [
-      await Client.open(toy),
-      await Client.open(toy),
-      await Client.open(toy),
-    ];
-    idle.send(CHAIN_ID);
-    await idle.next();
-    for (const client of [answered, endless]) client.send('{"id":1,"method":"toy_hold"}');
-    await expect.poll(() => toy.backend.held.length).toBe(2);
-    const closed = toy.server.close();
-    expect(await idle.next()).toBe(undefined);
-    toy.backend.held[0]?.("done");
-    const lines = [await answered.next(), await endless.next()];
-    expect(lines.filter((line) => line === '{"jsonrpc":"2.0","id":1,"result":"done"}')).toHaveLength(1);
-    expect(lines).toContain(undefined);
-    await closed;
-    await expect.poll(() => toy.server.connectionCount).toBe(0);
-  });
+  itIfThorough(
+    "end with the server, after what is being answered, and at the latest when its time is over",
+    async () => {
+      const toy = await aToyServer();
+      const [idle, answered, endless] = [
+        await Client.open(toy),
+        await Client.open(toy),
+        await Client.open(toy),
+      ];
+      idle.send(CHAIN_ID);
+      await idle.next();
+      for (const client of [answered, endless]) client.send('{"id":1,"method":"toy_hold"}');
+      await expect.poll(() => toy.backend.held.length).toBe(2);
+      const closed = toy.server.close();
+      expect(await idle.next()).toBe(undefined);
+      toy.backend.held[0]?.("done");
+      const lines = [await answered.next(), await endless.next()];
+      expect(lines.filter((line) => line === '{"jsonrpc":"2.0","id":1,"result":"done"}')).toHaveLength(1);
+      expect(lines).toContain(undefined);
+      await closed;
+      await expect.poll(() => toy.server.connectionCount).toBe(0);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { parseGenesis } from "../../../src/chainspec/genesis.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { openLogs } from "../../../src/logs/openLogs.ts";
@@ -19,7 +19,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { aLongChain, NOTHING } from "../../builders/longChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
-import { someOf } from "../../thorough.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { anHttpServer, ask } from "./servers.ts";
 
 const EMPTY_BLOCKS = 40;
@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
   ["of other addresses", 68, (at) => `127.0.0.${2 + at}`],
 ];
 
-it.each(someOf(CASES))(
+itIfThorough.each(CASES)(
   "a short search of logs is answered before most of many long ones %s",
   async (_, longSearches, addressOf) => {
     const server = await aServer();

@@ -8,6 +8,7 @@ import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { fewTurns, settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
+import { itIfThorough } from "../../thorough.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import {
   ask,
@@ -335,7 +336,7 @@ describe("a client that does not keep up", () => {
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("is not read from while it reads its answers too slowly, and gets every answer", async () => {
+  itIfThorough("is not read from while it reads its answers too slowly, and gets every answer", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
     const ANSWER_BYTES = 1_000_000;

@@ -6,6 +6,7 @@ import { type FromThread, MESSAGES } from "../../../src/rpc/threads/messages.ts"
 import type { Handlers } from "../../../src/workers/channel/channel.ts";
 import { aChannel, handlersOf, postedOf } from "../../builders/aChannel.ts";
 import { aRegistry, readSample } from "../../observability/aRegistry.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const COUNTS_WAITING = MESSAGES.counts.most.messages;
 
@@ -45,7 +46,7 @@ describe("counts of a thread", () => {
     expect(sent()).toEqual([[answered("eth_call", 1), answered("eth_call", 2)]]);
   });
 
-  it("are merged, and none is lost, while the main thread is held up", async () => {
+  itIfThorough("are merged, and none is lost, while the main thread is held up", async () => {
     const { sender, sent, waiting, receive, calls, seconds, refused } = twoSides();
     const ROUNDS = 300_000;
     for (let round = 0; round < ROUNDS; round++) {

@@ -24,6 +24,7 @@ import { aRemoteCore } from "../../builders/aRemoteCore.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const CALLER: Requester = { client: {}, remoteHost: "10.0.0.1", isAbandoned: () => false };
 
@@ -125,38 +126,41 @@ describe("calls of the core that a thread makes", () => {
     expect(await all[0]).toBe(false);
   });
 
-  it("are not begun while a thread that is held up has too much before it; they wait, and are answered then", async () => {
-    const text = "0".repeat(10_000_000);
-    let asked = 0;
-    const main = aCore({});
-    const readiness = async () => {
-      asked++;
-      return [text];
-    };
-    const { core, answerCredit, holdUp, goOn } = aRemoteCore({
-      ...main,
-      serving: { ...main.serving, readiness },
-    });
-    const timeouts = takeTimeouts();
-    holdUp();
-    const most = MESSAGES.answers.most.bytes;
-    const all = Array.from({ length: 20 }, () => core.serving.readiness("", CALLER));
-    await expect.poll(() => asked).toBe(Math.ceil(most / text.length));
-    await timeouts.advanceBy(10_000);
-    expect(asked).toBe(Math.ceil(most / text.length));
-    expect(answerCredit.bytes).toBeGreaterThanOrEqual(most);
-    goOn();
-    const answered = Promise.all(all);
-    const answering = settling(answered);
-    await expect
-      .poll(async () => {
-        await timeouts.advanceBy(1_000);
-        return answering.isSettled;
-      })
-      .toBe(true);
-    expect((await answered).flat()).toHaveLength(20);
-    expect(answerCredit.bytes).toBe(0);
-  });
+  itIfThorough(
+    "are not begun while a thread that is held up has too much before it; they wait, and are answered then",
+    async () => {
+      const text = "0".repeat(10_000_000);
+      let asked = 0;
+      const main = aCore({});
+      const readiness = async () => {
+        asked++;
+        return [text];
+      };
+      const { core, answerCredit, holdUp, goOn } = aRemoteCore({
+        ...main,
+        serving: { ...main.serving, readiness },
+      });
+      const timeouts = takeTimeouts();
+      holdUp();
+      const most = MESSAGES.answers.most.bytes;
+      const all = Array.from({ length: 20 }, () => core.serving.readiness("", CALLER));
+      await expect.poll(() => asked).toBe(Math.ceil(most / text.length));
+      await timeouts.advanceBy(10_000);
+      expect(asked).toBe(Math.ceil(most / text.length));
+      expect(answerCredit.bytes).toBeGreaterThanOrEqual(most);
+      goOn();
+      const answered = Promise.all(all);
+      const answering = settling(answered);
+      await expect
+        .poll(async () => {
+          await timeouts.advanceBy(1_000);
+          return answering.isSettled;
+        })
+        .toBe(true);
+      expect((await answered).flat()).toHaveLength(20);
+      expect(answerCredit.bytes).toBe(0);
+    },
+  );
 
   it("are made one at a time where their results may be very large, and others meanwhile", async () => {
     const { core: main, senders, made } = aListingCore();

@@ -23,6 +23,7 @@ import { handlersOf } from "../../builders/aChannel.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { recoverSignersHere } from "../../builders/recoverSignersHere.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { itIfThorough } from "../../thorough.ts";
 
 const HOST = "192.0.2.1";
 
@@ -148,7 +149,7 @@ describe("transactions of a thread's callers", () => {
     await expect.poll(() => added.length).toBe(1);
   });
 
-  it("of several threads reach the pool in the order in which they came", async () => {
+  itIfThorough("of several threads reach the pool in the order in which they came", async () => {
     const { queue, added } = aQueue();
     const [one, other] = [aThread(queue), aThread(queue)];
     // These take several slices.

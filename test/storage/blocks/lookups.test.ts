@@ -5,6 +5,7 @@ import { Batch } from "../../../src/storage/batch.ts";
 import { BLOCK_STORE_LIMITS, BlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type StoredBlock, transactionAt } from "../../../src/types/block.ts";
+import { casesOf } from "../../thorough.ts";
 import { aStoredChain } from "../storedBlocks.ts";
 
 /** A store that has the blocks on the disk alone. */
@@ -58,7 +59,7 @@ describe("lookups of single transactions and receipts", () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: casesOf(100) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Batch } from "../../../src/storage/batch.ts";
 import type { DatabaseOnDisk } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
+import { IS_THOROUGH } from "../../thorough.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
 const ENTRIES = 900;
@@ -36,7 +37,7 @@ describe("a range of the database on disk", () => {
     },
   );
 
-  it.runIf(existsSync("/proc/self/status")).each([
+  it.runIf(IS_THOROUGH && existsSync("/proc/self/status")).each([
     ["read to its end", ENTRIES, undefined],
     ["left in the middle", 100, undefined],
     ["ended by a limit", 120, 120],

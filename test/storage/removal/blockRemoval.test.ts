@@ -23,6 +23,7 @@ import { keepNewest } from "../../builders/keepNewest.ts";
 import { aLongChain, type BlockContent } from "../../builders/longChain.ts";
 import { createMemoryMarkerFile } from "../../builders/memoryMarkerFile.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { someOf } from "../../thorough.ts";
 import { generator } from "../random.ts";
 
 const GENESIS = readFileSync(DEV_GENESIS_FILE, "utf8");
@@ -86,51 +87,54 @@ function contentsOf(block: StoredBlock | undefined): unknown {
 }
 
 describe("the removal of old blocks, over random chains", () => {
-  it.each(SEEDS)("keeps everything else as on an archive, whenever it is killed: seed %i", async (seed) => {
-    const random = generator(seed + 1000);
-    const { chain, database, head } = await aRandomChain(seed);
-    const archive = new BlockStore(BLOCK_STORE_LIMITS, { database: database.copy() });
-    const kept = BigInt(5 + random.below(head - 8));
-    const start = (await keepNewest(chain, kept)).blocks;
-    expect(start).toBe(BigInt(head) - kept);
-    const killed: MemoryDatabase[] = [database.copy()];
-    const limits = { entries: 1 + random.below(3), bytes: 1 + random.below(100_000) };
-    await removeAll(
-      new BlockRemoval(
-        removable(database, (copy) => killed.push(copy)),
-        limits,
-      ),
-      start,
-    );
-    const whole = await entriesOf(database);
-    const every = Math.ceil(killed.length / KILLS);
-    const from = random.below(every);
-    for (const copy of killed.filter((_, write) => write % every === from)) {
-      await verifyNewest(copy);
-      expect(await damageOf(copy), `seed ${seed}`).toEqual([]);
-      const store = new BlockStore(BLOCK_STORE_LIMITS, { database: copy });
-      for (let number = 0n; number <= BigInt(head); number++) {
-        const expected = expectDefined(archive.block(number), "a block of the archive");
-        expect(store.header(number)).toEqual(archive.header(number));
-        expect(store.headerByHash(expected.hash)?.header.number).toBe(number);
-        const isKept = number === 0n || number >= start;
-        expect(contentsOf(store.block(number))).toEqual(isKept ? contentsOf(expected) : undefined);
-        for (const { hash } of expected.transactions.slice(0, 2))
-          expect(store.transactionByHash(hash)?.transaction.hash).toEqual(isKept ? hash : undefined);
+  it.each(someOf(SEEDS))(
+    "keeps everything else as on an archive, whenever it is killed: seed %i",
+    async (seed) => {
+      const random = generator(seed + 1000);
+      const { chain, database, head } = await aRandomChain(seed);
+      const archive = new BlockStore(BLOCK_STORE_LIMITS, { database: database.copy() });
+      const kept = BigInt(5 + random.below(head - 8));
+      const start = (await keepNewest(chain, kept)).blocks;
+      expect(start).toBe(BigInt(head) - kept);
+      const killed: MemoryDatabase[] = [database.copy()];
+      const limits = { entries: 1 + random.below(3), bytes: 1 + random.below(100_000) };
+      await removeAll(
+        new BlockRemoval(
+          removable(database, (copy) => killed.push(copy)),
+          limits,
+        ),
+        start,
+      );
+      const whole = await entriesOf(database);
+      const every = Math.ceil(killed.length / KILLS);
+      const from = random.below(every);
+      for (const copy of killed.filter((_, write) => write % every === from)) {
+        await verifyNewest(copy);
+        expect(await damageOf(copy), `seed ${seed}`).toEqual([]);
+        const store = new BlockStore(BLOCK_STORE_LIMITS, { database: copy });
+        for (let number = 0n; number <= BigInt(head); number++) {
+          const expected = expectDefined(archive.block(number), "a block of the archive");
+          expect(store.header(number)).toEqual(archive.header(number));
+          expect(store.headerByHash(expected.hash)?.header.number).toBe(number);
+          const isKept = number === 0n || number >= start;
+          expect(contentsOf(store.block(number))).toEqual(isKept ? contentsOf(expected) : undefined);
+          for (const { hash } of expected.transactions.slice(0, 2))
+            expect(store.transactionByHash(hash)?.transaction.hash).toEqual(isKept ? hash : undefined);
+        }
+        await removeAll(new BlockRemoval(removable(copy)), start);
+        expect(await entriesOf(copy), `seed ${seed}`).toEqual(whole);
       }
-      await removeAll(new BlockRemoval(removable(copy)), start);
-      expect(await entriesOf(copy), `seed ${seed}`).toEqual(whole);
-    }
-    expect(await hasRemovable(database)).toBe(false);
-    for (const prefix of [KEY_PREFIXES.body, KEY_PREFIXES.receipts, KEY_PREFIXES.commit] as const)
-      for await (const [key] of database.range(numberRange(prefix, { from: 1n, until: start })))
-        expect.unreachable(`${toHex(key)} is left`);
-    let transactions = 0;
-    for await (const _ of database.range(prefixRange(KEY_PREFIXES.transaction))) transactions++;
-    const numbers = Array.from({ length: Number(kept) + 1 }, (_, index) => start + BigInt(index));
-    const counts = numbers.map((number) => archive.header(number)?.transactionCount ?? 0);
-    expect(transactions).toBe(counts.reduce((sum, count) => sum + count, 0));
-  });
+      expect(await hasRemovable(database)).toBe(false);
+      for (const prefix of [KEY_PREFIXES.body, KEY_PREFIXES.receipts, KEY_PREFIXES.commit] as const)
+        for await (const [key] of database.range(numberRange(prefix, { from: 1n, until: start })))
+          expect.unreachable(`${toHex(key)} is left`);
+      let transactions = 0;
+      for await (const _ of database.range(prefixRange(KEY_PREFIXES.transaction))) transactions++;
+      const numbers = Array.from({ length: Number(kept) + 1 }, (_, index) => start + BigInt(index));
+      const counts = numbers.map((number) => archive.header(number)?.transactionCount ?? 0);
+      expect(transactions).toBe(counts.reduce((sum, count) => sum + count, 0));
+    },
+  );
 });
 
 describe("a start of the history that moves", () => {

@@ -17,6 +17,7 @@ import { createHandClock } from "../../../builders/handClock.ts";
 import { takeTimeouts } from "../../../builders/handTimeouts.ts";
 import { aKeyUpdater } from "../../../builders/keyUpdates.ts";
 import { aCertificateFor, aSignedCertificate, type TlsFiles } from "../../../builders/tlsFiles.ts";
+import { itIfThorough } from "../../../thorough.ts";
 import { ANSWER, ask, aTlsServer, BODY, connected, textUntilClosed } from "./tlsServers.ts";
 
 let certificate: TlsFiles;
@@ -176,25 +177,28 @@ describe("a secure connection", () => {
     expect(await ask(server, certificate)).toBe(ANSWERED);
   });
 
-  it("answers for all of its address, also when it ends by itself, but behind a proxy for itself alone", async () => {
-    takeTimeouts();
-    const { server, rejections } = await aTlsServer(certificate, {}, ["127.0.0.3"]);
-    const flood = async (localAddress: string): Promise<void> => {
-      const clients = await Promise.all(
-        Array.from({ length: 3 }, () => aKeyUpdater({ port: server.port, localAddress }, request)),
-      );
-      for (const { socket, records } of clients) socket.end(records(NOT_ENOUGH));
-      await Promise.all(clients.map(({ closed }) => closed));
-    };
-    await flood("127.0.0.3");
-    expect(await ask(server, certificate, from("127.0.0.3"))).toBe(ANSWERED);
-    // A client sees the end of its connection before the server has charged it.
-    await expect.poll(() => server.connectionCount).toBe(0);
-    expect(rejections).toEqual([]);
-    await flood("127.0.0.2");
-    await expect.poll(() => rejections).toContain("handshake");
-    expect(await ask(server, certificate, from("127.0.0.2"))).toMatch(/^error/);
-  });
+  itIfThorough(
+    "answers for all of its address, also when it ends by itself, but behind a proxy for itself alone",
+    async () => {
+      takeTimeouts();
+      const { server, rejections } = await aTlsServer(certificate, {}, ["127.0.0.3"]);
+      const flood = async (localAddress: string): Promise<void> => {
+        const clients = await Promise.all(
+          Array.from({ length: 3 }, () => aKeyUpdater({ port: server.port, localAddress }, request)),
+        );
+        for (const { socket, records } of clients) socket.end(records(NOT_ENOUGH));
+        await Promise.all(clients.map(({ closed }) => closed));
+      };
+      await flood("127.0.0.3");
+      expect(await ask(server, certificate, from("127.0.0.3"))).toBe(ANSWERED);
+      // A client sees the end of its connection before the server has charged it.
+      await expect.poll(() => server.connectionCount).toBe(0);
+      expect(rejections).toEqual([]);
+      await flood("127.0.0.2");
+      await expect.poll(() => rejections).toContain("handshake");
+      expect(await ask(server, certificate, from("127.0.0.2"))).toMatch(/^error/);
+    },
+  );
 
   it("may have new keys now and then, content in many small records, and a large record that comes slowly", async () => {
     const { server, rejections } = await aTlsServer(certificate, {}, []);
@@ -312,7 +316,7 @@ describe("the certificate of a client", () => {
     expect(await ask(server, certificate, own(client))).toBe(ANSWERED);
   });
 
-  it("is checked anew with each connection, so that none outlives its date", async () => {
+  itIfThorough("is checked anew with each connection, so that none outlives its date", async () => {
     const { server } = await aTlsServer(certificate, rules());
     const client = aSignedCertificate("long", authority);
     for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
