@@ -73,6 +73,7 @@ export async function openStores(
       unsyncedLog: isMarked ? logger : undefined,
       cacheBytes: settings.databaseCacheBytes ?? caches.database,
       writeBufferBytes: caches.writeBuffer,
+      openTables: caches.openTables,
     }),
   );
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);

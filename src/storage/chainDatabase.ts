@@ -25,6 +25,7 @@ interface ChainDatabaseSettings {
   readonly headFile: string;
   /** Bytes of the database to keep in memory; the default of openLevelDatabase unless given. */
   readonly cacheBytes?: number;
+  readonly openTables?: number;
   /** Bytes of writes to gather; the default of openLevelDatabase unless given. */
   readonly writeBufferBytes?: number;
   /**

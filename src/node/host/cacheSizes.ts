@@ -2,6 +2,7 @@ import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { HistoryLimits } from "../../state/stateHistory.ts";
 import type { WorldStateLimits } from "../../state/worldState.ts";
 import type { BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
+import { MAPPED_TABLES, OPEN_TABLE_BYTES } from "../../storage/leveldb/levelDatabase.ts";
 
 /** Sizes of all caches of a node, in bytes unless the names of their fields say otherwise. */
 export interface CacheSizes {
@@ -9,6 +10,8 @@ export interface CacheSizes {
   readonly database: number;
   /** What gathers for one table of that database. It takes twice as much: one fills while the other one is written. */
   readonly writeBuffer: number;
+  /** Number of tables of that database that are open at the same time. */
+  readonly openTables: number;
   /** The index by address: blocks of its database. */
   readonly accountIndex: number;
   /** The thread that makes blocks. */
@@ -25,18 +28,20 @@ export interface CacheSizes {
  * are those for callers, the explorer's and the one that writes the index by address. The thread that makes blocks comes
  * first: its caches have CHAIN_SHARE of the room, and what the other threads have no use for. No cache is larger than in `whole`,
  * where each part has what it has use for, and none smaller than SMALLEST_SHARE of that, so that a node on very little memory may take more than its share.
+ * Open tables, which only a large database has, come last.
  */
 export function shareMemory(whole: CacheSizes, memoryBytes: number, readingThreads: number): CacheSizes {
   const roomBytes = memoryBytes * NODE_SHARE - PROGRAM_BYTES;
   const programBytes = readingThreads * THREAD_BYTES;
   const cacheBytes = readingThreads * bytesOfView(whole.view) + JOB_THREADS * bytesOf(whole.history);
-  const chainBytes = bytesOfChain(whole);
+  const chainBytes = bytesOfChain({ ...whole, openTables: MAPPED_TABLES });
   const unusedBytes = roomBytes - programBytes - cacheBytes;
   const ofChain = shareOf(Math.max(roomBytes * CHAIN_SHARE, unusedBytes), chainBytes);
   const ofThreads = shareOf(roomBytes - programBytes - ofChain * chainBytes, cacheBytes);
-  return {
+  const sizes = {
     database: Math.floor(whole.database * ofChain),
     writeBuffer: Math.floor(whole.writeBuffer * ofChain),
+    openTables: MAPPED_TABLES,
     accountIndex: Math.floor(whole.accountIndex * ofChain),
     state: scaled(whole.state, ofChain),
     blocks: scaled(whole.blocks, ofChain),
@@ -46,6 +51,9 @@ export function shareMemory(whole: CacheSizes, memoryBytes: number, readingThrea
     },
     history: scaled(whole.history, ofThreads),
   };
+  const leftBytes = Math.max(0, roomBytes - bytesWhenFull(sizes, readingThreads));
+  const openTables = Math.min(whole.openTables, MAPPED_TABLES + Math.floor(leftBytes / OPEN_TABLE_BYTES));
+  return { ...sizes, openTables };
 }
 
 /** What the caches of `sizes` take when they are full, and the node besides. */
@@ -76,8 +84,10 @@ const CACHED_HEADER_BYTES = 4096;
 const SMALLEST_SHARE = 1 / 8;
 
 /** What the thread that makes blocks caches, and the databases. */
-function bytesOfChain({ database, writeBuffer, accountIndex, state, blocks }: CacheSizes): number {
-  return database + 2 * writeBuffer + accountIndex + bytesOf(state) + bytesOfBlocks(blocks);
+function bytesOfChain(sizes: CacheSizes): number {
+  const { database, writeBuffer, openTables, accountIndex, state, blocks } = sizes;
+  const tableBytes = Math.max(0, openTables - MAPPED_TABLES) * OPEN_TABLE_BYTES;
+  return database + 2 * writeBuffer + tableBytes + accountIndex + bytesOf(state) + bytesOfBlocks(blocks);
 }
 
 function shareOf(bytes: number, wantedBytes: number): number {

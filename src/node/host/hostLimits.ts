@@ -68,7 +68,16 @@ export function connectionLimit(
   const spares = callers > 0 ? CALLER_SERVERS.length * 2 * spareDescriptors(limits) : 0;
   const ofThreads =
     (callers + visitors + indexers) * THREAD_OPEN_FILES + indexers * LOADING_OPEN_FILES + spares;
-  return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads);
+  const ofTables = hasEnoughFiles(limits) ? Math.floor(openFiles * LEVELDB_SHARE) : 0;
+  return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads - ofTables);
+}
+
+/**
+ * Descriptors for tables of the chain's database that are not mapped into memory. Half of LevelDB's share, which the index by address
+ * has, too; none where files are short.
+ */
+export function tableDescriptors(limits: HostLimits): number {
+  return hasEnoughFiles(limits) ? Math.floor(((limits.openFiles ?? 0) * LEVELDB_SHARE) / 2) : 0;
 }
 
 /**
@@ -78,6 +87,14 @@ export function connectionLimit(
 export function spareDescriptors({ openFiles }: HostLimits): number {
   return openFiles !== undefined && openFiles < ENOUGH_OPEN_FILES ? 0 : SPARE_DESCRIPTORS;
 }
+
+/** Whether the limit is known, and not short. */
+function hasEnoughFiles({ openFiles }: HostLimits): boolean {
+  return openFiles !== undefined && openFiles >= ENOUGH_OPEN_FILES;
+}
+
+/** Share of the descriptors that LevelDB keeps at most for tables, those of all its databases together. */
+const LEVELDB_SHARE = 1 / 5;
 
 const SPARE_DESCRIPTORS = 32;
 /** Open files of a thread: its event loop, and its sockets. */

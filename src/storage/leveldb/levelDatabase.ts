@@ -31,6 +31,8 @@ export interface LevelSettings {
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
+  /** Tables that are open at the same time, MAPPED_TABLES unless given: a read of a further one closes another one first. */
+  readonly openTables?: number;
   /**
    * Bytes of writes to gather for a table, WRITE_BUFFER_BYTES unless given: they take twice as much memory, and are read
    * again at a start.
@@ -63,6 +65,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
     ...OPTIONS,
     cacheSize: settings.cacheBytes ?? OPTIONS.cacheSize,
     writeBufferSize: settings.writeBufferBytes ?? OPTIONS.writeBufferSize,
+    maxOpenFiles: (settings.openTables ?? MAPPED_TABLES) + OTHER_FILES,
     keyEncoding: "view",
     valueEncoding: "view",
     createIfMissing: isMain,
@@ -82,6 +85,24 @@ type Snapshot = ReturnType<Level["snapshot"]>;
 /** Bytes of a database to keep in memory when memory is no concern. */
 export const DATABASE_CACHE_BYTES = 32 * 1024 * 1024;
 
+/**
+ * LevelDB maps as many tables into memory, those of all databases of a process together. A further one takes a file descriptor, and
+ * memory for its index and filter (OPEN_TABLE_BYTES).
+ */
+export const MAPPED_TABLES = 1000;
+
+/** Memory of an open table that is not mapped, as 900 of them took it. */
+export const OPEN_TABLE_BYTES = 64 * 1024;
+
+/**
+ * Tables to have open when neither memory nor file descriptors are a concern: those of 16 GB, with some ten million accounts. Each
+ * new account is searched for in tables at random, and to open one takes some 100 µs.
+ */
+export const OPEN_TABLES = 4000;
+
+/** Files that LevelDB counts besides its tables. */
+const OTHER_FILES = 10;
+
 /** Bytes gathered for one table of the newest level when memory is no concern. */
 export const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 
@@ -97,7 +118,6 @@ const OPTIONS = {
   maxFileSize: 4 * 1024 * 1024,
   blockSize: 4096,
   cacheSize: DATABASE_CACHE_BYTES,
-  maxOpenFiles: 1000,
 };
 
 /**

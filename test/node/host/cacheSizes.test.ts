@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { WHOLE_CACHES } from "../../../src/node/caches.ts";
 import { bytesWhenFull, type CacheSizes, shareMemory } from "../../../src/node/host/cacheSizes.ts";
+import { MAPPED_TABLES } from "../../../src/storage/leveldb/levelDatabase.ts";
 
 const GIGABYTE = 1024 ** 3;
 /** Of a node as `npm start` makes it on two cores: two for callers, the explorer's and the index's. */
 const USUAL_THREADS = 4;
 
-const { view: WHOLE_VIEW, history: WHOLE_HISTORY, ...CHAIN_SIZES } = WHOLE_CACHES;
+const { openTables: ALL_TABLES, ...ALL_CACHES } = WHOLE_CACHES;
+const { view: WHOLE_VIEW, history: WHOLE_HISTORY, ...CHAIN_SIZES } = ALL_CACHES;
 
 const shareOut = (memoryBytes: number, threads: number): CacheSizes =>
   shareMemory(WHOLE_CACHES, memoryBytes, threads);
@@ -14,7 +16,7 @@ const shareOut = (memoryBytes: number, threads: number): CacheSizes =>
 describe("the sizes of caches", () => {
   it.each([4, 8, 64, 1024])("are whole with %i GB and four cores", (gigabytes) => {
     for (const threads of [0, USUAL_THREADS, 5])
-      expect(shareOut(gigabytes * GIGABYTE, threads)).toEqual(WHOLE_CACHES);
+      expect(shareOut(gigabytes * GIGABYTE, threads)).toMatchObject(ALL_CACHES);
   });
 
   it("let a node with full caches take two fifths of 2 GB and more", () => {
@@ -38,9 +40,16 @@ describe("the sizes of caches", () => {
 
   it("are the thread's that makes blocks before those of fifteen threads for callers", () => {
     const { view, history, ...chain } = shareOut(4 * GIGABYTE, 15);
-    expect(chain).toEqual(CHAIN_SIZES);
+    expect(chain).toMatchObject(CHAIN_SIZES);
     expect(view.blocks.blockBytes).toBeLessThan(WHOLE_VIEW.blocks.blockBytes / 2);
     expect(history.pageCacheBytes).toBeLessThan(WHOLE_HISTORY.pageCacheBytes);
+  });
+
+  it("leave open tables, which only a large database has, what nothing else has use for", () => {
+    expect(shareOut(2 * GIGABYTE, USUAL_THREADS).openTables).toBe(MAPPED_TABLES);
+    const some = shareOut(4.5 * GIGABYTE, USUAL_THREADS).openTables;
+    expect([MAPPED_TABLES < some, some < ALL_TABLES]).toEqual([true, true]);
+    expect(shareOut(5 * GIGABYTE, USUAL_THREADS).openTables).toBe(ALL_TABLES);
   });
 
   it("grow with the memory, and are whole numbers", () => {

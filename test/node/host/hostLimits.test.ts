@@ -4,6 +4,7 @@ import {
   hostLimits,
   hostWarnings,
   spareDescriptors,
+  tableDescriptors,
 } from "../../../src/node/host/hostLimits.ts";
 import { CALLER_SERVERS } from "../../../src/rpc/server/serverTable.ts";
 
@@ -36,6 +37,17 @@ describe("the host limits", () => {
       expect(spareDescriptors({ openFiles: 256, memoryBytes: GIGABYTE })).toBe(0);
     },
   );
+
+  it("leave the database descriptors for its tables, unless files are short", () => {
+    const of = (openFiles: number | undefined) => tableDescriptors({ openFiles, memoryBytes: GIGABYTE });
+    expect([undefined, 1024, 4096, 65_536].map(of)).toEqual([0, 0, 409, 6553]);
+  });
+
+  it.runIf(process.platform === "linux")("leave a fifth of the files to the database", () => {
+    const connections = (openFiles: number): number =>
+      connectionLimit({ openFiles, memoryBytes: GIGABYTE }, { callers: 0, visitors: 0, indexers: 0 }) ?? 0;
+    expect(connections(20_000) - connections(10_000)).toBe(8_000);
+  });
 
   it("are read from the system", () => {
     const { openFiles, memoryBytes } = hostLimits();
