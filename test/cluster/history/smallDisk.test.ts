@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { concatBytes, type Hex } from "../../../src/primitives/hex.ts";
 import { registerBlocks } from "../../builders/registerChain.ts";
 import { generator } from "../../storage/random.ts";
-import { itIfThorough } from "../../thorough.ts";
+import { IS_THOROUGH } from "../../thorough.ts";
 import {
   freePort,
   pause,
@@ -16,13 +16,15 @@ import {
 } from "../harness/nodeProcess.ts";
 
 const FULL_ROUNDS = 4;
-/** A separate disk in memory, where the system allows mounting one (as root, outside of most containers). */
+/** A separate disk in memory for the long run, where the system allows mounting one (as root, outside of most containers). */
 const DISK = join(temporaryFolder(), "disk");
 const DISK_MB = 96;
 mkdirSync(DISK);
-const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", DISK]).status === 0;
-const itOnSmallDisk = isMounted ? itIfThorough : it.skip;
-if (!isMounted) console.warn("test/cluster/history/smallDisk is skipped: no disk can be mounted here");
+const isMounted =
+  IS_THOROUGH && spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", DISK]).status === 0;
+const itOnSmallDisk = isMounted ? it : it.skip;
+if (IS_THOROUGH && !isMounted)
+  console.warn("test/cluster/history/smallDisk is skipped: no disk can be mounted here");
 
 afterAll(() => {
   if (isMounted) spawnSync("umount", [DISK]);
